@@ -1,0 +1,35 @@
+/** One operation of the service as data: what it is called, where it is, what goes in and what comes out. */
+import type { Permission } from "../tenant.ts";
+import type { Schema } from "./schema.ts";
+
+export interface Operation<Body = unknown, Answer = unknown> {
+  /** camelCase, unique: the operationId of the OpenAPI document. */
+  readonly id: string;
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** With parameters as `{name}`. */
+  readonly path: string;
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
+  readonly permission: Permission | "none" | "any";
+  readonly body?: Schema<Body>;
+  /** Names and meanings of the path's parameters. */
+  readonly pathParameters?: Readonly<Record<string, string>>;
+  /** Names and meanings of the query string's parameters, all optional. */
+  readonly queryParameters?: Readonly<Record<string, string>>;
+  readonly answer: {
+    readonly status?: number;
+    readonly type: string;
+    readonly schema?: Schema<Answer>;
+    readonly description: string;
+  };
+  /** What comes instead when the caller asks for a stream. */
+  readonly stream?: { readonly type: string; readonly schema: Schema<unknown>; readonly description: string };
+  /** Example request body, shown in the docs and sent by a test. */
+  readonly example?: unknown;
+}
+
+export function operation<Body, Answer>(definition: Operation<Body, Answer>): Operation<Body, Answer> {
+  return definition;
+}

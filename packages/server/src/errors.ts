@@ -1,0 +1,247 @@
+/**
+ * One error class and one table: every failure that a caller can see has a code here, and the code decides
+ * the HTTP status and the type on the wire. Foreign errors are wrapped where they enter; what reaches the
+ * edge unknown is `internal`: logged, not told.
+ *
+ * The body's shape is OpenAI's: https://platform.openai.com/docs/guides/error-codes
+ */
+
+/** What a code means on the wire. `code` is the machine-readable word in the body, null where the type says enough. */
+interface ErrorKind {
+  readonly status: number;
+  readonly type: string;
+  readonly code: string | null;
+  /** Whether the same request may succeed later; sent as `x-should-retry`, which OpenAI's clients obey. */
+  readonly retryable: boolean;
+  /** When it happens, for docs/errors.md. */
+  readonly when: string;
+}
+
+export const errorTable = {
+  invalid_request: {
+    status: 400,
+    type: "invalid_request_error",
+    code: null,
+    retryable: false,
+    when: "A field is missing, has the wrong type or breaks a rule; `param` names it.",
+  },
+  invalid_json: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "invalid_json",
+    retryable: false,
+    when: "The body is not JSON; the message gives the position.",
+  },
+  unsupported_parameter: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "unsupported_parameter",
+    retryable: false,
+    when: "The model that was asked cannot honour a parameter; nothing is dropped silently.",
+  },
+  context_length_exceeded: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "context_length_exceeded",
+    retryable: false,
+    when: "The prompt and the requested completion do not fit into the model's context.",
+  },
+  invalid_api_key: {
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_api_key",
+    retryable: false,
+    when: "No key, an unknown one, an expired or a revoked one.",
+  },
+  permission_denied: {
+    status: 403,
+    type: "permission_error",
+    code: "permission_denied",
+    retryable: false,
+    when: "The key lacks the permission that the operation needs.",
+  },
+  organization_mismatch: {
+    status: 403,
+    type: "permission_error",
+    code: "organization_mismatch",
+    retryable: false,
+    when: "The request names an organization or account that is not the key's own.",
+  },
+  project_mismatch: {
+    status: 403,
+    type: "permission_error",
+    code: "project_mismatch",
+    retryable: false,
+    when: "The key is bound to one project and the request names another.",
+  },
+  model_not_allowed: {
+    status: 403,
+    type: "permission_error",
+    code: "model_not_allowed",
+    retryable: false,
+    when: "The organization's allow-list does not have the model.",
+  },
+  not_found: {
+    status: 404,
+    type: "not_found_error",
+    code: "not_found",
+    retryable: false,
+    when: "No such path or object.",
+  },
+  model_not_found: {
+    status: 404,
+    type: "not_found_error",
+    code: "model_not_found",
+    retryable: false,
+    when: "No configured or discovered model has this ID.",
+  },
+  method_not_allowed: {
+    status: 405,
+    type: "invalid_request_error",
+    code: "method_not_allowed",
+    retryable: false,
+    when: "The path exists, but not for this HTTP method.",
+  },
+  timeout: {
+    status: 408,
+    type: "timeout_error",
+    code: "request_timeout",
+    retryable: true,
+    when: "The request's own `timeout` ran out, or its body did not arrive in time.",
+  },
+  conflict: {
+    status: 409,
+    type: "invalid_request_error",
+    code: "conflict",
+    retryable: false,
+    when: "An object with this name exists already.",
+  },
+  payload_too_large: {
+    status: 413,
+    type: "invalid_request_error",
+    code: "payload_too_large",
+    retryable: false,
+    when: "The body is larger than the limit.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: "invalid_request_error",
+    code: "unsupported_media_type",
+    retryable: false,
+    when: "The content type or encoding of the body is not supported.",
+  },
+  rate_limited: {
+    status: 429,
+    type: "rate_limit_error",
+    code: "rate_limit_exceeded",
+    retryable: true,
+    when: "A limit on requests, tokens or concurrent requests is reached; `Retry-After` says when to come back.",
+  },
+  quota_exceeded: {
+    status: 429,
+    type: "rate_limit_error",
+    code: "insufficient_quota",
+    retryable: false,
+    when: "The month's token budget is spent.",
+  },
+  headers_too_large: {
+    status: 431,
+    type: "invalid_request_error",
+    code: "headers_too_large",
+    retryable: false,
+    when: "The request's headers are larger than the limit.",
+  },
+  client_closed: {
+    status: 499,
+    type: "invalid_request_error",
+    code: "client_closed",
+    retryable: false,
+    when: "The client went away; logged, never sent.",
+  },
+  internal: {
+    status: 500,
+    type: "server_error",
+    code: "internal_error",
+    retryable: true,
+    when: "A fault of ours; the message tells nothing internal, the log has the request ID.",
+  },
+  upstream_failed: {
+    status: 502,
+    type: "upstream_error",
+    code: "upstream_error",
+    retryable: true,
+    when: "An engine failed or answered nonsense.",
+  },
+  overloaded: {
+    status: 503,
+    type: "overloaded_error",
+    code: "overloaded",
+    retryable: true,
+    when: "No capacity just now, or the server is shutting down; `Retry-After` is set.",
+  },
+  upstream_timeout: {
+    status: 504,
+    type: "timeout_error",
+    code: "upstream_timeout",
+    retryable: true,
+    when: "An engine did not answer in time.",
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+export type ErrorCode = keyof typeof errorTable;
+
+interface AppErrorDetails {
+  /** The field that is wrong, as the caller would write it, for example `messages[0].role`. */
+  readonly param?: string | undefined;
+  readonly cause?: unknown;
+  readonly retryAfterMs?: number | undefined;
+  /** Replaces the table's wire code, for example with the code that an upstream gave. */
+  readonly wireCode?: string | undefined;
+}
+
+/** The one error that this server throws on purpose. `message` is shown to the caller. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+  readonly param: string | null;
+  readonly retryAfterMs: number | undefined;
+  readonly wireCode: string | null;
+
+  constructor(code: ErrorCode, message: string, details: AppErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.param = details.param ?? null;
+    this.retryAfterMs = details.retryAfterMs;
+    this.wireCode = details.wireCode ?? errorTable[code].code;
+  }
+
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** The error as OpenAI's error object. */
+export interface ErrorBody {
+  error: { message: string; type: string; param: string | null; code: string | null };
+}
+
+export function toErrorBody(error: AppError): ErrorBody {
+  return {
+    error: {
+      message: error.message,
+      type: errorTable[error.code].type,
+      param: error.param,
+      code: error.wireCode,
+    },
+  };
+}
+
+/** Whatever was thrown, as an AppError: foreign errors become `internal` and keep themselves as the cause. */
+export function toAppError(thrown: unknown): AppError {
+  if (thrown instanceof AppError) return thrown;
+  return new AppError(
+    "internal",
+    "The server failed to answer this request. The log has the details under the request ID.",
+    { cause: thrown },
+  );
+}

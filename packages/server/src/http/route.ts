@@ -1,0 +1,38 @@
+/** What a feature gives to http/: an operation and the function that serves it. No framework type is in sight. */
+import type { Operation } from "../api/operation.ts";
+import type { LogFields } from "../logger.ts";
+import type { Scope } from "../tenant.ts";
+
+/** One request, checked: the body satisfies the operation's schema and the scope has its permission. */
+export interface RouteInput<Body> {
+  readonly body: Body;
+  /** The body's bytes as they came; empty when there was none. */
+  readonly bytes: Buffer;
+  readonly scope: Scope;
+  readonly path: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly requestId: string;
+  /** Aborted when the client goes away, when the request's time is up or when the server must stop. */
+  readonly signal: AbortSignal;
+  /** Adds fields to the request's one log line. */
+  note(fields: LogFields): void;
+}
+
+export type AnswerHeaders = Readonly<Record<string, string>>;
+
+export type RouteAnswer =
+  | { readonly kind: "json"; readonly value: unknown; readonly status?: number; readonly headers?: AnswerHeaders }
+  | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: AnswerHeaders }
+  | { readonly kind: "empty"; readonly status: number; readonly headers?: AnswerHeaders }
+  /** Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one. */
+  | { readonly kind: "events"; readonly events: AsyncIterable<string>; readonly headers?: AnswerHeaders };
+
+export interface Route<Body = never> {
+  readonly operation: Operation<Body>;
+  readonly serve: (input: RouteInput<Body>) => Promise<RouteAnswer> | RouteAnswer;
+}
+
+export function route<Body>(operation: Operation<Body>, serve: Route<Body>["serve"]): Route<Body> {
+  return { operation, serve };
+}

@@ -1,0 +1,61 @@
+/**
+ * The log: one JSON object a line. `error` means that a person must act, `warn` that something healed,
+ * `info` is one wide line a request. Secrets are removed here, in one place.
+ */
+import pino from "pino";
+
+export type LogFields = Record<string, unknown>;
+
+export interface Logger {
+  debug(fields: LogFields, message: string): void;
+  info(fields: LogFields, message: string): void;
+  warn(fields: LogFields, message: string): void;
+  error(fields: LogFields, message: string): void;
+}
+
+export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+const secretFields = ["authorization", "api_key", "apiKey", "key", "password", "secret", "token", "cookie"];
+/** Keys of ours (sk-…), bearer tokens and URL passwords inside free text, such as an error's message. */
+const secretText = /\b(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"']+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)/g;
+
+/** Free text without the secrets in it. */
+export function redactText(text: string): string {
+  return text.replace(
+    secretText,
+    (_match, key: string | undefined, bearer: string | undefined, url: string | undefined) =>
+      `${key ?? bearer ?? url ?? ""}[redacted]`,
+  );
+}
+
+function describeError(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  return {
+    type: error.name,
+    message: redactText(error.message),
+    stack: error.stack === undefined ? undefined : redactText(error.stack),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
+  };
+}
+
+/** A logger that writes to `destination` (a stream; standard error when absent, so that standard output stays the user's). */
+export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): Logger {
+  const logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`]), censor: "[redacted]" },
+      serializers: { error: describeError },
+      hooks: {
+        streamWrite: (line) => redactText(line),
+      },
+    },
+    destination ?? pino.destination({ dest: 2, sync: false }),
+  );
+  return logger;
+}
+
+export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

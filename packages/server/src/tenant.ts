@@ -1,0 +1,105 @@
+/**
+ * Who is asking, and for which organization and project. A Scope is the only pass to data, and it can be made
+ * here alone, from a key that was checked: a cross-tenant read is then a type error, not a forgotten filter.
+ */
+import { AppError } from "./errors.ts";
+
+export const permissions = ["inference", "telemetry_write", "telemetry_read", "admin"] as const;
+export type Permission = (typeof permissions)[number];
+
+/** Ceilings of a key or an organization. Absent means no limit of this kind. */
+export interface Limits {
+  readonly requests_per_minute?: number | undefined;
+  readonly tokens_per_minute?: number | undefined;
+  readonly concurrent_requests?: number | undefined;
+  /** Prompt and completion tokens together, per calendar month (UTC). */
+  readonly tokens_per_month?: number | undefined;
+}
+
+/** A key that exists, is not revoked and has not expired, with its organization. Made by tenancy/. */
+export interface CheckedKey {
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  /** The project that the key is bound to, if any. */
+  readonly projectName: string | undefined;
+  readonly permissions: ReadonlySet<Permission>;
+  readonly keyLimits: Limits;
+  readonly organizationLimits: Limits;
+  /** Patterns of the model IDs that the organization may call (`*` stands for any text); undefined: all. */
+  readonly allowedModels: readonly string[] | undefined;
+}
+
+export const defaultProjectName = "default";
+const projectNamePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._/:@-]{0,127}$/u;
+
+/** One caller's rights for the length of one request. */
+export class Scope {
+  readonly key: CheckedKey;
+  readonly organizationId: string;
+  readonly projectName: string;
+
+  private constructor(key: CheckedKey, projectName: string) {
+    this.key = key;
+    this.organizationId = key.organizationId;
+    this.projectName = projectName;
+  }
+
+  /**
+   * The scope of a checked key, narrowed by what the request says of itself.
+   * @throws AppError organization_mismatch, project_mismatch or invalid_request
+   */
+  static fromKey(key: CheckedKey, claim: { account?: string | undefined; project?: string | undefined } = {}): Scope {
+    if (claim.account !== undefined && claim.account !== key.organizationName && claim.account !== key.organizationId) {
+      throw new AppError(
+        "organization_mismatch",
+        `The account ${JSON.stringify(claim.account)} is not the organization of this API key.`,
+        { param: "x-account" },
+      );
+    }
+    if (claim.project !== undefined && !projectNamePattern.test(claim.project)) {
+      throw new AppError(
+        "invalid_request",
+        `x-project is ${JSON.stringify(claim.project)}; a project name has 1 to 128 letters, digits, spaces and . _ / : @ - and begins with a letter or a digit.`,
+        { param: "x-project" },
+      );
+    }
+    if (claim.project !== undefined && key.projectName !== undefined && claim.project !== key.projectName) {
+      throw new AppError(
+        "project_mismatch",
+        `This API key is bound to the project ${JSON.stringify(key.projectName)}; the request names ${JSON.stringify(claim.project)}.`,
+        { param: "x-project" },
+      );
+    }
+    return new Scope(key, claim.project ?? key.projectName ?? defaultProjectName);
+  }
+
+  /** @throws AppError permission_denied */
+  require(permission: Permission): void {
+    if (!this.key.permissions.has(permission)) {
+      throw new AppError(
+        "permission_denied",
+        `This API key has no permission "${permission}"; it has ${[...this.key.permissions].map((name) => `"${name}"`).join(", ") || "none"}.`,
+      );
+    }
+  }
+
+  /**
+   * An organization_id that a request carries must be the key's own.
+   * @throws AppError organization_mismatch
+   */
+  requireOrganization(organizationId: string | null | undefined): void {
+    if (
+      organizationId != null &&
+      organizationId !== this.organizationId &&
+      organizationId !== this.key.organizationName
+    ) {
+      throw new AppError(
+        "organization_mismatch",
+        `organization_id ${JSON.stringify(organizationId)} is not the organization of this API key.`,
+        { param: "organization_id" },
+      );
+    }
+  }
+}
