@@ -22,6 +22,8 @@ export interface CheckedKey {
   readonly keyName: string;
   readonly organizationId: string;
   readonly organizationName: string;
+  /** An operator's key may administer every organization; made at the first start or by another operator. */
+  readonly operator: boolean;
   /** The project that the key is bound to, if any. */
   readonly projectName: string | undefined;
   readonly permissions: ReadonlySet<Permission>;
