@@ -1,0 +1,26 @@
+/** Ceilings that hold where a key or an organization has none of its own: `limits` of the configuration file. */
+import { Type, type Static } from "typebox";
+import type { Limits } from "../tenant.ts";
+
+const ceiling = (description: string) =>
+  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+
+const ceilings = (description: string) =>
+  Type.Object(
+    {
+      requests_per_minute: ceiling("Requests a minute. Absent: no limit."),
+      tokens_per_minute: ceiling("Prompt and completion tokens together a minute. Absent: no limit."),
+      concurrent_requests: ceiling("Requests in flight at one time. Absent: no limit."),
+      tokens_per_month: ceiling("Prompt and completion tokens together a calendar month (UTC). Absent: no limit."),
+    } satisfies Record<keyof Limits, unknown>,
+    { default: {}, description },
+  );
+
+export const limits = Type.Object(
+  {
+    key: ceilings("For each key that has no limit of the kind."),
+    organization: ceilings("For each organization that has no limit of the kind."),
+  },
+  { default: {}, description: "Limits where a key or an organization has none of its own." },
+);
+export type LimitSettings = Static<typeof limits>;

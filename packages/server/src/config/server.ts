@@ -1,0 +1,61 @@
+/** How the server listens, and the limits of a connection: `server` of the configuration file. */
+import { Type, type Static } from "typebox";
+import { logLevels } from "../logger.ts";
+import { bytes, milliseconds } from "./quantities.ts";
+
+export const server = Type.Object(
+  {
+    // Not SOUNDING_PORT: Kubernetes sets that to "tcp://…" beside a service that is called "sounding".
+    host: Type.String({
+      minLength: 1,
+      default: "127.0.0.1",
+      env: "SOUNDING_LISTEN_HOST",
+      description: "Address to listen on; `0.0.0.0` or `::` for every interface.",
+    }),
+    port: Type.Integer({
+      minimum: 0,
+      maximum: 65_535,
+      default: 4141,
+      env: "SOUNDING_LISTEN_PORT",
+      description: "TCP port to listen on; 0 lets the system choose one.",
+    }),
+    log_level: Type.Enum([...logLevels], {
+      default: "info",
+      env: "SOUNDING_LOG_LEVEL",
+      description: "Least important log lines that are written. May change while the server runs.",
+    }),
+    docs: Type.Boolean({ default: true, description: "Serve `/docs` and `/openapi.json`." }),
+    cors_origins: Type.Array(
+      Type.String({ minLength: 1, description: "An origin, such as `https://app.example.com`." }),
+      {
+        maxItems: 1000,
+        default: [],
+        description: "Origins whose web pages may call the server (CORS); `*` for all. Empty: none.",
+      },
+    ),
+    trusted_proxies: Type.Array(Type.String({ minLength: 1, description: "An address or a CIDR range." }), {
+      maxItems: 1000,
+      default: [],
+      description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Empty: none.",
+    }),
+    max_header_bytes: bytes(16_384, "Largest size of a request's headers together; more is a 431."),
+    max_json_body_bytes: bytes(16_777_216, "Largest JSON body; more is a 413."),
+    header_timeout_ms: milliseconds(15_000, "Longest time for a request's headers to arrive."),
+    body_timeout_ms: milliseconds(300_000, "Longest time for a whole request, headers and body, to arrive."),
+    keep_alive_timeout_ms: milliseconds(
+      75_000,
+      "Time an idle connection is kept; longer than the idle time of a load balancer in front.",
+    ),
+    status_hold_ms: milliseconds(
+      30_000,
+      "Longest time the status of a stream is held back while waiting for the engine's first frame, so that a failure can still be an HTTP error.",
+    ),
+    heartbeat_interval_ms: milliseconds(15_000, "Silence in a stream after which a keep-alive is sent."),
+    shutdown_timeout_ms: milliseconds(
+      30_000,
+      "Time that calls in flight have to end after SIGTERM before they are cut off.",
+    ),
+  },
+  { default: {}, description: "How the server listens, and the limits of a connection." },
+);
+export type ServerSettings = Static<typeof server>;

@@ -1,0 +1,28 @@
+/** Where the server keeps what it must remember: `storage` of the configuration file. */
+import { Type, type Static } from "typebox";
+import { secret } from "./secret.ts";
+
+export const storage = Type.Object(
+  {
+    data_dir: Type.String({
+      minLength: 1,
+      default: "./sounding-data",
+      env: "SOUNDING_DATA_DIR",
+      description: "Folder of the server's own files; created when missing. Relative to the working directory.",
+    }),
+    database_url: Type.Optional(
+      secret(
+        "Postgres database of organizations, projects and keys: `postgres://user:password@host:5432/name`. Absent: SQLite in `data_dir`.",
+        { env: "DATABASE_URL" },
+      ),
+    ),
+    admin_key: Type.Optional(
+      secret(
+        "An operator's API key that always exists, to administer a new installation without its first printed key: `sk-` and at least 32 more characters.",
+        { env: "SOUNDING_ADMIN_KEY" },
+      ),
+    ),
+  },
+  { default: {}, description: "Where the server keeps what it must remember." },
+);
+export type StorageSettings = Static<typeof storage>;
