@@ -1,0 +1,101 @@
+/**
+ * What a command of `sounding` is: data that the parser, the help, the documentation and the completions read, and one
+ * function that runs. A command file lives in `commands/`, has one line in `commands.ts`, and imports what is heavy
+ * (the server above all) inside `run`, so that `sounding --help` stays quick.
+ */
+import type { Readable, Writable } from "node:stream";
+
+interface OptionCommon {
+  /** One letter, used as `-x`. */
+  readonly short?: string;
+  /** One sentence for the help. */
+  readonly description: string;
+}
+
+/** A switch. With `default: true` the help shows `--no-name`, which turns it off. */
+export interface SwitchOption extends OptionCommon {
+  readonly type: "boolean";
+  readonly default?: boolean;
+}
+
+export interface ValueOption extends OptionCommon {
+  readonly type: "string";
+  /** Name of the value in the help, such as `FILE`. */
+  readonly value: string;
+  /** The values allowed, when they are few; any other is refused. */
+  readonly choices?: readonly string[];
+  readonly default?: string;
+  /** Whether the option may be repeated; its values are then a list. */
+  readonly multiple?: boolean;
+}
+
+export type Option = SwitchOption | ValueOption;
+export type Options = Readonly<Record<string, Option>>;
+
+/** An argument without a name. */
+export interface Argument {
+  readonly name: string;
+  readonly description: string;
+  readonly required?: boolean;
+  /** Whether the last argument takes all that is left. */
+  readonly variadic?: boolean;
+}
+
+type ValueOf<O extends Option> = O extends SwitchOption ? boolean : O extends { multiple: true } ? string[] : string;
+
+/** The values of the options by name; undefined where neither given nor defaulted. */
+export type OptionValues<O extends Options> = string extends keyof O
+  ? Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>
+  : {
+      readonly [Name in keyof O]: O[Name] extends { default: unknown }
+        ? ValueOf<O[Name]>
+        : ValueOf<O[Name]> | undefined;
+    };
+
+/** The process as a command sees it, so that a command can be run with other streams. */
+export interface CommandIo {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: Writable;
+  /** Which of the streams are terminals. */
+  readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Whether colours may be written; never when piped, with `NO_COLOR`, or with `--no-color`. */
+  readonly colors: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Whether progress may be shown on stderr: only on a terminal, and not with `--json`. */
+  readonly progress: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Aborted at the first Ctrl-C or SIGTERM; a second one ends the process at once. */
+  readonly signal: AbortSignal;
+}
+
+export interface CommandInput<O extends Options = Options> {
+  readonly values: OptionValues<O>;
+  readonly positionals: readonly string[];
+  /** Whether `--json` was given: write one JSON value, or one a line, instead of text for people. */
+  readonly json: boolean;
+  readonly io: CommandIo;
+}
+
+export interface CommandDefinition<O extends Options> {
+  readonly name: string;
+  /** One line without a full stop, shown in the list of commands. */
+  readonly summary: string;
+  /** Longer help: paragraphs shown after the usage line. */
+  readonly description?: string;
+  readonly arguments?: readonly Argument[];
+  readonly options?: O;
+  /** Command lines with what they do. */
+  readonly examples?: readonly (readonly [commandLine: string, meaning: string])[];
+  readonly subcommands?: readonly Command[];
+  /** Resolves to the exit code. Absent when there are only subcommands. Errors that it throws become one line on stderr. */
+  run?(input: CommandInput<O>): Promise<number>;
+}
+
+/** A command with the types of its options forgotten. */
+export type Command = CommandDefinition<Options>;
+
+/** Defines a command, so that `values` in `run` has the type that `options` say. */
+export function command<const O extends Options>(definition: CommandDefinition<O>): Command {
+  // `run` is a method, so its parameter is compared both ways; the parser makes `values` from these very options.
+  return definition;
+}

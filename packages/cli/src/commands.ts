@@ -1,0 +1,9 @@
+/** Every command, in the order of the help. Each is loaded only when it is run or described. */
+import type { Command } from "./command.ts";
+
+export interface CommandEntry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const commands: readonly CommandEntry[] = [];

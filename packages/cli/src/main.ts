@@ -1,0 +1,37 @@
+#!/usr/bin/env node
+/** The command `sounding`. Ctrl-C or SIGTERM aborts the running command; a second one ends the process at once. */
+import { exitCodes } from "./exit-codes.ts";
+import { run } from "./run.ts";
+
+const controller = new AbortController();
+let abortedExitCode: number = exitCodes.interrupted;
+
+function abortWith(exitCode: number): void {
+  if (controller.signal.aborted) process.exit(exitCode);
+  abortedExitCode = exitCode;
+  controller.abort();
+}
+
+process.on("SIGINT", () => abortWith(exitCodes.interrupted));
+process.on("SIGTERM", () => abortWith(exitCodes.terminated));
+// The reader of a pipe went away, as in `sounding … | head`: nothing more to do, and nothing to complain about.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  abortWith(exitCodes.brokenPipe);
+});
+
+const exitCode = await run(process.argv.slice(2), {
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  isTTY: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
+  env: process.env,
+  signal: controller.signal,
+  abortedExitCode: () => abortedExitCode,
+});
+
+for (const stream of [process.stdout, process.stderr]) {
+  // process.exit drops what a pipe has not taken yet.
+  if (stream.writableLength > 0 && !stream.destroyed) await new Promise((resolve) => stream.write("", resolve));
+}
+process.exit(exitCode);

@@ -1,0 +1,97 @@
+/** Runs one command line from the first word to the exit code. Prints errors as one line; never throws. */
+import type { Command, CommandIo } from "./command.ts";
+import { commands as allCommands, type CommandEntry } from "./commands.ts";
+import { errorLine, exitCodeOf, UsageError } from "./cli-error.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { renderCommandHelp, renderOverview } from "./help.ts";
+import { write, writeJson, writeLine } from "./output.ts";
+import { findSubcommand, parseCommandLine, suggestion } from "./parse-command-line.ts";
+import { cliVersion } from "./version.ts";
+
+/** What the process offers before the command line is known. */
+export interface RunEnvironment extends Omit<CommandIo, "colors" | "progress"> {
+  /** The exit code that an abort of `signal` stands for: 130 after Ctrl-C, 143 after SIGTERM. */
+  readonly abortedExitCode: () => number;
+}
+
+/** @returns the exit code */
+export async function run(
+  words: readonly string[],
+  environment: RunEnvironment,
+  entries: readonly CommandEntry[] = allCommands,
+): Promise<number> {
+  const { stdout, stderr } = environment;
+  // Known even when the command line cannot be parsed.
+  const json = words.includes("--json");
+  try {
+    return await dispatch(words, environment, entries);
+  } catch (error) {
+    if (environment.signal.aborted) return environment.abortedExitCode();
+    const code = exitCodeOf(error);
+    if (json) {
+      await writeJson(stderr, { error: { message: errorLine(error), exit_code: code } });
+    } else {
+      await writeLine(stderr, `sounding: ${errorLine(error)}`);
+      if (error instanceof UsageError)
+        await writeLine(stderr, "Run `sounding --help`, or `sounding <command> --help`.");
+    }
+    if (environment.env["SOUNDING_DEBUG"] !== undefined && error instanceof Error) {
+      await writeLine(stderr, error.stack ?? "");
+    }
+    return stdout.destroyed ? exitCodes.brokenPipe : code;
+  }
+}
+
+async function dispatch(
+  words: readonly string[],
+  environment: RunEnvironment,
+  entries: readonly CommandEntry[],
+): Promise<number> {
+  const { stdout, stderr } = environment;
+  const nameAt = words.findIndex((word) => !["--json", "--no-color"].includes(word));
+  const name = words[nameAt];
+  if (name === "--version" || name === "-V") {
+    await writeLine(stdout, cliVersion());
+    return exitCodes.ok;
+  }
+  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
+    const topic = name === "help" ? words.slice(nameAt + 1) : [];
+    if (topic.length > 0) return await dispatch([...topic, "--help"], environment, entries);
+    const overview = renderOverview(await Promise.all(entries.map((entry) => entry.load())));
+    await write(name === undefined ? stderr : stdout, overview);
+    return name === undefined ? exitCodes.usage : exitCodes.ok;
+  }
+  if (name.startsWith("-")) throw new UsageError(`unknown option ${name} before the command`);
+  const entry = entries.find((each) => each.name === name);
+  if (entry === undefined) {
+    const names = entries.map((each) => each.name);
+    throw new UsageError(`unknown command "${name}"; ${suggestion(name, names)}`);
+  }
+  const found = findSubcommand(await entry.load(), words.slice(nameAt + 1));
+  return await runCommand(found.command, found.path, [...words.slice(0, nameAt), ...found.rest], environment);
+}
+
+async function runCommand(
+  command: Command,
+  path: readonly string[],
+  words: readonly string[],
+  environment: RunEnvironment,
+): Promise<number> {
+  const { stdout, stderr, env, isTTY } = environment;
+  const parsed = parseCommandLine(command, words);
+  if (parsed.help || command.run === undefined) {
+    await write(parsed.help ? stdout : stderr, renderCommandHelp(command, path));
+    return parsed.help ? exitCodes.ok : exitCodes.usage;
+  }
+  const colors = parsed.color && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  return await command.run({
+    values: parsed.values,
+    positionals: parsed.positionals,
+    json: parsed.json,
+    io: {
+      ...environment,
+      colors: { stdout: colors && isTTY.stdout, stderr: colors && isTTY.stderr },
+      progress: isTTY.stderr && !parsed.json,
+    },
+  });
+}
