@@ -16,16 +16,19 @@ export interface Logger {
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-const secretFields = ["authorization", "api_key", "apiKey", "key", "password", "secret", "token", "cookie"];
-/** Keys of ours (sk-…), bearer tokens and URL passwords inside free text, such as an error's message. */
-const secretText = /\b(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"']+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)/g;
+/**
+ * Keys of ours (sk-…), bearer tokens and passwords in URLs inside free text, and JSON members whose name says that
+ * they are secret. Done on the finished line, so that no field, however deep, is forgotten.
+ */
+const secretText =
+  /\b(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
 
 /** Free text without the secrets in it. */
 export function redactText(text: string): string {
   return text.replace(
     secretText,
-    (_match, key: string | undefined, bearer: string | undefined, url: string | undefined) =>
-      `${key ?? bearer ?? url ?? ""}[redacted]`,
+    (_match, key?: string, bearer?: string, url?: string, member?: string) =>
+      `${key ?? bearer ?? url ?? member ?? ""}[redacted]`,
   );
 }
 
@@ -33,8 +36,8 @@ function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   return {
     type: error.name,
-    message: redactText(error.message),
-    stack: error.stack === undefined ? undefined : redactText(error.stack),
+    message: error.message,
+    stack: error.stack,
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
   };
 }
@@ -47,11 +50,8 @@ export function createLogger(level: LogLevel, destination?: NodeJS.WritableStrea
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      redact: { paths: secretFields.flatMap((name) => [name, `*.${name}`]), censor: "[redacted]" },
       serializers: { error: describeError },
-      hooks: {
-        streamWrite: (line) => redactText(line),
-      },
+      hooks: { streamWrite: redactText },
     },
     destination ?? pino.destination({ dest: 2, sync: false }),
   );

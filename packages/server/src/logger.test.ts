@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { Writable } from "node:stream";
+import { test } from "node:test";
+import { createLogger, redactText } from "./logger.ts";
+
+test("no secret reaches the log, wherever it was put", () => {
+  let written = "";
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      written += chunk.toString();
+      done();
+    },
+  });
+  const logger = createLogger("info", destination);
+  const secret = "sk-AAAAplantedsecretplantedsecretplanted";
+  logger.info(
+    { deep: { headers: { authorization: `Bearer ${secret}` }, list: [{ password: "planted-password" }] } },
+    `call with ${secret} failed`,
+  );
+  logger.error(
+    { error: new Error(`connect postgres://user:planted-password@db/x, ${secret}`, { cause: new Error(secret) }) },
+    "failed",
+  );
+  assert.match(written, /call with sk-AAAA\[redacted\] failed/);
+  assert.doesNotMatch(written, /planted/);
+  for (const line of written.trim().split("\n")) JSON.parse(line);
+});
+
+test("text without secrets stays as it is", () => {
+  assert.equal(redactText('{"task":"sk-short","model":"gpt"}'), '{"task":"sk-short","model":"gpt"}');
+});
