@@ -1,0 +1,35 @@
+/** The whole configuration: every section of `sounding.yaml` in the order of the documentation. */
+import { Type, type Static } from "typebox";
+import { engineSettings } from "./engine-settings.ts";
+import { limits } from "./limits.ts";
+import { aliases, discovery, models, routing } from "./models.ts";
+import { server } from "./server.ts";
+import { storage } from "./storage.ts";
+
+export const configSchema = Type.Object({
+  server,
+  storage,
+  limits,
+  engines: Type.Record(Type.String({ minLength: 1 }), engineSettings, {
+    default: {},
+    description: "Where models run: vendors, servers and local files, by a name of your choice.",
+  }),
+  models,
+  aliases,
+  routing,
+  discovery,
+});
+
+/** A configuration with every default filled in and every `${NAME}` replaced. */
+export type Config = Static<typeof configSchema>;
+
+/** What takes effect without a restart, as paths of settings. */
+export const reloadablePaths = [
+  "server.log_level",
+  "limits",
+  "engines",
+  "models",
+  "aliases",
+  "routing",
+  "discovery",
+] as const;

@@ -1,0 +1,78 @@
+/**
+ * Loads the configuration: one file, environment variables over it, the command line over both. All problems are
+ * found in one go.
+ */
+import { resolve } from "node:path";
+import { Value } from "typebox/value";
+import { configSchema, type Config } from "./config.ts";
+import type { Environment } from "./interpolate.ts";
+import type { ConfigProblem } from "./problem.ts";
+import { checkReferences } from "./references.ts";
+import type { Resolution, SettingSource } from "./resolution.ts";
+import { resolveSettings } from "./resolve-settings.ts";
+import { readYamlFile, type YamlFile } from "./yaml-file.ts";
+
+const defaultFile = "sounding.yaml";
+
+/** Some settings, in the shape of the configuration. */
+export type ConfigOverrides = { readonly [Section in keyof Config]?: Partial<Config[Section]> };
+
+export interface LoadOptions {
+  /** The file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` of the working directory if there is one. */
+  readonly path?: string | undefined;
+  /** The process's own environment when absent. */
+  readonly env?: Environment | undefined;
+  /** Settings from the command line. */
+  readonly overrides?: ConfigOverrides | undefined;
+}
+
+export interface LoadedConfig {
+  /** Undefined when there are problems. */
+  readonly config: Config | undefined;
+  readonly problems: readonly ConfigProblem[];
+  /** Every setting in force, in the order of the schema. */
+  readonly sources: readonly SettingSource[];
+  /** The file that was looked for. */
+  readonly file: string;
+  /** Whether the file was there. */
+  readonly found: boolean;
+}
+
+/** Never throws: what is wrong is in `problems`. */
+export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
+  const env = options.env ?? process.env;
+  const named = options.path ?? (env["SOUNDING_CONFIG"] || undefined);
+  const file = named ?? defaultFile;
+  const yaml = await readYamlFile(file, named !== undefined);
+  return {
+    ...resolveConfig({ file: yaml, env, overrides: options.overrides }),
+    file: resolve(file),
+    found: yaml !== undefined,
+  };
+}
+
+/** The configuration that the layers give together. */
+export function resolveConfig(layers: {
+  file: YamlFile | undefined;
+  env: Environment;
+  overrides?: ConfigOverrides | undefined;
+}): Pick<LoadedConfig, "config" | "problems" | "sources"> {
+  const resolution: Resolution = {
+    file: layers.file,
+    env: layers.env,
+    overrides: layers.overrides,
+    problems: [...(layers.file?.problems ?? [])],
+    sources: [],
+  };
+  const value = resolveSettings(configSchema, { path: [], value: layers.file?.value ?? {}, fixed: true }, resolution);
+  const { problems, sources } = resolution;
+  if (problems.length === 0) {
+    // What the walk above does not know, such as rules between the members of an engine's settings.
+    for (const error of Value.Errors(configSchema, value)) {
+      problems.push({ path: error.instancePath, message: `${error.instancePath}: ${error.message}.` });
+    }
+  }
+  problems.push(...checkReferences(value, layers.file));
+  problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
+  return { config: problems.length === 0 ? (value as Config) : undefined, problems, sources };
+}

@@ -1,0 +1,105 @@
+/**
+ * Rules between settings: targets name engines, fallbacks and aliases name models, and neither runs in a circle.
+ * Works on a configuration that may still be wrong elsewhere, so that all problems are told together.
+ */
+import { suggestion } from "./closest.ts";
+import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
+import { isMap } from "./resolution.ts";
+import { problemIn, type YamlFile } from "./yaml-file.ts";
+
+type Report = (path: SettingPath, message: string) => void;
+type Entries = Readonly<Record<string, unknown>>;
+
+/** @param config the resolved configuration, checked or not */
+export function checkReferences(config: unknown, file: YamlFile | undefined): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const report: Report = (path, message) => {
+    problems.push(
+      file === undefined ? { path: formatPath(path), message } : problemIn(file, { path, part: "value" }, message),
+    );
+  };
+  const section = (name: string): Entries => {
+    const value = isMap(config) ? config[name] : undefined;
+    return isMap(value) ? value : {};
+  };
+  const models = section("models");
+  const aliases = section("aliases");
+  checkTargets(models, section("engines"), report);
+  checkFallbacks(models, report);
+  checkAliases(aliases, models, report);
+  return problems;
+}
+
+function checkTargets(models: Entries, engines: Entries, report: Report): void {
+  for (const [modelId, model] of Object.entries(models)) {
+    const targets = isMap(model) && Array.isArray(model["targets"]) ? (model["targets"] as unknown[]) : [];
+    for (const [index, target] of targets.entries()) {
+      const engine = isMap(target) ? target["engine"] : undefined;
+      if (typeof engine !== "string" || Object.hasOwn(engines, engine)) continue;
+      const path = ["models", modelId, "targets", index, "engine"];
+      report(path, `${formatPath(path)} is ${missing(engine, "engine", Object.keys(engines))}`);
+    }
+  }
+}
+
+function missing(name: string, kind: "engine" | "model", known: readonly string[]): string {
+  const meant = suggestion(name, known);
+  const listed = known.length === 0 ? ` There are no ${kind}s.` : ` The ${kind}s: ${known.slice(0, 20).join(", ")}.`;
+  return `${JSON.stringify(name)}, but there is no such ${kind} under \`${kind}s\`.${meant || listed}`;
+}
+
+function fallbacksOf(model: unknown): readonly unknown[] {
+  const fallbacks = isMap(model) ? model["fallbacks"] : undefined;
+  return Array.isArray(fallbacks) ? fallbacks : [];
+}
+
+function checkFallbacks(models: Entries, report: Report): void {
+  const modelIds = Object.keys(models);
+  for (const [modelId, model] of Object.entries(models)) {
+    for (const [index, fallback] of fallbacksOf(model).entries()) {
+      const path = ["models", modelId, "fallbacks", index];
+      if (typeof fallback !== "string" || Object.hasOwn(models, fallback)) continue;
+      report(path, `${formatPath(path)} is ${missing(fallback, "model", modelIds)}`);
+    }
+  }
+  const circles = findCircles(modelIds, (modelId) => fallbacksOf(models[modelId]).map(String));
+  for (const circle of circles) {
+    const path = ["models", circle[0]!, "fallbacks"];
+    report(path, `${formatPath(path)} runs in a circle: ${[...circle, circle[0]].join(" → ")}.`);
+  }
+}
+
+function checkAliases(aliases: Entries, models: Entries, report: Report): void {
+  const known = [...Object.keys(models), ...Object.keys(aliases)];
+  for (const [alias, name] of Object.entries(aliases)) {
+    const path = ["aliases", alias];
+    if (Object.hasOwn(models, alias)) report(path, `${formatPath(path)} has the name of a model under \`models\`.`);
+    if (typeof name !== "string" || known.includes(name)) continue;
+    report(path, `${formatPath(path)} is ${missing(name, "model", known)}`);
+  }
+  for (const circle of findCircles(Object.keys(aliases), (alias) => [String(aliases[alias])])) {
+    const path = ["aliases", circle[0]!];
+    report(path, `${formatPath(path)} runs in a circle: ${[...circle, circle[0]].join(" → ")}.`);
+  }
+}
+
+/** The circles in a directed graph, each told once; a node in several circles may show only one of them. */
+function findCircles(nodes: readonly string[], next: (node: string) => readonly string[]): string[][] {
+  const circles: string[][] = [];
+  const done = new Set<string>();
+  const trail: string[] = [];
+  const visit = (node: string): void => {
+    const start = trail.indexOf(node);
+    if (start !== -1) {
+      circles.push(trail.slice(start));
+      return;
+    }
+    if (done.has(node)) return;
+    trail.push(node);
+    for (const neighbour of next(node)) visit(neighbour);
+    trail.pop();
+    done.add(node);
+  };
+  for (const node of nodes) visit(node);
+  return circles;
+}

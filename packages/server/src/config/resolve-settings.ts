@@ -1,0 +1,142 @@
+/**
+ * Turns what the file, the environment and the command line say into one value: fills defaults, replaces `${NAME}`,
+ * reports every problem, and remembers for each setting where its value came from.
+ */
+import { redactText } from "../logger.ts";
+import { suggestion } from "./closest.ts";
+import { formatChoice, formatPath, formatValue } from "./problem.ts";
+import { isMap, report, type At, type Resolution } from "./resolution.ts";
+import { resolveFree, resolveLeaf } from "./resolve-leaf.ts";
+import { describeAllowed, entrySchema, typedMembers, type SettingSchema } from "./setting-schema.ts";
+
+/** @returns the value of a setting and all below it; wrong values stay as they are, with a problem. */
+export function resolveSettings(schema: SettingSchema, at: At, resolution: Resolution): unknown {
+  const members = typedMembers(schema);
+  if (members !== undefined) return resolveTyped(members, at, resolution);
+  if (schema.properties !== undefined) return resolveObject(schema, at, resolution);
+  const entry = entrySchema(schema);
+  if (entry !== undefined) return resolveMap(schema, entry, at, resolution);
+  if (schema.items?.properties !== undefined) return resolveList(schema, schema.items, at, resolution);
+  return resolveLeaf(schema, at, resolution);
+}
+
+function reportShape(schema: SettingSchema, at: At, resolution: Resolution): void {
+  report(
+    resolution,
+    { path: at.path, part: "key" },
+    `${formatPath(at.path) || "The file"} is ${redactText(formatValue(at.value))}; it must be ${describeAllowed(schema)}.`,
+  );
+}
+
+/** An object whose members are chosen by its `type`. */
+function resolveTyped(members: ReadonlyMap<string, SettingSchema>, at: At, resolution: Resolution): unknown {
+  const types = [...members.keys()];
+  const path = formatPath(at.path);
+  if (!isMap(at.value)) {
+    report(
+      resolution,
+      { path: at.path, part: "key" },
+      `${path} must be a map with a \`type\`: ${formatChoice(types)}.`,
+    );
+    return at.value;
+  }
+  const type = at.value["type"];
+  const member = typeof type === "string" ? members.get(type) : undefined;
+  if (member !== undefined) return resolveObject(member, at, resolution);
+  if (type == null) {
+    report(resolution, { path: at.path, part: "key" }, `${path}.type is missing; it must be ${formatChoice(types)}.`);
+  } else {
+    const meant = typeof type === "string" ? suggestion(type, types) : "";
+    report(
+      resolution,
+      { path: [...at.path, "type"] },
+      `${path}.type is ${formatValue(type)}; it must be ${formatChoice(types)}.${meant}`,
+    );
+  }
+  return at.value;
+}
+
+function resolveObject(schema: SettingSchema, at: At, resolution: Resolution): unknown {
+  const given = at.value ?? schema.default;
+  if (given === undefined) return undefined;
+  if (!isMap(given)) {
+    reportShape(schema, at, resolution);
+    return given;
+  }
+  const properties = schema.properties ?? {};
+  if (schema.additionalProperties !== true) reportUnknownNames(given, Object.keys(properties), at, resolution);
+  const members: [string, unknown][] = [];
+  for (const [name, property] of Object.entries(properties)) {
+    const path = [...at.path, name];
+    const value = resolveSettings(property, { path, value: given[name], fixed: at.fixed }, resolution);
+    if (value !== undefined) members.push([name, value]);
+    else if (schema.required?.includes(name)) {
+      const message = `${formatPath(path)} is missing; it must be ${describeAllowed(property)}.`;
+      report(resolution, { path: at.path, part: "key" }, message);
+    }
+  }
+  if (schema.additionalProperties === true) {
+    for (const [name, value] of Object.entries(given)) {
+      if (name in properties) continue;
+      members.push([name, resolveFree({ path: [...at.path, name], value, fixed: false }, resolution)]);
+    }
+  }
+  return Object.fromEntries(members);
+}
+
+function reportUnknownNames(given: object, known: readonly string[], at: At, resolution: Resolution): void {
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue;
+    const place = at.path.length === 0 ? "" : ` in ${formatPath(at.path)}`;
+    const meant = suggestion(name, known) || ` Known settings: ${known.join(", ")}.`;
+    report(
+      resolution,
+      { path: [...at.path, name], part: "key" },
+      `There is no setting ${JSON.stringify(name)}${place}.${meant}`,
+    );
+  }
+}
+
+function resolveMap(schema: SettingSchema, entry: SettingSchema, at: At, resolution: Resolution): unknown {
+  const given = at.value ?? schema.default;
+  if (given === undefined) return undefined;
+  if (!isMap(given)) {
+    reportShape(schema, at, resolution);
+    return given;
+  }
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const path = [...at.path, name];
+      if (name === "") report(resolution, { path, part: "key" }, `A name in ${formatPath(at.path)} is empty.`);
+      return [name, resolveEntry(entry, { path, value, fixed: false }, resolution)];
+    }),
+  );
+}
+
+/** A thing in a map or a list is there because somebody wrote it, so nothing in its place is a fault. */
+function resolveEntry(schema: SettingSchema, at: At, resolution: Resolution): unknown {
+  const value = resolveSettings(schema, at, resolution);
+  if (value === undefined) {
+    const message = `${formatPath(at.path)} has no value; it must be ${describeAllowed(schema)}.`;
+    report(resolution, { path: at.path, part: "key" }, message);
+  }
+  return value;
+}
+
+function resolveList(schema: SettingSchema, item: SettingSchema, at: At, resolution: Resolution): unknown {
+  const given = at.value ?? schema.default;
+  if (given === undefined) return undefined;
+  const { minItems = 0, maxItems = Infinity } = schema;
+  if (!Array.isArray(given)) {
+    reportShape(schema, at, resolution);
+    return given;
+  }
+  if (given.length < minItems || given.length > maxItems) {
+    const allowed = given.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
+    const message = `${formatPath(at.path)} has ${given.length} items; ${allowed} are allowed.`;
+    report(resolution, { path: at.path, part: "key" }, message);
+  }
+  return given.map((value: unknown, index) =>
+    resolveEntry(item, { path: [...at.path, index], value, fixed: false }, resolution),
+  );
+}

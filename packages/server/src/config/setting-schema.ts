@@ -1,0 +1,102 @@
+/** A setting's schema as plain JSON Schema, and what it allows, in words for problems and for docs/config.md. */
+import { formatChoice } from "./problem.ts";
+
+/** The keywords of JSON Schema that settings use; every TypeBox value has them as plain members. */
+export interface SettingSchema {
+  readonly type?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly SettingSchema[];
+  readonly properties?: Readonly<Record<string, SettingSchema>>;
+  readonly required?: readonly string[] | undefined;
+  readonly patternProperties?: Readonly<Record<string, SettingSchema>>;
+  readonly additionalProperties?: boolean | SettingSchema;
+  readonly items?: SettingSchema;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly pattern?: string;
+  readonly default?: unknown;
+  readonly description?: string;
+  /** Name of the environment variable, where it is not the one made from the path. */
+  readonly env?: string;
+}
+
+function range(noun: string, smallest: number | undefined, largest: number | undefined): string {
+  const upper = largest === Number.MAX_SAFE_INTEGER ? undefined : largest;
+  if (smallest !== undefined && upper !== undefined) return `${noun} from ${smallest} to ${upper}`;
+  if (smallest !== undefined) return `${noun} of at least ${smallest}`;
+  return upper === undefined ? noun : `${noun} of at most ${upper}`;
+}
+
+/** What a schema allows, in words: `an integer from 0 to 65535`. */
+export function describeAllowed(schema: SettingSchema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return formatChoice(schema.enum.map((value) => JSON.stringify(value)));
+  if (schema.anyOf !== undefined) return formatChoice([...new Set(schema.anyOf.map(describeAllowed))]);
+  switch (schema.type) {
+    case "boolean":
+      return "true or false";
+    case "integer":
+      return range("an integer", schema.minimum, schema.maximum);
+    case "number":
+      return range("a number", schema.minimum, schema.maximum);
+    case "string":
+      if (schema.pattern !== undefined) return `text that matches ${schema.pattern}`;
+      if (schema.maxLength !== undefined) return range("text with a length", schema.minLength ?? 0, schema.maxLength);
+      return (schema.minLength ?? 0) > 0 ? "text that is not empty" : "text";
+    case "array":
+      return schema.items === undefined ? "a list" : `a list, each item ${describeAllowed(schema.items)}`;
+    case "object":
+      return "a map of names to values";
+    case "null":
+      return "null";
+    default:
+      return "a value";
+  }
+}
+
+/** Whether the schema is a map from free names to values, and of which values. */
+export function entrySchema(schema: SettingSchema): SettingSchema | undefined {
+  return schema.patternProperties === undefined ? undefined : Object.values(schema.patternProperties)[0];
+}
+
+/** The members of a union that differ by the value of their `type`; undefined for anything else. */
+export function typedMembers(schema: SettingSchema): ReadonlyMap<string, SettingSchema> | undefined {
+  if (schema.anyOf === undefined) return undefined;
+  const members = new Map<string, SettingSchema>();
+  for (const member of schema.anyOf) {
+    const nested = typedMembers(member);
+    const type = member.properties?.["type"];
+    const names = type?.const === undefined ? (type?.enum ?? type?.anyOf?.map((each) => each.const)) : [type.const];
+    if (nested === undefined && names === undefined) return undefined;
+    for (const [name, inner] of nested ?? []) members.set(name, inner);
+    for (const name of names ?? []) members.set(String(name), member);
+  }
+  return members;
+}
+
+/** The environment variable of the setting at this path, unless its schema names one. */
+export function environmentName(path: readonly string[], schema: SettingSchema): string {
+  return schema.env ?? `SOUNDING_${path.join("_").toUpperCase()}`;
+}
+
+/** A text from the environment as the value that the schema wants; the text itself where that cannot be. */
+export function readText(text: string, schema: SettingSchema): unknown {
+  if (schema.type === "integer" || schema.type === "number") {
+    return /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text;
+  }
+  if (schema.type === "boolean") return { true: true, false: false }[text.trim().toLowerCase()] ?? text;
+  if (schema.type === "array") {
+    const { items } = schema;
+    return text
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "")
+      .map((item) => (items === undefined ? item : readText(item, items)));
+  }
+  return text;
+}

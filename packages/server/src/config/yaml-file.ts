@@ -1,0 +1,133 @@
+/** Reads the configuration file: YAML 1.2 with every fault and every value traceable to its line. */
+import { readFile } from "node:fs/promises";
+import { isMap, isPair, isScalar, isSeq, isAlias, LineCounter, parseDocument, type Document, type Node } from "yaml";
+import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface YamlFile {
+  readonly file: string;
+  /** What the file says, as plain objects; undefined when it is empty or not readable. */
+  readonly value: unknown;
+  readonly problems: readonly ConfigProblem[];
+  /** Where a value (or the name before it) stands, or else the nearest thing around it. */
+  locate(path: SettingPath, part: "key" | "value"): Place;
+}
+
+const largestFileBytes = 8 * 1024 * 1024;
+
+const readFaults: Record<string, string> = {
+  ENOENT: "The file does not exist.",
+  EACCES: "The file cannot be read: permission denied.",
+  EPERM: "The file cannot be read: not permitted.",
+  EISDIR: "This is a folder, not a file.",
+};
+
+/** @returns the file, or undefined when it does not exist and need not. */
+export async function readYamlFile(file: string, required: boolean): Promise<YamlFile | undefined> {
+  let content: Buffer;
+  try {
+    content = await readFile(file);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    if (code === "ENOENT" && !required) return undefined;
+    return unreadable(file, readFaults[code] ?? `The file cannot be read (${code || "unknown fault"}).`);
+  }
+  if (content.length > largestFileBytes) {
+    return unreadable(file, `The file has ${content.length} bytes; at most ${largestFileBytes} are read.`);
+  }
+  try {
+    return parseYaml(file, new TextDecoder("utf-8", { fatal: true }).decode(content));
+  } catch {
+    return unreadable(file, "The file is not UTF-8 text.");
+  }
+}
+
+function unreadable(file: string, message: string): YamlFile {
+  return {
+    file,
+    value: undefined,
+    problems: [{ file, path: "", message }],
+    locate: () => ({ line: 1, column: 1 }),
+  };
+}
+
+/** A file's text as a value with places. Duplicate names are problems, yet the rest is still looked at. */
+export function parseYaml(file: string, text: string): YamlFile {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true });
+  const place = (offset: number): Place => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  const problems: ConfigProblem[] = [...document.errors, ...document.warnings].map((fault) => ({
+    file,
+    ...place(fault.pos[0]),
+    path: "",
+    message:
+      fault.code === "DUPLICATE_KEY"
+        ? `The name ${JSON.stringify(nameAt(text, fault.pos[0]))} is given twice in one map.`
+        : `Not valid YAML: ${fault.message}`,
+  }));
+  const locate = (path: SettingPath, part: "key" | "value") => place(locateOffset(document, path, part));
+  if (document.errors.some((error) => error.code !== "DUPLICATE_KEY")) {
+    return { file, value: undefined, problems, locate };
+  }
+  try {
+    return { file, value: document.toJS({ maxAliasCount: 100 }), problems, locate };
+  } catch (error) {
+    problems.push({
+      file,
+      path: "",
+      message: `Not usable YAML: ${error instanceof Error ? error.message : "unknown"}`,
+    });
+    return { file, value: undefined, problems, locate };
+  }
+}
+
+function nameAt(text: string, offset: number): string {
+  return /^["']?([^:"'\n]*)/.exec(text.slice(offset))?.[1]?.trim() ?? "";
+}
+
+function locateOffset(document: Document, path: SettingPath, part: "key" | "value"): number {
+  let node: unknown = document.contents;
+  let keyOffset = 0;
+  for (const step of path) {
+    const container = isAlias(node) ? node.resolve(document) : node;
+    if (isMap(container)) {
+      const pair = container.items.find((item) => isPair(item) && nameOf(item.key) === String(step));
+      if (pair === undefined) break;
+      keyOffset = offsetOf(pair.key) ?? keyOffset;
+      node = pair.value;
+    } else if (isSeq(container) && typeof step === "number" && container.items[step] !== undefined) {
+      node = container.items[step];
+      keyOffset = offsetOf(node) ?? keyOffset;
+    } else break;
+  }
+  return part === "key" ? keyOffset : valueOffset(node, keyOffset);
+}
+
+/** A map's own place is its name: that is where a person looks for it. */
+function valueOffset(node: unknown, keyOffset: number): number {
+  return isScalar(node) || isAlias(node) ? (offsetOf(node) ?? keyOffset) : keyOffset;
+}
+
+function nameOf(key: unknown): string {
+  return String(isScalar(key) ? key.value : key);
+}
+
+function offsetOf(node: unknown): number | undefined {
+  return (node as Node | undefined)?.range?.[0];
+}
+
+/** A problem at a place of the file. */
+export function problemIn(
+  file: YamlFile,
+  at: { path: SettingPath; part: "key" | "value" },
+  message: string,
+): ConfigProblem {
+  return { file: file.file, ...file.locate(at.path, at.part), path: formatPath(at.path), message };
+}
