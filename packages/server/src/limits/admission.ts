@@ -1,0 +1,112 @@
+/**
+ * A call that was admitted: what it holds of its key's and its organization's limits until it ends.
+ * The headers are OpenAI's: https://platform.openai.com/docs/guides/rate-limits
+ */
+import type { CheckedKey, Limits } from "../tenant.ts";
+import { formatDuration } from "./duration.ts";
+import type { MonthlyUsage } from "./monthly-usage.ts";
+import type { Subject } from "./subject.ts";
+import { refillMs, take, takenNow } from "./token-bucket.ts";
+
+/** What one call holds of one subject's limits. */
+export class Reservation {
+  readonly subject: Subject;
+  readonly limits: Limits;
+  readonly #estimatedTokens: number;
+  readonly #reservedTokens: number;
+
+  constructor(subject: Subject, limits: Limits, request: { estimatedTokens: number; nowMs: number }) {
+    this.subject = subject;
+    this.limits = limits;
+    this.#estimatedTokens = request.estimatedTokens;
+    // A call that needs more than the limit may take the whole of it; what it really used becomes a debt.
+    this.#reservedTokens = Math.min(request.estimatedTokens, limits.tokens_per_minute ?? 0);
+    subject.inFlight += 1;
+    subject.reservedTokens += request.estimatedTokens;
+    if (limits.requests_per_minute !== undefined) {
+      takenNow(subject.requests, limits.requests_per_minute, request.nowMs);
+      take(subject.requests, 1);
+    }
+    if (limits.tokens_per_minute !== undefined) {
+      takenNow(subject.tokens, limits.tokens_per_minute, request.nowMs);
+      take(subject.tokens, this.#reservedTokens);
+    }
+  }
+
+  release(usedTokens: number, nowMs: number): void {
+    const { subject, limits } = this;
+    subject.inFlight -= 1;
+    subject.reservedTokens -= this.#estimatedTokens;
+    if (limits.requests_per_minute !== undefined) {
+      this.#restUntil(nowMs + refillMs(subject.requests, limits.requests_per_minute, nowMs));
+    }
+    if (limits.tokens_per_minute !== undefined) {
+      takenNow(subject.tokens, limits.tokens_per_minute, nowMs);
+      take(subject.tokens, usedTokens - this.#reservedTokens);
+      this.#restUntil(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
+    }
+  }
+
+  #restUntil(restedAtMs: number): void {
+    if (restedAtMs > this.subject.restedAtMs) this.subject.restedAtMs = restedAtMs;
+  }
+}
+
+interface Call {
+  readonly key: CheckedKey;
+  readonly usage: MonthlyUsage;
+  readonly now: () => number;
+}
+
+/** A call that was admitted. It must be settled. */
+export class Admission {
+  readonly #call: Call;
+  readonly #key: Reservation;
+  readonly #organization: Reservation;
+  #settled = false;
+
+  constructor(call: Call, key: Reservation, organization: Reservation) {
+    this.#call = call;
+    this.#key = key;
+    this.#organization = organization;
+  }
+
+  /**
+   * Ends the call: corrects the reservation by the real use and frees its place. Once; further calls do nothing.
+   * @param use.tokens prompt and completion tokens together; 0 for a call that used none
+   */
+  settle({ tokens }: { readonly tokens: number }): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const nowMs = this.#call.now();
+    this.#key.release(tokens, nowMs);
+    this.#organization.release(tokens, nowMs);
+    this.#call.usage.record(this.#call.key, tokens, nowMs);
+  }
+
+  /** `x-ratelimit-…` headers as things stand now: of the limit that has least left; none where there is no limit. */
+  headers(): Record<string, string> {
+    const nowMs = this.#call.now();
+    const headers: Record<string, string> = {};
+    for (const kind of ["requests", "tokens"] as const) {
+      const tightest = this.#tightest(kind, nowMs);
+      if (tightest === undefined) continue;
+      headers[`x-ratelimit-limit-${kind}`] = String(tightest.limit);
+      headers[`x-ratelimit-remaining-${kind}`] = String(tightest.remaining);
+      headers[`x-ratelimit-reset-${kind}`] = formatDuration(tightest.resetMs);
+    }
+    return headers;
+  }
+
+  #tightest(kind: "requests" | "tokens", nowMs: number) {
+    let tightest: { limit: number; remaining: number; resetMs: number } | undefined;
+    for (const { subject, limits } of [this.#key, this.#organization]) {
+      const limit = limits[`${kind}_per_minute`];
+      if (limit === undefined) continue;
+      const resetMs = refillMs(subject[kind], limit, nowMs);
+      const remaining = Math.max(0, Math.floor(limit - subject[kind].taken + limit * 1e-9));
+      if (tightest === undefined || remaining < tightest.remaining) tightest = { limit, remaining, resetMs };
+    }
+    return tightest;
+  }
+}

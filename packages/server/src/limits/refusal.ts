@@ -1,0 +1,101 @@
+/** Why a call is refused, in words that say which limit of what, its value, and when it ends. */
+import { AppError } from "../errors.ts";
+import type { Limits } from "../tenant.ts";
+import { formatDuration } from "./duration.ts";
+import type { MonthlyUsage } from "./monthly-usage.ts";
+import type { Subject } from "./subject.ts";
+import { waitMs } from "./token-bucket.ts";
+
+/** A key or an organization and what holds for it. */
+export interface LimitedSubject {
+  readonly subject: Subject;
+  readonly limits: Limits;
+}
+
+export interface Wish {
+  readonly estimatedTokens: number;
+  readonly nowMs: number;
+  readonly usage: MonthlyUsage;
+}
+
+/** What only the end of another call can free has no known time; a second is soon enough to ask again. */
+const unknownWaitMs = 1_000;
+
+/** The reason to refuse that lasts longest; undefined when the call may go. Takes nothing. */
+export function findRefusal(subjects: readonly LimitedSubject[], wish: Wish): AppError | undefined {
+  let longest: AppError | undefined;
+  for (const limited of subjects) {
+    for (const check of checks) {
+      const refusal = check(limited, wish);
+      if (refusal === undefined) continue;
+      if (refusal.code === "quota_exceeded") return refusal;
+      if (longest === undefined || (refusal.retryAfterMs ?? 0) > (longest.retryAfterMs ?? 0)) longest = refusal;
+    }
+  }
+  return longest;
+}
+
+type Check = (limited: LimitedSubject, wish: Wish) => AppError | undefined;
+
+const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkConcurrency];
+
+function nameOf(subject: Subject): string {
+  return `${subject.kind === "key" ? "The API key" : "The organization"} ${JSON.stringify(subject.name)}`;
+}
+
+function rateLimited(message: string, retryAfterMs: number): AppError {
+  return new AppError("rate_limited", message, { retryAfterMs: Math.ceil(retryAfterMs) });
+}
+
+function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish): AppError | undefined {
+  const budget = limits.tokens_per_month;
+  if (budget === undefined) return undefined;
+  const used =
+    subject.kind === "key" ? usage.keyTokens(subject.id, nowMs) : usage.organizationTokens(subject.id, nowMs);
+  const month = usage.month(nowMs);
+  if (used >= budget) {
+    const begins = new Date(month.endUnixMs).toISOString().replace(".000", "");
+    return new AppError(
+      "quota_exceeded",
+      `${nameOf(subject)} has a budget of ${budget} tokens a month, and ${used} are used in ${month.name}; the next month begins at ${begins}.`,
+      { retryAfterMs: month.endUnixMs - nowMs },
+    );
+  }
+  if (used + subject.reservedTokens < budget) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} has a budget of ${budget} tokens a month; ${used} are used, and calls in flight may need the rest. Try again when they have ended.`,
+    unknownWaitMs,
+  );
+}
+
+function checkRequests({ subject, limits }: LimitedSubject, { nowMs }: Wish): AppError | undefined {
+  const limit = limits.requests_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
+  if (wait === 0) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} requests a minute, and all are used. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, nowMs }: Wish): AppError | undefined {
+  const limit = limits.tokens_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.tokens, limit, { amount: Math.min(estimatedTokens, limit), nowMs });
+  if (wait === 0) return undefined;
+  const left = Math.max(0, Math.floor(limit - subject.tokens.taken));
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} tokens a minute; ${left} are left, and this request may need ${estimatedTokens}. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+function checkConcurrency({ subject, limits }: LimitedSubject): AppError | undefined {
+  const limit = limits.concurrent_requests;
+  if (limit === undefined || subject.inFlight < limit) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} concurrent requests, and ${subject.inFlight} are running. Try again when one has ended.`,
+    unknownWaitMs,
+  );
+}

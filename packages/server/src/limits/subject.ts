@@ -1,0 +1,71 @@
+/** What is remembered of a key or an organization between its calls. */
+import { createBucket, type TokenBucket } from "./token-bucket.ts";
+
+export type SubjectKind = "key" | "organization";
+
+export interface Subject {
+  readonly kind: SubjectKind;
+  readonly id: string;
+  /** For messages; may change. */
+  name: string;
+  readonly requests: TokenBucket;
+  readonly tokens: TokenBucket;
+  inFlight: number;
+  /** Estimated tokens of the calls in flight. */
+  reservedTokens: number;
+  /** When the buckets of a subject without calls are full again, so that it may be forgotten. */
+  restedAtMs: number;
+}
+
+export interface Subjects {
+  /** The subject with this ID, made when it is not there. */
+  get(id: string, name: string, nowMs: number): Subject;
+  readonly size: number;
+}
+
+/** More than one for each that comes, so that the rested ones leave faster than others arrive. */
+const lookedAtForEach = 4;
+
+/**
+ * At most about `maxSubjects`. Whenever one comes, a few others are looked at in turn: those that rest are
+ * forgotten, and when all places are taken, those that merely have no call in flight too.
+ */
+export function createSubjects(kind: SubjectKind, maxSubjects: number): Subjects {
+  const subjects = new Map<string, Subject>();
+
+  function makeRoom(nowMs: number): void {
+    let looked = 0;
+    for (const [id, subject] of subjects) {
+      if (looked++ === lookedAtForEach) return;
+      const full = subjects.size >= maxSubjects;
+      subjects.delete(id);
+      // To the end of the row: the next look begins with another one.
+      if (subject.inFlight > 0 || (nowMs < subject.restedAtMs && !full)) subjects.set(id, subject);
+    }
+  }
+
+  return {
+    get(id, name, nowMs) {
+      let subject = subjects.get(id);
+      if (subject === undefined) {
+        makeRoom(nowMs);
+        subject = {
+          kind,
+          id,
+          name,
+          requests: createBucket(nowMs),
+          tokens: createBucket(nowMs),
+          inFlight: 0,
+          reservedTokens: 0,
+          restedAtMs: nowMs,
+        };
+        subjects.set(id, subject);
+      }
+      subject.name = name;
+      return subject;
+    },
+    get size() {
+      return subjects.size;
+    },
+  };
+}
