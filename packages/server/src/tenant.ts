@@ -34,7 +34,39 @@ export interface CheckedKey {
 }
 
 export const defaultProjectName = "default";
-const projectNamePattern = /^[\p{L}\p{N}][\p{L}\p{N} ._/:@-]{0,127}$/u;
+
+/** What the name of an organization, a project or a key looks like. No end in a space: HTTP cuts header values there. */
+export const namePattern = String.raw`^[\p{L}\p{N}]([\p{L}\p{N} ._/:@-]{0,126}[\p{L}\p{N}._/:@-])?$`;
+const projectName = new RegExp(namePattern, "u");
+
+/** How a project's telemetry is kept. */
+export interface ProjectSettings {
+  readonly retention_days: number;
+  /** Whether prompts and answers are recorded in telemetry. */
+  readonly record_content: boolean;
+}
+
+/** Tokens that a key spent in a calendar month (UTC). */
+export interface TokenUsage {
+  readonly organizationId: string;
+  readonly keyId: string;
+  /** `2026-11` */
+  readonly month: string;
+  readonly tokens: number;
+}
+
+/** The month's totals so far, over all servers, by identifier. */
+export interface MonthlyTokens {
+  readonly organizations: ReadonlyMap<string, number>;
+  readonly keys: ReadonlyMap<string, number>;
+}
+
+/** Where token budgets are accounted, so that they outlive a restart and hold over several servers. */
+export interface UsageLedger {
+  /** Adds all entries or, when it fails, none of them. */
+  add(entries: readonly TokenUsage[]): Promise<void>;
+  read(month: string): Promise<MonthlyTokens>;
+}
 
 /** One caller's rights for the length of one request. */
 export class Scope {
@@ -60,10 +92,10 @@ export class Scope {
         { param: "x-account" },
       );
     }
-    if (claim.project !== undefined && !projectNamePattern.test(claim.project)) {
+    if (claim.project !== undefined && !projectName.test(claim.project)) {
       throw new AppError(
         "invalid_request",
-        `x-project is ${JSON.stringify(claim.project)}; a project name has 1 to 128 letters, digits, spaces and . _ / : @ - and begins with a letter or a digit.`,
+        `x-project is ${JSON.stringify(claim.project)}; a project name has 1 to 128 letters, digits, spaces and . _ / : @ -, begins with a letter or a digit and does not end in a space.`,
         { param: "x-project" },
       );
     }

@@ -1,0 +1,221 @@
+/** The operations of the admin API. What each needs beyond the permission `admin` is said in its description. */
+import {
+  Key,
+  KeyCreate,
+  KeyPage,
+  KeyUpdate,
+  KeyWithSecret,
+  Organization,
+  OrganizationCreate,
+  OrganizationPage,
+  OrganizationUpdate,
+  Project,
+  ProjectCreate,
+  ProjectPage,
+  ProjectUpdate,
+} from "./admin.ts";
+import { operation } from "./operation.ts";
+import type { Schema } from "./schema.ts";
+
+const administration = { tag: "Administration", permission: "admin" } as const;
+const root = "/admin/v1";
+
+const paging = {
+  limit: "How many to list, 1 to 100; default 20.",
+  after: "Identifier after which the page begins: `last_id` of the page before.",
+};
+const ofOrganization = {
+  organization_id:
+    "Identifier or name of the organization; absent: the caller's own, and every one for an operator's key.",
+};
+
+function answer<Answer>(schema: Schema<Answer>, description: string, status?: number) {
+  return { type: "application/json", schema, description, ...(status === undefined ? {} : { status }) };
+}
+
+export const listOrganizationsOperation = operation({
+  ...administration,
+  id: "listOrganizations",
+  method: "GET",
+  path: `${root}/organizations`,
+  summary: "List organizations",
+  description: "An operator's key sees every organization, any other its own.",
+  queryParameters: {
+    ...paging,
+    name: "Only the organization with this name.",
+    include_archived: "`true`: archived ones too.",
+  },
+  answer: answer(OrganizationPage, "A page of organizations."),
+});
+
+export const createOrganizationOperation = operation({
+  ...administration,
+  id: "createOrganization",
+  method: "POST",
+  path: `${root}/organizations`,
+  summary: "Create an organization",
+  description: "Needs an operator's key.",
+  body: OrganizationCreate,
+  answer: answer(Organization, "The new organization.", 201),
+  example: { name: "acme", limits: { requests_per_minute: 600 }, allowed_models: ["gpt-*"] },
+});
+
+const organizationPath = {
+  path: `${root}/organizations/{organization_id}`,
+  pathParameters: { organization_id: "Identifier of the organization." },
+};
+
+export const getOrganizationOperation = operation({
+  ...administration,
+  ...organizationPath,
+  id: "getOrganization",
+  method: "GET",
+  summary: "Show an organization",
+  answer: answer(Organization, "The organization."),
+});
+
+export const updateOrganizationOperation = operation({
+  ...administration,
+  ...organizationPath,
+  id: "updateOrganization",
+  method: "PATCH",
+  summary: "Change an organization's name, limits or allowed models",
+  description: "Needs an operator's key.",
+  body: OrganizationUpdate,
+  answer: answer(Organization, "The organization as it is now."),
+  example: { limits: { tokens_per_month: 50_000_000, requests_per_minute: null } },
+});
+
+export const archiveOrganizationOperation = operation({
+  ...administration,
+  ...organizationPath,
+  path: `${organizationPath.path}/archive`,
+  id: "archiveOrganization",
+  method: "POST",
+  summary: "Archive an organization",
+  description: "Needs an operator's key. Revokes the organization's keys and archives its projects, for good.",
+  answer: answer(Organization, "The archived organization."),
+});
+
+export const listProjectsOperation = operation({
+  ...administration,
+  id: "listProjects",
+  method: "GET",
+  path: `${root}/projects`,
+  summary: "List projects",
+  queryParameters: {
+    ...paging,
+    ...ofOrganization,
+    name: "Only projects with this name.",
+    include_archived: "`true`: archived ones too.",
+  },
+  answer: answer(ProjectPage, "A page of projects."),
+});
+
+export const createProjectOperation = operation({
+  ...administration,
+  id: "createProject",
+  method: "POST",
+  path: `${root}/projects`,
+  summary: "Create a project",
+  body: ProjectCreate,
+  answer: answer(Project, "The new project.", 201),
+  example: { name: "support-bot", settings: { retention_days: 90, record_content: true } },
+});
+
+const projectPath = {
+  path: `${root}/projects/{project_id}`,
+  pathParameters: { project_id: "Identifier of the project." },
+};
+
+export const getProjectOperation = operation({
+  ...administration,
+  ...projectPath,
+  id: "getProject",
+  method: "GET",
+  summary: "Show a project",
+  answer: answer(Project, "The project."),
+});
+
+export const updateProjectOperation = operation({
+  ...administration,
+  ...projectPath,
+  id: "updateProject",
+  method: "PATCH",
+  summary: "Change a project's settings",
+  body: ProjectUpdate,
+  answer: answer(Project, "The project as it is now."),
+  example: { settings: { retention_days: 7 } },
+});
+
+export const archiveProjectOperation = operation({
+  ...administration,
+  ...projectPath,
+  path: `${projectPath.path}/archive`,
+  id: "archiveProject",
+  method: "POST",
+  summary: "Archive a project",
+  description: "Revokes the keys that are bound to the project, for good. Its telemetry stays until its time is over.",
+  answer: answer(Project, "The archived project."),
+});
+
+export const listKeysOperation = operation({
+  ...administration,
+  id: "listKeys",
+  method: "GET",
+  path: `${root}/keys`,
+  summary: "List API keys",
+  queryParameters: {
+    ...paging,
+    ...ofOrganization,
+    project_id: "Only keys that are bound to this project.",
+    include_revoked: "`true`: revoked ones too.",
+  },
+  answer: answer(KeyPage, "A page of keys, without their secrets."),
+});
+
+export const createKeyOperation = operation({
+  ...administration,
+  id: "createKey",
+  method: "POST",
+  path: `${root}/keys`,
+  summary: "Create an API key",
+  description: "The answer shows the secret this once. Only an operator's key can make an operator's key.",
+  body: KeyCreate,
+  answer: answer(KeyWithSecret, "The new key with its secret.", 201),
+  example: { name: "support-bot", permissions: ["inference"], limits: { requests_per_minute: 60 } },
+});
+
+const keyPath = { path: `${root}/keys/{key_id}`, pathParameters: { key_id: "Identifier of the key." } };
+
+export const getKeyOperation = operation({
+  ...administration,
+  ...keyPath,
+  id: "getKey",
+  method: "GET",
+  summary: "Show an API key",
+  answer: answer(Key, "The key, without its secret."),
+});
+
+export const updateKeyOperation = operation({
+  ...administration,
+  ...keyPath,
+  id: "updateKey",
+  method: "PATCH",
+  summary: "Change an API key's name, limits or expiry",
+  description: "Only an operator's key can change an operator's key.",
+  body: KeyUpdate,
+  answer: answer(Key, "The key as it is now."),
+  example: { limits: { requests_per_minute: 120 } },
+});
+
+export const revokeKeyOperation = operation({
+  ...administration,
+  ...keyPath,
+  path: `${keyPath.path}/revoke`,
+  id: "revokeKey",
+  method: "POST",
+  summary: "Revoke an API key",
+  description: "For good: at once on this server, within five seconds on others that share its database.",
+  answer: answer(Key, "The revoked key."),
+});

@@ -1,0 +1,270 @@
+/**
+ * The objects of the admin API: organizations, projects and keys. Requests are strict, an unknown field is an error.
+ * Times are UNIX seconds. A change names only what it changes; in `limits`, null takes a limit away.
+ */
+import { Type, type TSchema } from "typebox";
+import { namePattern, permissions, type Limits, type ProjectSettings } from "../tenant.ts";
+import { schema, type TypeOf } from "./schema.ts";
+
+const strict = { additionalProperties: false } as const;
+
+/** Identifiers begin with a word for their kind and sort by time of creation. */
+export const identifierPattern = "^(org|proj|key)_[0-9a-f]{32}$";
+
+const name = (whose: string) =>
+  Type.String({
+    minLength: 1,
+    maxLength: 128,
+    pattern: namePattern,
+    description: `Name of the ${whose}: 1 to 128 letters, digits, spaces and . _ / : @ -, beginning with a letter or a digit.`,
+  });
+
+function nullable<S extends TSchema>(inner: S, description: string) {
+  return Type.Union([inner, Type.Null()], { description });
+}
+
+const limitMeanings = {
+  requests_per_minute: "Requests a minute.",
+  tokens_per_minute: "Prompt and completion tokens together, a minute.",
+  concurrent_requests: "Requests under way at the same time.",
+  tokens_per_month: "Prompt and completion tokens together, a calendar month (UTC).",
+} satisfies Record<keyof Limits, string>;
+
+const ceiling = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
+
+const limits = Type.Object(
+  {
+    requests_per_minute: Type.Optional(ceiling(limitMeanings.requests_per_minute)),
+    tokens_per_minute: Type.Optional(ceiling(limitMeanings.tokens_per_minute)),
+    concurrent_requests: Type.Optional(ceiling(limitMeanings.concurrent_requests)),
+    tokens_per_month: Type.Optional(ceiling(limitMeanings.tokens_per_month)),
+  },
+  { ...strict, description: "Ceilings; an absent one is no limit of this kind." },
+);
+
+const limitChanges = Type.Object(
+  {
+    requests_per_minute: Type.Optional(
+      nullable(ceiling(limitMeanings.requests_per_minute), limitMeanings.requests_per_minute),
+    ),
+    tokens_per_minute: Type.Optional(
+      nullable(ceiling(limitMeanings.tokens_per_minute), limitMeanings.tokens_per_minute),
+    ),
+    concurrent_requests: Type.Optional(
+      nullable(ceiling(limitMeanings.concurrent_requests), limitMeanings.concurrent_requests),
+    ),
+    tokens_per_month: Type.Optional(nullable(ceiling(limitMeanings.tokens_per_month), limitMeanings.tokens_per_month)),
+  },
+  { ...strict, description: "Ceilings to set; null takes one away, absent ones stay as they are." },
+);
+export const LimitChanges = schema(limitChanges);
+export type LimitChanges = TypeOf<typeof LimitChanges>;
+
+const allowedModels = nullable(
+  Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { minItems: 1, maxItems: 1000 }),
+  "Patterns of the model IDs that may be called, where `*` stands for any text; null: all.",
+);
+
+const settingMembers = {
+  retention_days: Type.Integer({
+    minimum: 1,
+    maximum: 3650,
+    description: "How many days the project's telemetry is kept, 1 to 3650.",
+  }),
+  record_content: Type.Boolean({ description: "Whether prompts and answers are recorded in telemetry." }),
+} satisfies Record<keyof ProjectSettings, TSchema>;
+
+const settings = Type.Object(settingMembers, { ...strict, description: "How the project's telemetry is kept." });
+const settingChanges = Type.Object(
+  {
+    retention_days: Type.Optional(settingMembers.retention_days),
+    record_content: Type.Optional(settingMembers.record_content),
+  },
+  { ...strict, description: "Settings to set; absent ones stay as they are." },
+);
+
+export const defaultProjectSettings: ProjectSettings = { retention_days: 30, record_content: false };
+
+const id = (whose: string) => Type.String({ description: `Identifier of the ${whose}.` });
+const time = (what: string) => Type.Integer({ description: `${what}, UNIX seconds.` });
+const organizationChoice = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 128,
+    description: "Identifier or name of the organization; absent: the caller's own.",
+  }),
+);
+
+export const Organization = schema(
+  Type.Object(
+    {
+      object: Type.Literal("organization", { description: "Always `organization`." }),
+      id: id("organization"),
+      name: name("organization"),
+      limits,
+      allowed_models: allowedModels,
+      created_at: time("Creation"),
+      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null: it is in use."),
+    },
+    { description: "An organization: the tenant that keys, projects and data belong to." },
+  ),
+);
+export type Organization = TypeOf<typeof Organization>;
+
+export const OrganizationCreate = schema(
+  Type.Object(
+    {
+      name: name("organization"),
+      limits: Type.Optional(limitChanges),
+      allowed_models: Type.Optional(allowedModels),
+    },
+    { ...strict, description: "A new organization. It gets a project named `default`." },
+  ),
+);
+export type OrganizationCreate = TypeOf<typeof OrganizationCreate>;
+
+export const OrganizationUpdate = schema(
+  Type.Object(
+    {
+      name: Type.Optional(name("organization")),
+      limits: Type.Optional(limitChanges),
+      allowed_models: Type.Optional(allowedModels),
+    },
+    { ...strict, description: "What to change of an organization." },
+  ),
+);
+export type OrganizationUpdate = TypeOf<typeof OrganizationUpdate>;
+
+export const Project = schema(
+  Type.Object(
+    {
+      object: Type.Literal("project", { description: "Always `project`." }),
+      id: id("project"),
+      organization_id: id("organization"),
+      name: name("project"),
+      settings,
+      created_at: time("Creation"),
+      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null: it is in use."),
+    },
+    { description: "A project: telemetry of an organization that belongs together, with its settings." },
+  ),
+);
+export type Project = TypeOf<typeof Project>;
+
+export const ProjectCreate = schema(
+  Type.Object(
+    { organization_id: organizationChoice, name: name("project"), settings: Type.Optional(settingChanges) },
+    { ...strict, description: "A new project." },
+  ),
+);
+export type ProjectCreate = TypeOf<typeof ProjectCreate>;
+
+export const ProjectUpdate = schema(
+  Type.Object(
+    { settings: Type.Optional(settingChanges) },
+    {
+      ...strict,
+      description: "What to change of a project. Its name stays: the telemetry that is stored is filed under it.",
+    },
+  ),
+);
+export type ProjectUpdate = TypeOf<typeof ProjectUpdate>;
+
+const keyMembers = {
+  object: Type.Literal("key", { description: "Always `key`." }),
+  id: id("key"),
+  organization_id: id("organization"),
+  project_id: nullable(Type.String(), "Identifier of the project that the key is bound to; null: any project."),
+  name: name("key"),
+  redacted_secret: Type.String({ description: "First and last characters of the secret, to recognize it by." }),
+  permissions: Type.Array(Type.Enum([...permissions]), { description: "What the key may do." }),
+  limits,
+  operator: Type.Boolean({ description: "Whether the key may administer every organization." }),
+  created_at: time("Creation"),
+  expires_at: nullable(Type.Integer(), "When it stops working, UNIX seconds; null: never."),
+  revoked_at: nullable(Type.Integer(), "When it was revoked, UNIX seconds; null: it was not."),
+  last_used_at: nullable(Type.Integer(), "When it was last used, UNIX seconds, to the minute; null: never."),
+};
+
+export const Key = schema(Type.Object(keyMembers, { description: "An API key without its secret." }));
+export type Key = TypeOf<typeof Key>;
+
+export const KeyWithSecret = schema(
+  Type.Object(
+    { ...keyMembers, secret: Type.String({ description: "The API key itself. It is shown this once." }) },
+    { description: "A new API key with its secret." },
+  ),
+);
+export type KeyWithSecret = TypeOf<typeof KeyWithSecret>;
+
+const expiry = nullable(
+  Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
+  "When the key stops working, UNIX seconds; null: never.",
+);
+
+export const KeyCreate = schema(
+  Type.Object(
+    {
+      organization_id: organizationChoice,
+      project_id: Type.Optional(
+        nullable(
+          Type.String({ pattern: identifierPattern }),
+          "Project to bind the key to; absent or null: any project.",
+        ),
+      ),
+      name: name("key"),
+      permissions: Type.Optional(
+        Type.Array(Type.Enum([...permissions]), {
+          minItems: 1,
+          maxItems: permissions.length,
+          description: "What the key may do; absent: inference, telemetry_write and telemetry_read.",
+        }),
+      ),
+      limits: Type.Optional(limitChanges),
+      operator: Type.Optional(
+        Type.Boolean({ description: "Whether the key may administer every organization; needs permission `admin`." }),
+      ),
+      expires_at: Type.Optional(expiry),
+    },
+    { ...strict, description: "A new API key." },
+  ),
+);
+export type KeyCreate = TypeOf<typeof KeyCreate>;
+
+export const KeyUpdate = schema(
+  Type.Object(
+    {
+      name: Type.Optional(name("key")),
+      limits: Type.Optional(limitChanges),
+      expires_at: Type.Optional(expiry),
+    },
+    { ...strict, description: "What to change of a key. For other permissions make another key." },
+  ),
+);
+export type KeyUpdate = TypeOf<typeof KeyUpdate>;
+
+function page<S extends TSchema>(item: S, what: string) {
+  return schema(
+    Type.Object(
+      {
+        object: Type.Literal("list", { description: "Always `list`." }),
+        data: Type.Array(item, { description: `The ${what}, oldest first.` }),
+        has_more: Type.Boolean({ description: "Whether more follow." }),
+        last_id: nullable(Type.String(), "Identifier of the last one, to be given as `after` for the next page."),
+      },
+      { description: `A page of ${what}.` },
+    ),
+  );
+}
+
+export const OrganizationPage = page(Organization.json, "organizations");
+export const ProjectPage = page(Project.json, "projects");
+export const KeyPage = page(Key.json, "keys");
+
+/** A page of a list, as on the wire. */
+export interface Page<Item> {
+  readonly object: "list";
+  readonly data: readonly Item[];
+  readonly has_more: boolean;
+  readonly last_id: string | null;
+}

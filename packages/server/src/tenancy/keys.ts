@@ -1,0 +1,188 @@
+/** The directory's API keys. A secret leaves this file once, in the answer to its creation. */
+import type { Selectable } from "kysely";
+import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admin.ts";
+import { AppError } from "../errors.ts";
+import type { Permission } from "../tenant.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
+import { newIdentifier } from "./identifier.ts";
+import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
+import { changeLimits, parseLimits } from "./limits.ts";
+import { keepAnOperator } from "./operators.ts";
+import { toPage, type PageRequest } from "./page.ts";
+import { hashSecret, newSecret, redactSecret } from "./secret.ts";
+import type { ControlTables } from "./tables.ts";
+import { nowSeconds } from "./time.ts";
+
+export interface KeyFilter extends PageRequest {
+  readonly organizationId?: string | undefined;
+  readonly projectId?: string | undefined;
+  readonly includeRevoked?: boolean | undefined;
+}
+
+/** As `KeyCreate`, with the organization settled. */
+export interface NewKey extends Omit<KeyCreate, "organization_id"> {
+  readonly organizationId: string;
+}
+
+export const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
+
+export async function listKeys(control: ControlDatabase, filter: KeyFilter): Promise<Page<Key>> {
+  return control.read(async (database) => {
+    let query = database
+      .selectFrom("keys")
+      .selectAll()
+      .orderBy("id")
+      .limit(filter.limit + 1);
+    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
+    if (filter.projectId !== undefined) query = query.where("project_id", "=", filter.projectId);
+    if (filter.includeRevoked !== true) query = query.where("revoked_at", "is", null);
+    return toPage(await query.execute(), filter.limit, toKey);
+  });
+}
+
+/** @throws AppError not_found */
+export async function getKey(control: ControlDatabase, id: string): Promise<Key> {
+  return control.read(async (database) => toKey(await takeKey(database, id)));
+}
+
+/** @throws AppError not_found (organization or project), conflict (one of them is archived) or invalid_request */
+export async function createKey(control: ControlDatabase, input: NewKey): Promise<KeyWithSecret> {
+  return control.change(async (transaction) => {
+    await requireOrganizationInUse(transaction, input.organizationId);
+    if (input.project_id != null) await requireOwnProject(transaction, input.organizationId, input.project_id);
+    return insertKey(transaction, input);
+  });
+}
+
+/** As `createKey`, inside a transaction that knows the organization and the project. */
+export async function insertKey(
+  transaction: Writer,
+  input: NewKey,
+  { secret, configured }: { secret: string; configured: boolean } = { secret: newSecret(), configured: false },
+): Promise<KeyWithSecret> {
+  const granted = [...new Set(input.permissions ?? ordinaryPermissions)];
+  checkRights(input, granted);
+  checkExpiry(input.expires_at);
+  const row: KeyRow = {
+    id: newIdentifier("key"),
+    organization_id: input.organizationId,
+    project_id: input.project_id ?? null,
+    name: input.name,
+    secret_hash: hashSecret(secret),
+    redacted_secret: redactSecret(secret),
+    permissions: JSON.stringify(granted),
+    limits: JSON.stringify(changeLimits({}, input.limits)),
+    operator: input.operator === true ? 1 : 0,
+    configured: configured ? 1 : 0,
+    created_at: nowSeconds(),
+    expires_at: input.expires_at ?? null,
+    revoked_at: null,
+    last_used_at: null,
+  };
+  await transaction.insertInto("keys").values(row).execute();
+  return { ...toKey(row), secret };
+}
+
+/** @throws AppError not_found, invalid_request, or conflict when it is revoked or no operator's key would be left */
+export async function updateKey(control: ControlDatabase, id: string, input: KeyUpdate): Promise<Key> {
+  return control.change(async (transaction) => {
+    const row = await takeKey(transaction, id);
+    if (row.revoked_at !== null) throw new AppError("conflict", `${id} is revoked and cannot be changed any more.`);
+    checkExpiry(input.expires_at);
+    const changes = {
+      name: input.name ?? row.name,
+      limits: JSON.stringify(changeLimits(parseLimits(row.limits), input.limits)),
+      expires_at: input.expires_at === undefined ? row.expires_at : input.expires_at,
+    };
+    await transaction.updateTable("keys").set(changes).where("id", "=", id).execute();
+    return toKey({ ...row, ...changes });
+  });
+}
+
+/**
+ * Revokes the key, for good. Revoking again changes nothing.
+ * @throws AppError not_found, or conflict when no operator's key would be left
+ */
+export async function revokeKey(control: ControlDatabase, id: string): Promise<Key> {
+  return control.change(async (transaction) => {
+    const row = await takeKey(transaction, id);
+    if (row.revoked_at !== null) return toKey(row);
+    const revoked = { revoked_at: nowSeconds() };
+    await keepAnOperator(transaction, async () => {
+      await transaction.updateTable("keys").set(revoked).where("id", "=", id).execute();
+    });
+    return toKey({ ...row, ...revoked });
+  });
+}
+
+function checkRights(input: NewKey, granted: readonly Permission[]): void {
+  if (input.operator === true && !granted.includes("admin")) {
+    throw new AppError("invalid_request", 'operator is true; that needs the permission "admin" in permissions.', {
+      param: "operator",
+    });
+  }
+  // It could make itself a key without the binding.
+  if (input.project_id != null && granted.includes("admin")) {
+    throw new AppError(
+      "invalid_request",
+      `project_id is ${JSON.stringify(input.project_id)}; a key with the permission "admin" cannot be bound to a project.`,
+      { param: "project_id" },
+    );
+  }
+}
+
+function checkExpiry(expiresAt: number | null | undefined): void {
+  if (expiresAt != null && expiresAt <= nowSeconds()) {
+    throw new AppError(
+      "invalid_request",
+      `expires_at is ${expiresAt}, which is past; a later time than now (${nowSeconds()}), in UNIX seconds, is expected.`,
+      { param: "expires_at" },
+    );
+  }
+}
+
+async function requireOwnProject(transaction: Writer, organizationId: string, projectId: string): Promise<void> {
+  const project = await transaction
+    .selectFrom("projects")
+    .select(["id", "archived_at"])
+    .where("id", "=", projectId)
+    .where("organization_id", "=", organizationId)
+    .executeTakeFirst();
+  if (project === undefined) {
+    throw new AppError("not_found", `The organization has no project ${JSON.stringify(projectId)}.`, {
+      param: "project_id",
+    });
+  }
+  requireInUse(project);
+}
+
+async function takeKey(database: Reader, id: string): Promise<KeyRow> {
+  const row = await database.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw new AppError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  return row;
+}
+
+type KeyRow = Selectable<ControlTables["keys"]>;
+
+export function parsePermissions(text: string): Permission[] {
+  return JSON.parse(text) as Permission[];
+}
+
+function toKey(row: KeyRow): Key {
+  return {
+    object: "key",
+    id: row.id,
+    organization_id: row.organization_id,
+    project_id: row.project_id,
+    name: row.name,
+    redacted_secret: row.redacted_secret,
+    permissions: parsePermissions(row.permissions),
+    limits: parseLimits(row.limits) as Key["limits"],
+    operator: row.operator === 1,
+    created_at: row.created_at,
+    expires_at: row.expires_at,
+    revoked_at: row.revoked_at,
+    last_used_at: row.last_used_at,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * The migrations of the control database, one set for both dialects, run at every start. A migration that was
+ * released is never edited; a new one is added whose name sorts after it.
+ */
+import { sql, type Kysely } from "kysely";
+import { Migrator, type Migration } from "kysely/migration";
+import type { ControlTables } from "./tables.ts";
+
+const migrations: Record<string, Migration> = {
+  "0001_organizations_projects_keys": { up: createDirectoryTables },
+  "0002_token_usage": { up: createTokenUsage },
+};
+
+async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
+  const { schema } = database;
+  await schema
+    .createTable("organizations")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("limits", "text", (column) => column.notNull())
+    .addColumn("allowed_models", "text")
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("archived_at", "bigint")
+    .execute();
+  await schema
+    .createTable("projects")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("organization_id", "text", (column) => column.notNull().references("organizations.id"))
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("settings", "text", (column) => column.notNull())
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("archived_at", "bigint")
+    .execute();
+  await schema
+    .createTable("keys")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("organization_id", "text", (column) => column.notNull().references("organizations.id"))
+    .addColumn("project_id", "text", (column) => column.references("projects.id"))
+    .addColumn("name", "text", (column) => column.notNull())
+    .addColumn("secret_hash", "text", (column) => column.notNull().unique())
+    .addColumn("redacted_secret", "text", (column) => column.notNull())
+    .addColumn("permissions", "text", (column) => column.notNull())
+    .addColumn("limits", "text", (column) => column.notNull())
+    .addColumn("operator", "integer", (column) => column.notNull())
+    .addColumn("configured", "integer", (column) => column.notNull())
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("expires_at", "bigint")
+    .addColumn("revoked_at", "bigint")
+    .addColumn("last_used_at", "bigint")
+    .execute();
+  // The name of something archived is free again, hence partial indexes.
+  await sql`create unique index organizations_name on organizations (name) where archived_at is null`.execute(database);
+  await sql`create unique index projects_name on projects (organization_id, name) where archived_at is null`.execute(
+    database,
+  );
+  await sql`create index keys_organization on keys (organization_id)`.execute(database);
+  await sql`create index keys_project on keys (project_id)`.execute(database);
+}
+
+async function createTokenUsage(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable("token_usage")
+    .addColumn("month", "text", (column) => column.notNull())
+    .addColumn("organization_id", "text", (column) => column.notNull())
+    .addColumn("key_id", "text", (column) => column.notNull())
+    .addColumn("tokens", "bigint", (column) => column.notNull())
+    .addPrimaryKeyConstraint("token_usage_key", ["month", "organization_id", "key_id"])
+    .execute();
+}
+
+/**
+ * Brings the database to the newest form; throws the database's own error. Several servers may do so at once: Kysely
+ * holds an advisory lock in Postgres; in SQLite an immediate transaction shuts the others out.
+ */
+export async function migrate(database: Kysely<ControlTables>): Promise<void> {
+  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateToLatest();
+  if (error !== undefined) throw error;
+}

@@ -1,0 +1,105 @@
+/**
+ * Kysely on Node's own SQLite. Kysely's dialect was written for better-sqlite3; what differs is here.
+ * https://nodejs.org/api/sqlite.html https://sqlite.org/wal.html
+ */
+import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync, type SQLInputValue } from "node:sqlite";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  CompiledQuery,
+  SqliteAdapter,
+  SqliteDialect,
+  SqliteDriver,
+  type DatabaseConnection,
+  type DialectAdapter,
+  type Driver,
+  type SqliteDatabase,
+  type SqliteDialectConfig,
+  type SqliteStatement,
+} from "kysely";
+
+/** How long a statement waits for another process' transaction. Ours take milliseconds. */
+const busyTimeoutMs = 5000;
+
+export class NodeSqliteDialect extends SqliteDialect {
+  readonly #config: SqliteDialectConfig;
+
+  constructor(path: string) {
+    const config = { database: () => openDatabase(path) };
+    super(config);
+    this.#config = config;
+  }
+
+  override createDriver(): Driver {
+    return new ImmediateDriver(this.#config);
+  }
+
+  override createAdapter(): DialectAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/**
+ * Takes the write lock when a transaction begins. A deferred transaction that reads first fails at its first write,
+ * without any waiting, when another process wrote in between.
+ */
+class ImmediateDriver extends SqliteDriver {
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+}
+
+/** Tells the migrator the truth about SQLite, so that it runs all migrations in one transaction. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+async function openDatabase(path: string): Promise<SqliteDatabase> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives the files beside it (-wal, -shm) the mode of this one.
+  closeSync(openSync(path, "a", 0o600));
+  chmodSync(path, 0o600);
+  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  try {
+    await useWriteAheadLog(database);
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+  return { prepare: (text) => toStatement(database, text), close: () => database.close() };
+}
+
+/** Two processes that do this to a new file at once get SQLITE_BUSY at once, whatever the timeout. */
+async function useWriteAheadLog(database: DatabaseSync): Promise<void> {
+  const deadlineMs = Date.now() + busyTimeoutMs;
+  for (;;) {
+    try {
+      database.exec("pragma journal_mode = wal");
+      return;
+    } catch (error) {
+      if (!isBusy(error) || Date.now() > deadlineMs) throw error;
+      await delay(20);
+    }
+  }
+}
+
+const sqliteBusy = 5;
+
+function isBusy(error: unknown): boolean {
+  // The low byte is the primary code. https://sqlite.org/rescode.html#primary_result_codes_versus_extended_result_codes
+  return error instanceof Error && "errcode" in error && (Number(error.errcode) & 0xff) === sqliteBusy;
+}
+
+function toStatement(database: DatabaseSync, text: string): SqliteStatement {
+  const statement = database.prepare(text);
+  const values = (parameters: readonly unknown[]) => parameters as SQLInputValue[];
+  return {
+    reader: statement.columns().length > 0,
+    all: (parameters) => statement.all(...values(parameters)),
+    run: (parameters) => statement.run(...values(parameters)),
+    iterate: (parameters) => statement.iterate(...values(parameters)),
+  };
+}

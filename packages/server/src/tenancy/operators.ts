@@ -1,0 +1,28 @@
+/** There is always a way in: the last working key of an operator cannot be taken away. */
+import { AppError } from "../errors.ts";
+import type { Writer } from "./control-database.ts";
+import { nowSeconds } from "./time.ts";
+
+/**
+ * Runs a change that may revoke or end keys.
+ * @throws AppError conflict when it leaves no operator's key and there was one before
+ */
+export async function keepAnOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
+  const hadOne = await hasOperator(transaction);
+  await change();
+  if (hadOne && !(await hasOperator(transaction))) {
+    throw new AppError("conflict", "This would take away the last operator's key. Create another one first.");
+  }
+}
+
+async function hasOperator(transaction: Writer): Promise<boolean> {
+  const row = await transaction
+    .selectFrom("keys")
+    .select("id")
+    .where("operator", "=", 1)
+    .where("revoked_at", "is", null)
+    .where((where) => where.or([where("expires_at", "is", null), where("expires_at", ">", nowSeconds())]))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
+}

@@ -1,0 +1,148 @@
+/** The directory's organizations. Who may do what is decided by the callers. */
+import type { Selectable } from "kysely";
+import type { Organization, OrganizationCreate, OrganizationUpdate, Page } from "../api/admin.ts";
+import { AppError } from "../errors.ts";
+import { defaultProjectName } from "../tenant.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
+import { orNameConflict } from "./database-error.ts";
+import { newIdentifier } from "./identifier.ts";
+import { changeLimits, parseLimits } from "./limits.ts";
+import { requireInUse } from "./in-use.ts";
+import { keepAnOperator } from "./operators.ts";
+import { toPage, type PageRequest } from "./page.ts";
+import { insertProject } from "./projects.ts";
+import type { ControlTables } from "./tables.ts";
+import { nowSeconds } from "./time.ts";
+
+export interface OrganizationFilter extends PageRequest {
+  /** Only this one. */
+  readonly id?: string | undefined;
+  readonly name?: string | undefined;
+  readonly includeArchived?: boolean | undefined;
+}
+
+export async function listOrganizations(
+  control: ControlDatabase,
+  filter: OrganizationFilter,
+): Promise<Page<Organization>> {
+  return control.read(async (database) => {
+    let query = database
+      .selectFrom("organizations")
+      .selectAll()
+      .orderBy("id")
+      .limit(filter.limit + 1);
+    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.id !== undefined) query = query.where("id", "=", filter.id);
+    if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+    if (filter.includeArchived !== true) query = query.where("archived_at", "is", null);
+    return toPage(await query.execute(), filter.limit, toOrganization);
+  });
+}
+
+/** @throws AppError not_found */
+export async function getOrganization(control: ControlDatabase, id: string): Promise<Organization> {
+  return control.read(async (database) => toOrganization(await takeOrganization(database, id)));
+}
+
+/**
+ * Creates the organization and its project `default`.
+ * @throws AppError conflict when the name is taken
+ */
+export async function createOrganization(control: ControlDatabase, input: OrganizationCreate): Promise<Organization> {
+  return control.change((transaction) => insertOrganization(transaction, input));
+}
+
+/** As `createOrganization`, inside a transaction. */
+export async function insertOrganization(transaction: Writer, input: OrganizationCreate): Promise<Organization> {
+  const row = {
+    id: newIdentifier("org"),
+    name: input.name,
+    limits: JSON.stringify(changeLimits({}, input.limits)),
+    allowed_models: toAllowedModels(input.allowed_models),
+    created_at: nowSeconds(),
+    archived_at: null,
+  };
+  await orNameConflict("organization", input.name, () => transaction.insertInto("organizations").values(row).execute());
+  await insertProject(transaction, { organizationId: row.id, name: defaultProjectName });
+  return toOrganization(row);
+}
+
+/** @throws AppError not_found, or conflict when the name is taken or the organization is archived */
+export async function updateOrganization(
+  control: ControlDatabase,
+  id: string,
+  input: OrganizationUpdate,
+): Promise<Organization> {
+  return control.change(async (transaction) => {
+    const row = await takeOrganization(transaction, id);
+    requireInUse(row);
+    const changed = {
+      ...row,
+      name: input.name ?? row.name,
+      limits: JSON.stringify(changeLimits(parseLimits(row.limits), input.limits)),
+      allowed_models: input.allowed_models === undefined ? row.allowed_models : toAllowedModels(input.allowed_models),
+    };
+    const { name, limits, allowed_models } = changed;
+    await orNameConflict("organization", name, () =>
+      transaction.updateTable("organizations").set({ name, limits, allowed_models }).where("id", "=", id).execute(),
+    );
+    return toOrganization(changed);
+  });
+}
+
+/**
+ * Archives the organization and its projects and revokes its keys, for good. Archiving again changes nothing.
+ * @throws AppError not_found, or conflict when no operator's key would be left
+ */
+export async function archiveOrganization(control: ControlDatabase, id: string): Promise<Organization> {
+  return control.change(async (transaction) => {
+    const row = await takeOrganization(transaction, id);
+    if (row.archived_at !== null) return toOrganization(row);
+    const now = nowSeconds();
+    const archived = { archived_at: now };
+    await keepAnOperator(transaction, async () => {
+      await transaction.updateTable("organizations").set(archived).where("id", "=", id).execute();
+      await transaction
+        .updateTable("projects")
+        .set(archived)
+        .where("organization_id", "=", id)
+        .where("archived_at", "is", null)
+        .execute();
+      await transaction
+        .updateTable("keys")
+        .set({ revoked_at: now })
+        .where("organization_id", "=", id)
+        .where("revoked_at", "is", null)
+        .execute();
+    });
+    return toOrganization({ ...row, ...archived });
+  });
+}
+
+async function takeOrganization(database: Reader, id: string): Promise<OrganizationRow> {
+  const row = await database.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw new AppError("not_found", `There is no organization ${JSON.stringify(id)}.`);
+  return row;
+}
+
+type OrganizationRow = Selectable<ControlTables["organizations"]>;
+
+function toAllowedModels(patterns: readonly string[] | null | undefined): string | null {
+  return patterns == null ? null : JSON.stringify(patterns);
+}
+
+export function parseAllowedModels(text: string | null): string[] | null {
+  return text === null ? null : (JSON.parse(text) as string[]);
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return {
+    object: "organization",
+    id: row.id,
+    name: row.name,
+    limits: parseLimits(row.limits) as Organization["limits"],
+    allowed_models: parseAllowedModels(row.allowed_models),
+    created_at: row.created_at,
+    archived_at: row.archived_at,
+  };
+}

@@ -1,0 +1,34 @@
+/** How a project's telemetry is kept, for the paths that write telemetry; cached like keys are. */
+import { defaultProjectSettings } from "../api/admin.ts";
+import type { ProjectSettings, Scope } from "../tenant.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { createFreshCache } from "./fresh-cache.ts";
+import { parseSettings } from "./projects.ts";
+
+/**
+ * The settings of the scope's project; the defaults for a project that only its telemetry knows. At once on a hit.
+ * @throws AppError overloaded while the database cannot be reached and the settings are not known
+ */
+export type ProjectSettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
+
+export function createProjectSettings(control: ControlDatabase): ProjectSettingsOf {
+  const cache = createFreshCache<Scope, ProjectSettings>({ load: (scope) => load(control, scope), now: Date.now });
+  control.onChange(() => cache.clear());
+  return (scope) => {
+    const found = cache.get(`${scope.organizationId} ${scope.projectName}`, scope);
+    return found instanceof Promise ? found.then((settings) => settings ?? defaultProjectSettings) : found;
+  };
+}
+
+async function load(control: ControlDatabase, scope: Scope): Promise<ProjectSettings> {
+  const row = await control.read((database) =>
+    database
+      .selectFrom("projects")
+      .select("settings")
+      .where("organization_id", "=", scope.organizationId)
+      .where("name", "=", scope.projectName)
+      .where("archived_at", "is", null)
+      .executeTakeFirst(),
+  );
+  return row === undefined ? defaultProjectSettings : parseSettings(row.settings);
+}

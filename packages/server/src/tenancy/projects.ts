@@ -1,0 +1,124 @@
+/** The directory's projects: names under which an organization's telemetry is filed, with their settings. */
+import type { Selectable } from "kysely";
+import { defaultProjectSettings, type Page, type Project, type ProjectUpdate } from "../api/admin.ts";
+import { AppError } from "../errors.ts";
+import type { ProjectSettings } from "../tenant.ts";
+import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
+import { orNameConflict } from "./database-error.ts";
+import { newIdentifier } from "./identifier.ts";
+import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
+import { keepAnOperator } from "./operators.ts";
+import { toPage, type PageRequest } from "./page.ts";
+import type { ControlTables } from "./tables.ts";
+import { nowSeconds } from "./time.ts";
+
+export interface ProjectFilter extends PageRequest {
+  readonly organizationId?: string | undefined;
+  readonly name?: string | undefined;
+  readonly includeArchived?: boolean | undefined;
+}
+
+export interface NewProject {
+  readonly organizationId: string;
+  readonly name: string;
+  readonly settings?: ProjectUpdate["settings"];
+}
+
+export async function listProjects(control: ControlDatabase, filter: ProjectFilter): Promise<Page<Project>> {
+  return control.read(async (database) => {
+    let query = database
+      .selectFrom("projects")
+      .selectAll()
+      .orderBy("id")
+      .limit(filter.limit + 1);
+    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
+    if (filter.name !== undefined) query = query.where("name", "=", filter.name);
+    if (filter.includeArchived !== true) query = query.where("archived_at", "is", null);
+    return toPage(await query.execute(), filter.limit, toProject);
+  });
+}
+
+/** @throws AppError not_found */
+export async function getProject(control: ControlDatabase, id: string): Promise<Project> {
+  return control.read(async (database) => toProject(await takeProject(database, id)));
+}
+
+/** @throws AppError not_found (the organization), or conflict when it is archived or the name is taken */
+export async function createProject(control: ControlDatabase, input: NewProject): Promise<Project> {
+  return control.change(async (transaction) => {
+    await requireOrganizationInUse(transaction, input.organizationId);
+    return insertProject(transaction, input);
+  });
+}
+
+/** As `createProject`, inside a transaction that knows the organization. */
+export async function insertProject(transaction: Writer, input: NewProject): Promise<Project> {
+  const row = {
+    id: newIdentifier("proj"),
+    organization_id: input.organizationId,
+    name: input.name,
+    settings: JSON.stringify({ ...defaultProjectSettings, ...input.settings }),
+    created_at: nowSeconds(),
+    archived_at: null,
+  };
+  await orNameConflict("project", input.name, () => transaction.insertInto("projects").values(row).execute());
+  return toProject(row);
+}
+
+/** @throws AppError not_found, or conflict when it is archived */
+export async function updateProject(control: ControlDatabase, id: string, input: ProjectUpdate): Promise<Project> {
+  return control.change(async (transaction) => {
+    const row = await takeProject(transaction, id);
+    requireInUse(row);
+    const settings = JSON.stringify({ ...parseSettings(row.settings), ...input.settings });
+    await transaction.updateTable("projects").set({ settings }).where("id", "=", id).execute();
+    return toProject({ ...row, settings });
+  });
+}
+
+/**
+ * Archives the project and revokes the keys that are bound to it, for good. Archiving again changes nothing.
+ * @throws AppError not_found, or conflict when no operator's key would be left
+ */
+export async function archiveProject(control: ControlDatabase, id: string): Promise<Project> {
+  return control.change(async (transaction) => {
+    const row = await takeProject(transaction, id);
+    if (row.archived_at !== null) return toProject(row);
+    const now = nowSeconds();
+    await keepAnOperator(transaction, async () => {
+      await transaction.updateTable("projects").set({ archived_at: now }).where("id", "=", id).execute();
+      await transaction
+        .updateTable("keys")
+        .set({ revoked_at: now })
+        .where("project_id", "=", id)
+        .where("revoked_at", "is", null)
+        .execute();
+    });
+    return toProject({ ...row, archived_at: now });
+  });
+}
+
+export function parseSettings(text: string): ProjectSettings {
+  return { ...defaultProjectSettings, ...(JSON.parse(text) as Partial<ProjectSettings>) };
+}
+
+async function takeProject(database: Reader, id: string): Promise<ProjectRow> {
+  const row = await database.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
+  if (row === undefined) throw new AppError("not_found", `There is no project ${JSON.stringify(id)}.`);
+  return row;
+}
+
+type ProjectRow = Selectable<ControlTables["projects"]>;
+
+function toProject(row: ProjectRow): Project {
+  return {
+    object: "project",
+    id: row.id,
+    organization_id: row.organization_id,
+    name: row.name,
+    settings: parseSettings(row.settings),
+    created_at: row.created_at,
+    archived_at: row.archived_at,
+  };
+}

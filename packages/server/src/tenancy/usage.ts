@@ -1,0 +1,68 @@
+/** The ledger of tokens per key and month, from which budgets are kept. It records nothing else. */
+import type { TokenUsage, UsageLedger } from "../tenant.ts";
+import { AppError } from "../errors.ts";
+import type { ControlDatabase } from "./control-database.ts";
+
+/** Well under the number of parameters that a statement may have. */
+const rowsPerStatement = 200;
+
+/** The ledger in the control database. Servers that share the database share the totals. */
+export function createUsageLedger(control: ControlDatabase): UsageLedger {
+  return {
+    async add(entries) {
+      const rows = sumByKey(entries);
+      if (rows.length === 0) return;
+      await control.write(async (transaction) => {
+        for (let start = 0; start < rows.length; start += rowsPerStatement) {
+          await transaction
+            .insertInto("token_usage")
+            .values(rows.slice(start, start + rowsPerStatement))
+            .onConflict((conflict) =>
+              conflict.columns(["month", "organization_id", "key_id"]).doUpdateSet((expression) => ({
+                tokens: expression("token_usage.tokens", "+", expression.ref("excluded.tokens")),
+              })),
+            )
+            .execute();
+        }
+      });
+    },
+    async read(month) {
+      const rows = await control.read((database) =>
+        database
+          .selectFrom("token_usage")
+          .select(["organization_id", "key_id", "tokens"])
+          .where("month", "=", month)
+          .execute(),
+      );
+      const organizations = new Map<string, number>();
+      const keys = new Map<string, number>();
+      for (const { organization_id, key_id, tokens } of rows) {
+        organizations.set(organization_id, (organizations.get(organization_id) ?? 0) + tokens);
+        keys.set(key_id, (keys.get(key_id) ?? 0) + tokens);
+      }
+      return { organizations, keys };
+    },
+  };
+}
+
+interface UsageRow {
+  readonly month: string;
+  readonly organization_id: string;
+  readonly key_id: string;
+  readonly tokens: number;
+}
+
+/** One row per key and month, since a statement may touch a row once, in one order, so that servers cannot deadlock. */
+function sumByKey(entries: readonly TokenUsage[]): UsageRow[] {
+  const rows = new Map<string, UsageRow>();
+  for (const { month, organizationId, keyId, tokens } of entries) {
+    if (!Number.isSafeInteger(tokens) || tokens < 0 || !/^\d{4}-\d{2}$/.test(month)) {
+      throw new AppError("internal", `Token usage of ${tokens} in the month ${JSON.stringify(month)} makes no sense.`);
+    }
+    if (tokens === 0) continue;
+    const id = `${month} ${organizationId} ${keyId}`;
+    const before = rows.get(id)?.tokens ?? 0;
+    rows.set(id, { month, organization_id: organizationId, key_id: keyId, tokens: before + tokens });
+  }
+  return [...rows.entries()].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, row]) => row);
+}
