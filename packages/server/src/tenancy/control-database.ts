@@ -1,7 +1,7 @@
 /** The control database: organizations, projects, keys and token usage, in SQLite or in Postgres. */
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
-import pg from "pg";
+import { Pool, TypeOverrides, type PoolConfig } from "pg";
 import { AppError } from "../errors.ts";
 import { isUnreachable } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
@@ -39,7 +39,7 @@ export interface ControlDatabase {
  */
 export async function openControlDatabase({ url, dataDirectory }: ControlDatabaseOptions): Promise<ControlDatabase> {
   const kind = url === undefined ? "sqlite" : "postgres";
-  const open = (limits: pg.PoolConfig) =>
+  const open = (limits: PoolConfig) =>
     new Kysely<ControlTables>({
       dialect:
         url === undefined
@@ -66,28 +66,28 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
 
 const connectTimeoutMs = 3000;
 const queryTimeoutMs = 5000;
+/** Number of the type `bigint`. Our columns of it hold seconds and tokens, which a double holds exactly. */
+const bigintOid = 20;
 /** An arbitrary number that names our lock among the database's advisory locks. */
 const changeLock = 7_403_586_123;
 
-function openPool(connectionString: string, limits: pg.PoolConfig): pg.Pool {
-  const pool = new pg.Pool({
+function openPool(connectionString: string, limits: PoolConfig): Pool {
+  const columnTypes = new TypeOverrides();
+  columnTypes.setTypeParser(bigintOid, Number);
+  const pool = new Pool({
     connectionString,
     application_name: "sounding",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
     // A connection whose packets vanish fails every query until it is replaced.
     maxLifetimeSeconds: 60,
-    types: { getTypeParser: bigintsAsNumbers },
+    types: columnTypes,
     ...limits,
   });
   // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
   pool.on("error", () => {});
   return pool;
 }
-
-/** Our 64-bit columns hold seconds and tokens, which a double holds exactly. */
-const bigintsAsNumbers: typeof pg.types.getTypeParser = (oid: number, format?: "text" | "binary") =>
-  oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format as "text");
 
 function controlDatabase(kind: ControlDatabase["kind"], database: Kysely<ControlTables>): ControlDatabase {
   const listeners: (() => void)[] = [];

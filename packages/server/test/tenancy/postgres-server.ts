@@ -1,0 +1,120 @@
+/**
+ * A private Postgres for one test file: initialized in a temporary directory, listening on a Unix socket there and
+ * nowhere else. Postgres refuses to run as root, so root hands it to the user `postgres` or `nobody`.
+ */
+import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, globSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+import { Client } from "pg";
+
+const run = promisify(execFile);
+
+export interface PostgresServer {
+  /** The URL of a new, empty database. */
+  newDatabase(): Promise<string>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops the server and removes its directory. */
+  remove(): Promise<void>;
+}
+
+function findBinaries(): string | undefined {
+  const [newest] = globSync("/usr/lib/postgresql/*/bin/initdb").sort((left, right) =>
+    right.localeCompare(left, "en", { numeric: true }),
+  );
+  return newest === undefined ? undefined : dirname(newest);
+}
+
+const binaries = findBinaries();
+
+/** Why there can be no Postgres on this machine; undefined when there can. */
+export const noPostgres: string | undefined =
+  binaries === undefined ? "Postgres is not installed (Debian: apt-get install postgresql)" : undefined;
+
+async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const user of ["postgres", "nobody"]) {
+    try {
+      const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => run("id", [flag, user])));
+      return { uid: Number(uid!.stdout), gid: Number(gid!.stdout) };
+    } catch {
+      // No such user; the next may exist.
+    }
+  }
+  throw new Error("Postgres refuses to run as root, and there is no user postgres or nobody");
+}
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const directory = mkdtempSync(join(tmpdir(), "sounding-pg-"));
+  const data = join(directory, "data");
+  const user = await unprivileged();
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  chmodSync(directory, 0o700);
+  const options = { cwd: directory, ...user };
+  await run(
+    join(binaries!, "initdb"),
+    ["-D", data, "-U", "sounding", "-A", "trust", "-E", "UTF8", "--no-sync"],
+    options,
+  );
+  let server: ChildProcess | undefined;
+  let databases = 0;
+  const url = (name: string) => `postgres://sounding@/${name}?host=${encodeURIComponent(directory)}`;
+
+  async function start(): Promise<void> {
+    const settings = ["listen_addresses=", `unix_socket_directories=${directory}`, "fsync=off", "max_connections=60"];
+    const flags = ["-D", data, ...settings.flatMap((setting) => ["-c", setting])];
+    server = spawn(join(binaries!, "postgres"), flags, { ...options, stdio: "ignore" });
+    await untilItAnswers(url("postgres"), server);
+  }
+
+  async function stop(): Promise<void> {
+    if (server === undefined || server.exitCode !== null) return;
+    const exited = once(server, "exit");
+    // Fast shutdown: ends the sessions. https://www.postgresql.org/docs/current/server-shutdown.html
+    server.kill("SIGINT");
+    await exited;
+  }
+
+  await start();
+  return {
+    start,
+    stop,
+    async newDatabase() {
+      databases += 1;
+      const name = `test_${databases}`;
+      await query(url("postgres"), `create database ${name}`);
+      return url(name);
+    },
+    async remove() {
+      await stop();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}
+
+async function untilItAnswers(url: string, server: ChildProcess): Promise<void> {
+  const deadlineMs = Date.now() + 60_000;
+  for (;;) {
+    try {
+      await query(url, "select 1");
+      return;
+    } catch (error) {
+      if (server.exitCode !== null || Date.now() > deadlineMs) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
