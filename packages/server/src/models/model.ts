@@ -4,6 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
+import type { TargetTimeouts } from "../config/engines/timeouts.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** One chat completion call on its way to an engine. */
@@ -18,6 +19,8 @@ export interface ChatCall {
   readonly changes: Readonly<Record<string, unknown>>;
   /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
   readonly signal: AbortSignal;
+  /** Sent to engines behind a network as `x-request-id`, so that both logs name the call alike. */
+  readonly requestId?: string | undefined;
   /** Told of every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
 }
@@ -61,8 +64,11 @@ export interface ModelDescription {
 export interface Engine {
   /** The engine's name in the configuration. */
   readonly name: string;
-  /** The chat model with this upstream name. The name may turn out unknown only when called. */
-  chat?(model: string): ChatModel;
+  /**
+   * The chat model with this upstream name. The name may turn out unknown only when called.
+   * `timeouts` stand in place of the engine's own time limits.
+   */
+  chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
   /** The models that the engine says it has; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Stops taking calls, ends its processes and connections. */

@@ -1,5 +1,5 @@
 /** The time limits that every engine behind a network has, and that a target may set for itself. */
-import { Type } from "typebox";
+import { Type, type Static, type TObject } from "typebox";
 
 interface TimeLimit {
   readonly defaultMs: number;
@@ -16,7 +16,7 @@ const timeLimits = {
 const range = { minimum: 1, maximum: 86_400_000 };
 
 const withDefault = ({ defaultMs, meaning }: TimeLimit) =>
-  Type.Optional(Type.Integer({ ...range, default: defaultMs, description: meaning }));
+  Type.Integer({ ...range, default: defaultMs, description: meaning });
 
 const override = ({ meaning }: TimeLimit) => Type.Optional(Type.Integer({ ...range, description: meaning }));
 
@@ -28,6 +28,8 @@ export const engineTimeouts = {
   total_timeout_ms: withDefault(timeLimits.total_timeout_ms),
 };
 
+export type EngineTimeouts = Static<TObject<typeof engineTimeouts>>;
+
 /** The same names for one target; an absent one leaves the engine's own. */
 export const targetTimeouts = {
   connect_timeout_ms: override(timeLimits.connect_timeout_ms),
@@ -35,3 +37,4 @@ export const targetTimeouts = {
   idle_timeout_ms: override(timeLimits.idle_timeout_ms),
   total_timeout_ms: override(timeLimits.total_timeout_ms),
 };
+export type TargetTimeouts = Static<TObject<typeof targetTimeouts>>;

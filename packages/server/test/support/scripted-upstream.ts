@@ -1,0 +1,227 @@
+/**
+ * An HTTP server that a test holds in its hand: it stalls, cuts, garbles, drips and floods as its script says, and
+ * counts what clients do to it. Nothing in it waits for time to pass; tests wait for conditions with `until`.
+ */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+
+/** What the server does with a request. Throwing fails the answer with status 500 and is kept in `faults`. */
+export type Script = (exchange: ScriptedExchange) => Promise<void> | void;
+
+export interface ScriptedUpstream {
+  /** `http://127.0.0.1:port`, without a slash at the end. */
+  readonly url: string;
+  /** Every request so far, in the order of arrival. */
+  readonly exchanges: readonly ScriptedExchange[];
+  /** Errors that scripts threw. */
+  readonly faults: readonly unknown[];
+  readonly openSockets: number;
+  /** Requests whose client went away before the answer was whole. */
+  readonly aborts: number;
+  /** What following requests get. */
+  script: Script;
+  /** Waits until the condition holds; fails after `withinMs`. It is looked at whenever something happens here. */
+  until(condition: () => boolean, what: string, withinMs?: number): Promise<void>;
+  /** Ends every connection and the server. */
+  close(): Promise<void>;
+}
+
+/** One request and its answer. */
+export class ScriptedExchange {
+  /** 0 for the first request of the server. */
+  readonly index: number;
+  readonly method: string;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Resolves when the answer is over: whole, cut, or left by the client. */
+  readonly closed: Promise<void>;
+  readonly #response: ServerResponse;
+
+  constructor(index: number, request: IncomingMessage, { body, response }: { body: Buffer; response: ServerResponse }) {
+    this.index = index;
+    this.method = request.method ?? "";
+    this.path = request.url ?? "";
+    this.headers = request.headers;
+    this.body = body;
+    this.#response = response;
+    this.closed = new Promise<void>((resolve) => {
+      response.once("close", resolve);
+    });
+  }
+
+  get json(): unknown {
+    return JSON.parse(this.body.toString());
+  }
+
+  /** Whether the connection is gone. */
+  get gone(): boolean {
+    return this.#response.destroyed || this.#response.closed;
+  }
+
+  /** Sends status and headers at once. */
+  begin(status: number, headers: Record<string, string> = {}): void {
+    this.#response.writeHead(status, headers);
+    this.#response.flushHeaders();
+  }
+
+  beginEvents(headers: Record<string, string> = {}): void {
+    this.begin(200, { "content-type": "text/event-stream; charset=utf-8", ...headers });
+  }
+
+  /** A whole JSON answer. */
+  answer(value: unknown, status = 200, headers: Record<string, string> = {}): void {
+    this.#response.writeHead(status, { "content-type": "application/json", ...headers });
+    this.#response.end(typeof value === "string" ? value : JSON.stringify(value));
+  }
+
+  /** Sends bytes; resolves when the client may take more, or is gone. */
+  async send(bytes: string | Uint8Array): Promise<void> {
+    if (this.gone) return;
+    if (!this.#response.write(bytes)) {
+      await new Promise<void>((resolve) => {
+        this.#response.once("drain", resolve).once("close", resolve);
+      });
+    }
+  }
+
+  /** Each value as one event. */
+  async sendEvents(...values: readonly unknown[]): Promise<void> {
+    await this.send(values.map(toEvent).join(""));
+  }
+
+  /** Sends the pieces as so many TCP segments, each after the one before has left. */
+  async drip(pieces: Iterable<string | Uint8Array>): Promise<void> {
+    for (const piece of pieces) {
+      if (this.gone) return;
+      await new Promise<void>((resolve) => {
+        this.#response.write(piece, () => setImmediate(resolve));
+      });
+    }
+  }
+
+  /** Sends the same bytes again and again until the client is gone, no faster than it reads. @returns bytes sent */
+  async flood(bytes: string | Uint8Array): Promise<number> {
+    let sent = 0;
+    while (!this.gone) {
+      await this.send(bytes);
+      sent += Buffer.byteLength(bytes);
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+    }
+    return sent;
+  }
+
+  /** Writes past HTTP's framing, for answers that are no HTTP. */
+  raw(bytes: string | Uint8Array): void {
+    this.#response.socket?.write(bytes);
+  }
+
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Breaks the connection in the middle, with a reset. */
+  cut(): void {
+    this.#response.socket?.resetAndDestroy();
+  }
+
+  /** Does nothing until the client gives up. */
+  async stall(): Promise<void> {
+    await this.closed;
+  }
+}
+
+/** One server-sent event; strings go as they are. */
+export function toEvent(value: unknown): string {
+  return `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`;
+}
+
+export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
+  const exchanges: ScriptedExchange[] = [];
+  const faults: unknown[] = [];
+  const sockets = new Set<Socket>();
+  const waiting = new Set<() => void>();
+  let aborts = 0;
+  const changed = (): void => {
+    for (const check of waiting) check();
+  };
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    response.once("close", () => {
+      if (!response.writableFinished) aborts++;
+      changed();
+    });
+    const body: Buffer[] = [];
+    try {
+      for await (const bytes of request) body.push(bytes as Buffer);
+      const exchange = new ScriptedExchange(exchanges.length, request, { body: Buffer.concat(body), response });
+      exchanges.push(exchange);
+      changed();
+      await upstream.script(exchange);
+    } catch (error) {
+      // The client may leave while it sends; that is its right and no fault of the script.
+      if (response.destroyed) return;
+      faults.push(error);
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500).end();
+    }
+  };
+  const server = createServer((request, response) => void serve(request, response));
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => {
+      sockets.delete(socket);
+      changed();
+    });
+    changed();
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const upstream: ScriptedUpstream = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    exchanges,
+    faults,
+    get openSockets() {
+      return sockets.size;
+    },
+    get aborts() {
+      return aborts;
+    },
+    script,
+    until: (condition, what, withinMs = 10_000) => waitUntil(condition, { what, withinMs, waiting }),
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      assert.deepEqual(faults, [], "a script failed");
+    },
+  };
+  return upstream;
+}
+
+async function waitUntil(
+  condition: () => boolean,
+  { what, withinMs, waiting }: { what: string; withinMs: number; waiting: Set<() => void> },
+): Promise<void> {
+  if (condition()) return;
+  await new Promise<void>((resolve, reject) => {
+    const end = (settle: () => void): void => {
+      clearTimeout(timer);
+      clearInterval(poll);
+      waiting.delete(check);
+      settle();
+    };
+    const check = (): void => {
+      if (condition()) end(resolve);
+    };
+    const timer = setTimeout(() => end(() => reject(new Error(`waited ${withinMs} ms in vain: ${what}`))), withinMs);
+    // Conditions may also look at things that this server does not know of.
+    const poll = setInterval(check, 20);
+    waiting.add(check);
+  });
+}
