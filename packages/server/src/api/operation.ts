@@ -6,7 +6,7 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** camelCase, unique: the operationId of the OpenAPI document. */
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With parameters as `{name}`. */
+  /** With parameters as `{name}`; `{+name}` at the end takes the rest of the path, slashes included (RFC 6570). */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;

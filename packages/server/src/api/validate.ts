@@ -67,9 +67,16 @@ interface Subject {
 function explainAll(subject: Subject): Violation[] {
   const errors = validatorOf(subject.json).Errors(subject.value);
   const unions = errors.filter((error) => error.keyword === "anyOf");
-  return errors
-    .filter((error) => !unions.some((union) => error.schemaPath.startsWith(`${union.schemaPath}/anyOf/`)))
-    .flatMap((error) => (error.keyword === "anyOf" ? explainUnion(error, subject) : explain(error, subject)));
+  return (
+    errors
+      // `boolean` only repeats, field by field, what `additionalProperties` says.
+      .filter(
+        (error) =>
+          error.keyword !== "boolean" &&
+          !unions.some((union) => error.schemaPath.startsWith(`${union.schemaPath}/anyOf/`)),
+      )
+      .flatMap((error) => (error.keyword === "anyOf" ? explainUnion(error, subject) : explain(error, subject)))
+  );
 }
 
 /**

@@ -28,11 +28,15 @@ export type RouteAnswer =
   /** Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one. */
   | { readonly kind: "events"; readonly events: AsyncIterable<string>; readonly headers?: AnswerHeaders };
 
-export interface Route<Body = never> {
-  readonly operation: Operation<Body>;
-  readonly serve: (input: RouteInput<Body>) => Promise<RouteAnswer> | RouteAnswer;
+/** An operation and its server. The type of the body is known to `route` alone; http checks the value against the schema. */
+export interface Route {
+  readonly operation: Operation;
+  readonly serve: (input: RouteInput<never>) => Promise<RouteAnswer> | RouteAnswer;
 }
 
-export function route<Body>(operation: Operation<Body>, serve: Route<Body>["serve"]): Route<Body> {
+export function route<Body>(
+  operation: Operation<Body>,
+  serve: (input: RouteInput<Body>) => Promise<RouteAnswer> | RouteAnswer,
+): Route {
   return { operation, serve };
 }

@@ -1,0 +1,13 @@
+/** All operations: the product's table of contents. */
+import { createChatCompletion } from "./chat.ts";
+import type { Operation } from "./operation.ts";
+import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./service.ts";
+
+export const operations: readonly Operation[] = [
+  createChatCompletion,
+  getHealth,
+  getReadiness,
+  getMetrics,
+  getOpenApi,
+  getDocs,
+];

@@ -1,0 +1,120 @@
+/** Operations → OpenAPI 3.1 document. Pure: the contract does not depend on a running server. https://spec.openapis.org/oas/v3.1.1.html */
+import { Type } from "typebox";
+import { errorTable, type ErrorCode } from "../errors.ts";
+import type { Operation } from "./operation.ts";
+
+type Json = Record<string, unknown>;
+
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly info: Json;
+  readonly tags: Json[];
+  readonly paths: Record<string, Record<string, Json>>;
+  readonly components: { readonly schemas: Json; readonly securitySchemes: Json };
+}
+
+const errorSchema = Type.Object(
+  {
+    error: Type.Object(
+      {
+        message: Type.String({ description: "What is wrong, with the value seen and the values allowed." }),
+        type: Type.String({ description: "Kind of error." }),
+        param: Type.Union([Type.String(), Type.Null()], { description: "The field that is wrong." }),
+        code: Type.Union([Type.String(), Type.Null()], { description: "The error as a word for programs." }),
+      },
+      { description: "The error." },
+    ),
+  },
+  { description: "OpenAI's error object." },
+);
+
+export function toOpenApi(operations: readonly Operation[], version: string): OpenApiDocument {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const operation of operations) {
+    const path = operation.path.replaceAll("{+", "{");
+    (paths[path] ??= {})[operation.method.toLowerCase()] = describeOperation(operation);
+  }
+  return {
+    openapi: "3.1.1",
+    info: {
+      title: "Sounding",
+      version,
+      description: "Chat completions, speech, transcription and telemetry behind one API key.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: { Error: errorSchema },
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key of Sounding." } },
+    },
+  };
+}
+
+function describeOperation(operation: Operation): Json {
+  const { answer, stream, body } = operation;
+  const parameters = [
+    ...parametersIn("path", operation.pathParameters, true),
+    ...parametersIn("query", operation.queryParameters, false),
+  ];
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(operation.permission === "none" ? {} : { security: [{ apiKey: [] }] }),
+    ...(operation.permission === "none" || operation.permission === "any"
+      ? {}
+      : { "x-permission": operation.permission }),
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: true,
+            content: {
+              "application/json": {
+                schema: body.json,
+                ...(operation.example === undefined ? {} : { example: operation.example }),
+              },
+            },
+          },
+        }),
+    responses: {
+      [answer.status ?? 200]: {
+        description: answer.description,
+        content: {
+          [answer.type]: answer.schema === undefined ? {} : { schema: answer.schema.json },
+          // OpenAPI 3.2 has a word for the schema of one event; 3.1 readers ignore the extension.
+          ...(stream === undefined ? {} : { [stream.type]: { "x-itemSchema": stream.schema.json } }),
+        },
+      },
+      default: {
+        description: errorsInWords(operation),
+        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+      },
+    },
+  };
+}
+
+function parametersIn(
+  place: "path" | "query",
+  parameters: Readonly<Record<string, string>> | undefined,
+  required: boolean,
+): Json[] {
+  return Object.entries(parameters ?? {}).map(([name, description]) => ({
+    name,
+    in: place,
+    required,
+    description,
+    schema: { type: "string" },
+  }));
+}
+
+function errorsInWords(operation: Operation): string {
+  const always: ErrorCode[] = ["internal"];
+  const withKey: ErrorCode[] = operation.permission === "none" ? [] : ["invalid_api_key", "permission_denied"];
+  const withBody: ErrorCode[] = operation.body === undefined ? [] : ["invalid_request", "payload_too_large"];
+  const statuses = new Set([...withBody, ...withKey, ...always].map((code) => errorTable[code].status));
+  return `An error: ${[...statuses].join(", ")} and others of the error table.`;
+}

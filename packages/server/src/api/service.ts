@@ -1,0 +1,68 @@
+/** The operations of the service itself: health, metrics, the contract and its readable form. None needs a key. */
+import { Type } from "typebox";
+import { operation } from "./operation.ts";
+import { schema } from "./schema.ts";
+
+const Health = schema(
+  Type.Object(
+    {
+      status: Type.Enum(["ok", "unavailable"], { description: "`ok`, or `unavailable` with the reasons in `checks`." }),
+      checks: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: "Each part that was checked, with `ok` or what is wrong.",
+        }),
+      ),
+    },
+    { description: "Health of the server." },
+  ),
+);
+
+export const getHealth = operation({
+  id: "getHealth",
+  method: "GET",
+  path: "/healthz",
+  tag: "Service",
+  summary: "Whether the process is alive",
+  permission: "none",
+  answer: { type: "application/json", schema: Health, description: "The process is alive." },
+});
+
+export const getReadiness = operation({
+  id: "getReadiness",
+  method: "GET",
+  path: "/readyz",
+  tag: "Service",
+  summary: "Whether the server takes calls: 503 while it starts, stops or lacks what it needs",
+  permission: "none",
+  answer: { type: "application/json", schema: Health, description: "The server takes calls." },
+});
+
+export const getMetrics = operation({
+  id: "getMetrics",
+  method: "GET",
+  path: "/metrics",
+  tag: "Service",
+  summary: "Metrics of this process in Prometheus' text format",
+  permission: "none",
+  answer: { type: "text/plain", description: "Prometheus' text exposition format." },
+});
+
+export const getOpenApi = operation({
+  id: "getOpenApi",
+  method: "GET",
+  path: "/openapi.json",
+  tag: "Service",
+  summary: "This contract as an OpenAPI 3.1 document",
+  permission: "none",
+  answer: { type: "application/json", description: "An OpenAPI 3.1 document." },
+});
+
+export const getDocs = operation({
+  id: "getDocs",
+  method: "GET",
+  path: "/docs",
+  tag: "Service",
+  summary: "This contract as a page to read",
+  permission: "none",
+  answer: { type: "text/html", description: "A page without scripts." },
+});

@@ -1,0 +1,39 @@
+/** From a request's headers to a Scope. https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
+import type { IncomingHttpHeaders } from "node:http";
+import { AppError } from "../errors.ts";
+import { Scope, type CheckedKey } from "../tenant.ts";
+
+/** Looks a key up by its secret; at once when it was seen lately. */
+export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
+
+/** @throws AppError invalid_api_key, organization_mismatch, project_mismatch */
+export function authenticate(headers: IncomingHttpHeaders, check: KeyCheck): Scope | Promise<Scope> {
+  const secret = bearer(headers);
+  const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
+  const key = check(secret);
+  return key instanceof Promise ? key.then((checked) => Scope.fromKey(checked, claim)) : Scope.fromKey(key, claim);
+}
+
+function bearer(headers: IncomingHttpHeaders): string {
+  const { authorization } = headers;
+  // Azure OpenAI's clients send their key in `api-key`.
+  const secret =
+    authorization === undefined
+      ? single(headers, "api-key")
+      : /^Bearer +(?<secret>\S+) *$/i.exec(authorization)?.groups?.["secret"];
+  if (secret === undefined) {
+    const seen =
+      authorization === undefined
+        ? "The request carries no API key"
+        : "The Authorization header is not of the form that is expected";
+    throw new AppError("invalid_api_key", `${seen}; send it as "Authorization: Bearer <API key>".`);
+  }
+  return secret;
+}
+
+function single(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  if (Array.isArray(value))
+    throw new AppError("invalid_request", `The header ${name} was sent more than once.`, { param: name });
+  return value === "" ? undefined : value;
+}

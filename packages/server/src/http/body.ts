@@ -1,0 +1,98 @@
+/** Reads a request's body once, into one buffer, within limits: bytes, also after decompression, and media type. */
+import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
+import { createGunzip } from "node:zlib";
+import { AppError } from "../errors.ts";
+import { showValue } from "../api/validate.ts";
+
+export interface ReadBody {
+  readonly bytes: Buffer;
+  readonly value: unknown;
+}
+
+/**
+ * The body as JSON and as the bytes that it came in.
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_json or client_closed
+ */
+export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<ReadBody> {
+  const type = request.headers["content-type"];
+  if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
+    throw new AppError("unsupported_media_type", `Content-Type is ${showValue(type)}; expected "application/json".`, {
+      param: "content-type",
+    });
+  }
+  const bytes = await readBody(request, limitBytes);
+  return { bytes, value: parseJson(bytes) };
+}
+
+/**
+ * The body's bytes, decompressed. A declared length is read into a buffer of that size, so the body never exists twice.
+ * @throws AppError unsupported_media_type, payload_too_large or client_closed
+ */
+export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+  const encoding = request.headers["content-encoding"] ?? "identity";
+  const declared = Number(request.headers["content-length"] ?? Number.NaN);
+  if (declared > limitBytes) throw tooLarge(limitBytes);
+  if (encoding === "identity") return collect(request, limitBytes, declared);
+  if (encoding !== "gzip") {
+    throw new AppError(
+      "unsupported_media_type",
+      `Content-Encoding is ${showValue(encoding)}; expected "gzip" or "identity".`,
+      { param: "content-encoding" },
+    );
+  }
+  const gunzip = createGunzip();
+  request.once("error", (error) => gunzip.destroy(error));
+  return collect(request.pipe(gunzip), limitBytes, Number.NaN);
+}
+
+function collect(source: Readable, limitBytes: number, declaredBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    let whole: Buffer | undefined = Number.isNaN(declaredBytes) ? undefined : Buffer.allocUnsafe(declaredBytes);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    source.on("data", (chunk: Buffer) => {
+      if (length + chunk.length > limitBytes) {
+        source.removeAllListeners("data").pause();
+        reject(tooLarge(limitBytes));
+        return;
+      }
+      if (whole === undefined) chunks.push(chunk);
+      else if (length === 0 && chunk.length === whole.length) whole = chunk;
+      else chunk.copy(whole, length);
+      length += chunk.length;
+    });
+    source.once("end", () => resolve(whole ?? Buffer.concat(chunks, length)));
+    source.once("close", () =>
+      reject(new AppError("client_closed", "The client closed the connection before its request was whole.")),
+    );
+    source.once("error", (error) =>
+      reject(new AppError("invalid_request", "The body could not be read or decompressed.", { cause: error })),
+    );
+  });
+}
+
+function tooLarge(limitBytes: number): AppError {
+  return new AppError(
+    "payload_too_large",
+    `The body has more than ${limitBytes} bytes, the most that this operation takes.`,
+  );
+}
+
+/** The value, or an error that says where the text stops being JSON. */
+function parseJson(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
+  try {
+    return JSON.parse(bytes.toString("utf8"));
+  } catch (error) {
+    const where =
+      error instanceof SyntaxError
+        ? /at position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0]
+        : undefined;
+    throw new AppError(
+      "invalid_json",
+      `The body is not valid JSON${where === undefined ? "" : `: unexpected text ${where}`}.`,
+      { cause: error },
+    );
+  }
+}

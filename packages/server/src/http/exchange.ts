@@ -1,0 +1,73 @@
+/** One request and its answer: identity, cancellation, and the one wide log line at the end. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError, type ErrorCode } from "../errors.ts";
+import type { LogFields } from "../logger.ts";
+import type { Scope } from "../tenant.ts";
+
+/** What is known of an exchange when it is over; for the log and the metrics. */
+export interface FinishedExchange {
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly outcome: "ok" | ErrorCode;
+  readonly fields: LogFields;
+}
+
+const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+export class Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly operation: string;
+  readonly requestId: string;
+  readonly fields: LogFields = {};
+  scope: Scope | undefined;
+  outcome: "ok" | ErrorCode = "ok";
+  readonly #startMs = performance.now();
+  readonly #controller = new AbortController();
+
+  /** `onFinished` is called once, when the response is sent or the connection is gone. */
+  constructor(
+    target: { request: IncomingMessage; response: ServerResponse; operation: string },
+    onFinished: (exchange: Exchange) => void,
+  ) {
+    this.request = target.request;
+    this.response = target.response;
+    this.operation = target.operation;
+    const given = target.request.headers["x-request-id"];
+    this.requestId = typeof given === "string" && requestIdPattern.test(given) ? given : `req_${randomUUID()}`;
+    target.response.once("close", () => {
+      if (!target.response.writableFinished)
+        this.abort(new AppError("client_closed", "The client closed the connection."));
+      onFinished(this);
+    });
+  }
+
+  /** Aborted when the client goes away or the server must stop; the reason is an AppError. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: AppError): void {
+    if (this.#controller.signal.aborted) return;
+    this.outcome = reason.code;
+    this.#controller.abort(reason);
+  }
+
+  note(fields: LogFields): void {
+    Object.assign(this.fields, fields);
+  }
+
+  finished(): FinishedExchange {
+    return {
+      operation: this.operation,
+      method: this.request.method ?? "",
+      status: this.outcome === "client_closed" ? 499 : this.response.statusCode,
+      durationMs: performance.now() - this.#startMs,
+      outcome: this.outcome,
+      fields: this.fields,
+    };
+  }
+}

@@ -1,0 +1,129 @@
+/** The steps of one request: authenticate, read, validate, serve, answer; and what a failure of each becomes. */
+import type { Operation } from "../api/operation.ts";
+import { validate } from "../api/validate.ts";
+import { toAppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { Scope } from "../tenant.ts";
+import { authenticate, type KeyCheck } from "./authenticate.ts";
+import { readJsonBody, type ReadBody } from "./body.ts";
+import { corsHeaders } from "./cors.ts";
+import { writeEvents } from "./events.ts";
+import type { Exchange } from "./exchange.ts";
+import { replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
+import type { Route, RouteAnswer, RouteInput } from "./route.ts";
+
+export interface ServeContext {
+  readonly settings: {
+    readonly cors_origins: readonly string[];
+    readonly max_json_body_bytes: number;
+    readonly status_hold_ms: number;
+    readonly heartbeat_interval_ms: number;
+  };
+  readonly checkKey: KeyCheck;
+  readonly logger: Logger;
+  isClosing(): boolean;
+}
+
+const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
+
+/** Sets the headers that every answer has, good or bad. */
+export function beginAnswer(exchange: Exchange, context: ServeContext): void {
+  const { response, request } = exchange;
+  response.setHeader("x-request-id", exchange.requestId);
+  if (context.isClosing()) response.setHeader("connection", "close");
+  if (context.settings.cors_origins.length === 0) return;
+  for (const [name, value] of Object.entries(corsHeaders(request, context.settings.cors_origins) ?? {}))
+    response.setHeader(name, value);
+}
+
+/** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
+export async function serveExchange(
+  exchange: Exchange,
+  route: Route,
+  { context, path }: { context: ServeContext; path: Record<string, string> },
+): Promise<void> {
+  try {
+    const scope = await admit(exchange, route.operation, context);
+    const { bytes, value } =
+      route.operation.body === undefined
+        ? noBody
+        : await readJsonBody(exchange.request, context.settings.max_json_body_bytes);
+    const answer = await route.serve({
+      // The route was made with the type of its own operation's body; http only checks that the value has it.
+      body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
+      bytes,
+      // Operations without a permission are served by functions that do not look at the scope.
+      scope: scope as Scope,
+      path: pathParameters(route.operation.path, path),
+      query: new URLSearchParams(queryOf(exchange.request.url)),
+      headers: exchange.request.headers,
+      requestId: exchange.requestId,
+      signal: exchange.signal,
+      note: (fields) => exchange.note(fields),
+    } satisfies RouteInput<never>);
+    await send(exchange, answer, context);
+  } catch (thrown) {
+    fail(exchange, thrown, context);
+  }
+}
+
+async function admit(exchange: Exchange, operation: Operation, { checkKey }: ServeContext): Promise<Scope | undefined> {
+  if (operation.permission === "none") return undefined;
+  const scope = authenticate(exchange.request.headers, checkKey);
+  exchange.scope = scope instanceof Promise ? await scope : scope;
+  if (operation.permission !== "any") exchange.scope.require(operation.permission);
+  return exchange.scope;
+}
+
+async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
+  const { response, signal } = exchange;
+  if (signal.aborted) throw signal.reason;
+  switch (answer.kind) {
+    case "json":
+      return replyJson(response, answer.status ?? 200, answer.value, answer.headers);
+    case "text":
+      return replyText(response, 200, answer, answer.headers);
+    case "empty":
+      return replyEmpty(response, answer.status, answer.headers);
+    case "events": {
+      const options = {
+        headers: answer.headers ?? {},
+        holdMs: settings.status_hold_ms,
+        heartbeatMs: settings.heartbeat_interval_ms,
+        signal,
+      };
+      const error = await writeEvents(response, answer.events, options);
+      if (error !== undefined) noteFailure(exchange, error, logger);
+    }
+  }
+}
+
+function fail(exchange: Exchange, thrown: unknown, { logger }: ServeContext): void {
+  // Whatever breaks after the client left, or after the server gave up, is a consequence of that.
+  const error = noteFailure(exchange, exchange.signal.aborted ? exchange.signal.reason : thrown, logger);
+  if (exchange.response.headersSent) exchange.response.destroy();
+  else if (!exchange.response.destroyed) replyError(exchange.response, error);
+}
+
+function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {
+  const error = toAppError(thrown);
+  if (exchange.outcome === "ok") exchange.outcome = error.code;
+  exchange.note({ error: error.message, ...(error.param === null ? {} : { param: error.param }) });
+  if (error.code === "internal")
+    logger.error(
+      { request_id: exchange.requestId, operation: exchange.operation, error: error.cause ?? error },
+      "request failed by a fault of ours",
+    );
+  return error;
+}
+
+function queryOf(url: string | undefined): string {
+  const start = url?.indexOf("?") ?? -1;
+  return start === -1 ? "" : url!.slice(start + 1);
+}
+
+/** Fastify names the rest of a path `*`; the operation has a word for it. */
+function pathParameters(pattern: string, path: Record<string, string>): Record<string, string> {
+  const rest = /\{\+(?<name>\w+)\}$/.exec(pattern)?.groups?.["name"];
+  return rest === undefined ? path : { ...path, [rest]: path["*"] ?? "" };
+}

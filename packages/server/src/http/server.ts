@@ -1,0 +1,200 @@
+/**
+ * The HTTP server: mounts the routes, and takes every request through the same steps: authenticate, read, validate,
+ * serve, answer. Fastify gives routing, connection handling and closing; it is known in this file alone.
+ */
+import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import fastify, { type FastifyInstance } from "fastify";
+import type { Operation } from "../api/operation.ts";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { KeyCheck } from "./authenticate.ts";
+import { preflightHeaders } from "./cors.ts";
+import { refuseConnection } from "./connection-error.ts";
+import { Exchange, type FinishedExchange } from "./exchange.ts";
+import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
+import { replyEmpty, replyError } from "./reply.ts";
+import type { Route } from "./route.ts";
+
+/** The part of the server's settings that http needs. */
+export interface HttpSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly cors_origins: readonly string[];
+  readonly trusted_proxies: readonly string[];
+  readonly max_header_bytes: number;
+  readonly max_json_body_bytes: number;
+  readonly header_timeout_ms: number;
+  readonly body_timeout_ms: number;
+  readonly keep_alive_timeout_ms: number;
+  readonly status_hold_ms: number;
+  readonly heartbeat_interval_ms: number;
+  readonly shutdown_timeout_ms: number;
+}
+
+export interface HttpServerParts {
+  readonly settings: HttpSettings;
+  readonly routes: readonly Route[];
+  readonly checkKey: KeyCheck;
+  readonly logger: Logger;
+  /** Told of every exchange that is over; must not throw. */
+  observe(exchange: FinishedExchange): void;
+}
+
+export interface HttpServer {
+  readonly host: string;
+  readonly port: number;
+  /** Stops accepting, lets running calls end within the shutdown time, then cuts them off with an error. */
+  close(): Promise<void>;
+}
+
+const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"] as const;
+
+export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
+  const { settings } = parts;
+  const app = createFastify(settings);
+  const open = new Set<Exchange>();
+  const context: ServeContext = { ...parts, isClosing: () => closing };
+  let closing = false;
+
+  const begin = (request: IncomingMessage, response: ServerResponse, operation: string): Exchange => {
+    const exchange = new Exchange({ request, response, operation }, (ended) => {
+      open.delete(ended);
+      finish(ended, parts);
+      // A connection that was busy when closing began is idle now.
+      if (closing) setImmediate(() => app.server.closeIdleConnections());
+    });
+    open.add(exchange);
+    beginAnswer(exchange, context);
+    return exchange;
+  };
+  const mount = (
+    url: string,
+    method: string | string[],
+    operation: string,
+    serve: (exchange: Exchange, path: Record<string, string>) => void,
+  ) =>
+    app.route({
+      method,
+      url,
+      handler: (request, reply) => {
+        reply.hijack();
+        serve(begin(request.raw, reply.raw, operation), request.params as Record<string, string>);
+      },
+    });
+
+  for (const route of parts.routes) {
+    const { operation } = route;
+    mount(
+      toFastifyPath(operation.path),
+      operation.method,
+      operation.id,
+      (exchange, path) => void serveExchange(exchange, route, { context, path }),
+    );
+  }
+  for (const [path, operations] of groupByPath(parts.routes)) {
+    const allowed = operations.map(({ method }) => method);
+    const others = methods.filter((method) => !allowed.includes(method as Operation["method"]));
+    mount(path, others, "method_not_allowed", (exchange) => refuseMethod(exchange, allowed));
+    mount(path, "OPTIONS", "preflight", (exchange) =>
+      replyEmpty(exchange.response, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) }),
+    );
+  }
+  app.setNotFoundHandler((request, reply) => {
+    reply.hijack();
+    const exchange = begin(request.raw, reply.raw, "not_found");
+    const error = new AppError(
+      "not_found",
+      `There is nothing at ${request.method} ${request.url.split("?", 1)[0]!.slice(0, 200)}.`,
+    );
+    exchange.outcome = error.code;
+    replyError(exchange.response, error);
+  });
+
+  await app.listen({ host: settings.host, port: settings.port });
+  const address = app.server.address() as AddressInfo;
+  return {
+    host: address.address,
+    port: address.port,
+    async close() {
+      closing = true;
+      const cutOff = setTimeout(() => {
+        for (const exchange of open)
+          exchange.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 }));
+        // Whoever does not read his error frame either is disconnected.
+        setTimeout(() => app.server.closeAllConnections(), 1000).unref();
+      }, settings.shutdown_timeout_ms);
+      await app.close();
+      clearTimeout(cutOff);
+    },
+  };
+}
+
+function createFastify(settings: HttpSettings): FastifyInstance {
+  const app = fastify({
+    logger: false,
+    http: {
+      maxHeaderSize: settings.max_header_bytes,
+      headersTimeout: settings.header_timeout_ms,
+      connectionsCheckingInterval: 2_000,
+    },
+    requestTimeout: settings.body_timeout_ms,
+    keepAliveTimeout: settings.keep_alive_timeout_ms,
+    forceCloseConnections: "idle",
+    return503OnClosing: false,
+    trustProxy: settings.trusted_proxies.length === 0 ? false : [...settings.trusted_proxies],
+    routerOptions: { maxParamLength: 1024 },
+    clientErrorHandler: refuseConnection,
+    frameworkErrors: (_error, request, reply) => {
+      reply.hijack();
+      replyError(
+        reply.raw,
+        new AppError("invalid_request", `The path ${request.url.slice(0, 200)} is not a valid URL.`),
+      );
+    },
+  });
+  // Bodies are read by http/body.ts, after authentication, into one buffer.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  return app;
+}
+
+function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void {
+  const finished = exchange.finished();
+  observe(finished);
+  const { fields, durationMs, ...head } = finished;
+  logger.info(
+    {
+      request_id: exchange.requestId,
+      ...head,
+      path: exchange.request.url?.split("?", 1)[0],
+      duration_ms: Math.round(durationMs * 10) / 10,
+      organization_id: exchange.scope?.organizationId,
+      project: exchange.scope?.projectName,
+      key_id: exchange.scope?.key.keyId,
+      ...fields,
+    },
+    "request",
+  );
+}
+
+function refuseMethod(exchange: Exchange, allowed: readonly string[]): void {
+  const error = new AppError(
+    "method_not_allowed",
+    `${exchange.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`,
+  );
+  exchange.outcome = error.code;
+  replyError(exchange.response, error, { allow: allowed.join(", ") });
+}
+
+/** `{name}` becomes a parameter; `{+name}` at the end takes the rest of the path, slashes included (RFC 6570). */
+function toFastifyPath(path: string): string {
+  return path.replace(/\{\+\w+\}$/, "*").replaceAll(/\{(\w+)\}/g, ":$1");
+}
+
+function groupByPath(routes: readonly Route[]): Map<string, Operation[]> {
+  return Map.groupBy(
+    routes.map((route) => route.operation),
+    (operation) => toFastifyPath(operation.path),
+  );
+}

@@ -1,0 +1,109 @@
+/** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+
+/** What is known of a finished HTTP exchange. */
+interface FinishedRequest {
+  readonly operation: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+/** What is known of a finished chat call. */
+interface FinishedCall {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly firstChunkMs: number | undefined;
+  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number } | undefined;
+  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
+}
+
+export interface Metrics {
+  observeRequest(request: FinishedRequest): void;
+  observeChat(call: FinishedCall): void;
+  /** The current values in Prometheus' text format, with its content type. */
+  scrape(): Promise<{ text: string; type: string }>;
+}
+
+const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
+const unknownModel = "other";
+
+export function createMetrics(version: string): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: "sounding_build_info",
+    help: "Always 1; the version is a label.",
+    labelNames: ["version"],
+    registers,
+  }).set({ version }, 1);
+  const requests = new Counter({
+    name: "sounding_http_requests_total",
+    help: "HTTP requests by operation and status.",
+    labelNames: ["operation", "status"],
+    registers,
+  });
+  const requestSeconds = new Histogram({
+    name: "sounding_http_request_duration_seconds",
+    help: "Time from a request's headers to the end of its answer.",
+    labelNames: ["operation"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const chats = new Counter({
+    name: "sounding_chat_completions_total",
+    help: "Chat completions by model and outcome.",
+    labelNames: ["model", "outcome", "stream"],
+    registers,
+  });
+  const chatSeconds = new Histogram({
+    name: "sounding_chat_completion_duration_seconds",
+    help: "Time of a chat completion, from admission to its end.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const firstChunkSeconds = new Histogram({
+    name: "sounding_chat_time_to_first_chunk_seconds",
+    help: "Time to the first chunk of a streamed chat completion.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const tokens = new Counter({
+    name: "sounding_chat_tokens_total",
+    help: "Tokens of chat completions by model and type.",
+    labelNames: ["model", "type"],
+    registers,
+  });
+  const attempts = new Counter({
+    name: "sounding_engine_attempts_total",
+    help: "Attempts at engines by outcome, retries and fallbacks included.",
+    labelNames: ["engine", "outcome"],
+    registers,
+  });
+
+  return {
+    observeRequest({ operation, status, durationMs }) {
+      requests.inc({ operation, status });
+      requestSeconds.observe({ operation }, durationMs / 1000);
+    },
+    observeChat(call) {
+      // A name that no route knew would let callers grow the set of series without end.
+      const model = call.attempts.length === 0 ? unknownModel : call.model;
+      chats.inc({ model, outcome: call.outcome, stream: String(call.stream) });
+      chatSeconds.observe({ model }, call.durationMs / 1000);
+      if (call.firstChunkMs !== undefined) firstChunkSeconds.observe({ model }, call.firstChunkMs / 1000);
+      if (call.usage !== undefined) {
+        tokens.inc({ model, type: "input" }, call.usage.prompt_tokens);
+        tokens.inc({ model, type: "output" }, call.usage.completion_tokens);
+      }
+      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
+    },
+    async scrape() {
+      return { text: await registry.metrics(), type: registry.contentType };
+    },
+  };
+}

@@ -1,0 +1,69 @@
+/** A real HTTP server on a free port with chosen routes and one valid key, for tests. */
+import { EventEmitter, once } from "node:events";
+import type { FinishedExchange } from "../../src/http/exchange.ts";
+import type { Route } from "../../src/http/route.ts";
+import { startHttpServer, type HttpSettings } from "../../src/http/server.ts";
+import type { LogFields, Logger } from "../../src/logger.ts";
+import { AppError } from "../../src/errors.ts";
+import { testKey } from "./test-key.ts";
+
+export const testSecret = "sk-test-key-of-the-http-tests";
+
+const quickSettings: HttpSettings = {
+  host: "127.0.0.1",
+  port: 0,
+  cors_origins: [],
+  trusted_proxies: [],
+  max_header_bytes: 16_384,
+  max_json_body_bytes: 16_777_216,
+  header_timeout_ms: 10_000,
+  body_timeout_ms: 10_000,
+  keep_alive_timeout_ms: 10_000,
+  status_hold_ms: 10_000,
+  heartbeat_interval_ms: 10_000,
+  shutdown_timeout_ms: 5_000,
+};
+
+export async function startTestHttp({
+  routes,
+  settings = {},
+}: {
+  routes: readonly Route[];
+  settings?: Partial<HttpSettings>;
+}) {
+  const logged: LogFields[] = [];
+  const finished: FinishedExchange[] = [];
+  const events = new EventEmitter();
+  const record = (fields: LogFields, message: string): void =>
+    void logged.push({
+      ...fields,
+      message,
+      ...(fields["error"] instanceof Error ? { error: fields["error"].stack } : {}),
+    });
+  const logger: Logger = { debug: record, info: record, warn: record, error: record };
+  const server = await startHttpServer({
+    settings: { ...quickSettings, ...settings },
+    routes,
+    logger,
+    checkKey: (secret) => {
+      if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
+      return testKey();
+    },
+    observe: (exchange) => {
+      finished.push(exchange);
+      events.emit("finished");
+    },
+  });
+  return {
+    url: `http://127.0.0.1:${server.port}`,
+    port: server.port,
+    logged,
+    finished,
+    /** Resolves when that many exchanges are over. */
+    async untilFinished(count: number) {
+      while (finished.length < count) await once(events, "finished");
+    },
+    close: () => server.close(),
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}

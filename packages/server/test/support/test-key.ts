@@ -1,0 +1,18 @@
+/** A checked key with every right but the operator's, for tests. */
+import { permissions, type CheckedKey } from "../../src/tenant.ts";
+
+export function testKey(changes: Partial<CheckedKey> = {}): CheckedKey {
+  return {
+    keyId: "key_test",
+    keyName: "test",
+    organizationId: "org_test",
+    organizationName: "test-org",
+    operator: false,
+    projectName: undefined,
+    permissions: new Set(permissions),
+    keyLimits: {},
+    organizationLimits: {},
+    allowedModels: undefined,
+    ...changes,
+  };
+}
