@@ -1,7 +1,7 @@
 /** All operations: the product's table of contents. */
 import { createChatCompletion } from "./chat.ts";
 import type { Operation } from "./operation.ts";
-import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./service.ts";
+import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
 export const operations: readonly Operation[] = [
   createChatCompletion,

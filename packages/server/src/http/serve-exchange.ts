@@ -77,7 +77,8 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
 
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
   const { response, signal } = exchange;
-  if (signal.aborted) throw signal.reason;
+  // A stream is begun even then, so that its source learns of the abort and cleans up.
+  if (signal.aborted && answer.kind !== "events") throw signal.reason;
   switch (answer.kind) {
     case "json":
       return replyJson(response, answer.status ?? 200, answer.value, answer.headers);

@@ -1,4 +1,4 @@
-/** The operations of the service itself: health, metrics, the contract and its readable form. None needs a key. */
+/** The operations that tell of the server itself: health, metrics, the contract and its readable form. None needs a key. */
 import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema } from "./schema.ts";
@@ -21,7 +21,7 @@ export const getHealth = operation({
   id: "getHealth",
   method: "GET",
   path: "/healthz",
-  tag: "Service",
+  tag: "Status",
   summary: "Whether the process is alive",
   permission: "none",
   answer: { type: "application/json", schema: Health, description: "The process is alive." },
@@ -31,7 +31,7 @@ export const getReadiness = operation({
   id: "getReadiness",
   method: "GET",
   path: "/readyz",
-  tag: "Service",
+  tag: "Status",
   summary: "Whether the server takes calls: 503 while it starts, stops or lacks what it needs",
   permission: "none",
   answer: { type: "application/json", schema: Health, description: "The server takes calls." },
@@ -41,7 +41,7 @@ export const getMetrics = operation({
   id: "getMetrics",
   method: "GET",
   path: "/metrics",
-  tag: "Service",
+  tag: "Status",
   summary: "Metrics of this process in Prometheus' text format",
   permission: "none",
   answer: { type: "text/plain", description: "Prometheus' text exposition format." },
@@ -51,7 +51,7 @@ export const getOpenApi = operation({
   id: "getOpenApi",
   method: "GET",
   path: "/openapi.json",
-  tag: "Service",
+  tag: "Status",
   summary: "This contract as an OpenAPI 3.1 document",
   permission: "none",
   answer: { type: "application/json", description: "An OpenAPI 3.1 document." },
@@ -61,7 +61,7 @@ export const getDocs = operation({
   id: "getDocs",
   method: "GET",
   path: "/docs",
-  tag: "Service",
+  tag: "Status",
   summary: "This contract as a page to read",
   permission: "none",
   answer: { type: "text/html", description: "A page without scripts." },

@@ -1,11 +1,11 @@
 /** Health, metrics and the contract itself. */
 import type { OpenApiDocument } from "../api/openapi.ts";
-import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "../api/service.ts";
+import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "../api/status.ts";
 import { route, type Route } from "../http/route.ts";
 import { renderDocsPage } from "./docs-page.ts";
 import type { Metrics } from "./metrics.ts";
 
-export interface ServiceParts {
+export interface StatusParts {
   readonly metrics: Metrics;
   readonly document: OpenApiDocument;
   readonly docs: boolean;
@@ -13,7 +13,7 @@ export interface ServiceParts {
   checkReadiness(): Promise<Readonly<Record<string, string | undefined>>>;
 }
 
-export function serviceRoutes({ metrics, document, docs, checkReadiness }: ServiceParts): Route[] {
+export function statusRoutes({ metrics, document, docs, checkReadiness }: StatusParts): Route[] {
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
     route(getReadiness, async () => {
