@@ -1,0 +1,30 @@
+/** The asynchronous client. */
+import { clientSettings, type ClientOptions } from "./options.ts";
+import { createChat, type Chat } from "./resources/chat.ts";
+import { createModels, type Models } from "./resources/models.ts";
+import { createAsyncTransport } from "./transport-async.ts";
+
+/**
+ * A client of one Sounding server whose operations return promises; for Node, Deno, Bun and browsers.
+ *
+ * @example
+ * const sounding = new AsyncSounding({ apiKey: "sk-…" });
+ * const completion = await sounding.chat.completions.create({
+ *   model: "…",
+ *   messages: [{ role: "user", content: "What is a fathom?" }],
+ * });
+ * console.log(completion.choices[0]?.message.content);
+ */
+export class AsyncSounding {
+  /** Chat completions. */
+  readonly chat: Chat<"async">;
+  /** The models that the server offers. */
+  readonly models: Models<"async">;
+
+  /** @throws ConfigurationError when an option is missing or wrong */
+  constructor(options: ClientOptions = {}) {
+    const transport = createAsyncTransport(clientSettings(options));
+    this.chat = createChat(transport);
+    this.models = createModels(transport);
+  }
+}

@@ -1,0 +1,361 @@
+/**
+ * The objects of the wire. Generated from the contract by `npm run generate`; do not edit.
+ */
+
+/** A chat completion request. */
+export interface ChatRequest {
+  /** The conversation so far. */
+  messages: {
+    /** Who speaks. */
+    role: "developer" | "system" | "user" | "assistant" | "tool" | "function";
+    /** What is said. Null or absent only for an assistant message that has tool calls. */
+    content?: string | {
+      /** Kind of part: `text`, `image_url`, `input_audio`, `file` or `refusal`. */
+      type: string;
+      [member: string]: unknown;
+    }[] | null;
+    /** Name of the participant, to tell participants of one role apart. */
+    name?: string;
+    /** Tool calls of an assistant message. */
+    tool_calls?: {
+      /** Identifier that the tool's answer refers to. */
+      id: string;
+      /** Only functions are supported. */
+      type?: "function";
+      /** The call that the model made. */
+      function: {
+        /** Name of the function. */
+        name: string;
+        /** Arguments as JSON text. */
+        arguments: string;
+      };
+      [member: string]: unknown;
+    }[] | null;
+    /** The tool call that a message of role `tool` answers. */
+    tool_call_id?: string;
+    [member: string]: unknown;
+  }[];
+  /** Model ID, as `GET /v1/models` lists it. */
+  model: string;
+  /** Parameters of audio output, for models that speak. */
+  audio?: Record<string, unknown> | null;
+  /** Penalty on tokens by how often they occurred, -2 to 2. */
+  frequency_penalty?: number | null;
+  /** Deprecated form of `tool_choice`. */
+  function_call?: string | Record<string, unknown> | null;
+  /** Deprecated form of `tools`. */
+  functions?: Record<string, unknown>[] | null;
+  /** Bias per token ID, -100 to 100. */
+  logit_bias?: Record<string, number> | null;
+  /** Whether the log probabilities of the answer's tokens are returned. */
+  logprobs?: boolean | null;
+  /** Most tokens that the answer may have, reasoning included. */
+  max_completion_tokens?: number | null;
+  /** Older name of `max_completion_tokens`. */
+  max_tokens?: number | null;
+  /** Output types; the interface's name of `modalities`. */
+  modality?: string[] | null;
+  /** Output types, such as `text` and `audio`. */
+  modalities?: string[] | null;
+  /** How many choices to generate, 1 to 128. */
+  n?: number | null;
+  /** Whether the model may call several tools at once. */
+  parallel_tool_calls?: boolean | null;
+  /** Penalty on tokens that occurred at all, -2 to 2. */
+  presence_penalty?: number | null;
+  /** Log probabilities of the prompt's tokens with this many alternatives each, as vLLM has it. */
+  prompt_logprobs?: number | null;
+  /** Form of the answer. */
+  response_format?: {
+    /** Free text, the default. */
+    type: "text";
+    [member: string]: unknown;
+  } | {
+    /** Any JSON object. */
+    type: "json_object";
+    [member: string]: unknown;
+  } | {
+    /** JSON that follows a schema. */
+    type: "json_schema";
+    /** The schema and its name. */
+    json_schema: {
+      /** Name of the schema. */
+      name: string;
+      /** What the answer is for, for the model. */
+      description?: string;
+      /** The JSON Schema. */
+      schema?: Record<string, unknown>;
+      /** Whether the answer must follow the schema exactly. */
+      strict?: boolean | null;
+      [member: string]: unknown;
+    };
+    [member: string]: unknown;
+  } | null;
+  /** Same seed and parameters: same answer, as far as the engine can. */
+  seed?: number | null;
+  /** Processing tier: `auto`, `default` or `flex`. */
+  service_tier?: "auto" | "default" | "flex" | null;
+  /** Up to 4 sequences at which the answer ends. */
+  stop?: string | string[] | null;
+  /** Whether the vendor may store the answer. */
+  store?: boolean | null;
+  /** Whether the answer comes as server-sent events. */
+  stream?: boolean | null;
+  /** Options of a streamed answer; only with `stream`. */
+  stream_options?: {
+    /** Whether a last chunk carries the usage. */
+    include_usage?: boolean | null;
+    [member: string]: unknown;
+  } | null;
+  /** Sampling temperature, 0 to 2. */
+  temperature?: number | null;
+  /** Which tool the model calls. */
+  tool_choice?: "none" | "auto" | "required" | {
+    /** Only functions are supported. */
+    type: "function";
+    /** Which function. */
+    function: {
+      /** The function that must be called. */
+      name: string;
+    };
+    [member: string]: unknown;
+  } | null;
+  /** Functions that the model may call. */
+  tools?: {
+    /** Only functions are supported. */
+    type: "function";
+    /** The function. */
+    function: {
+      /** Name of the function. */
+      name: string;
+      /** What the function does, for the model. */
+      description?: string;
+      /** JSON Schema of the arguments. */
+      parameters?: Record<string, unknown>;
+      /** Whether the arguments must follow the schema exactly. */
+      strict?: boolean | null;
+      [member: string]: unknown;
+    };
+    [member: string]: unknown;
+  }[] | null;
+  /** Alternatives per token with their log probabilities, 0 to 20; needs `logprobs`. */
+  top_logprobs?: number | null;
+  /** Nucleus sampling: only tokens within this probability mass, 0 to 1. */
+  top_p?: number | null;
+  /** Stable identifier of the end user. */
+  user?: string | null;
+  /** Options of the vendor's web search. */
+  web_search_options?: Record<string, unknown> | null;
+  /** More parameters; its members are merged into the top level, where the top level wins. */
+  extra_body?: Record<string, unknown> | null;
+}
+
+/** A chat completion. */
+export interface ChatCompletion {
+  /** Unique identifier of the completion. */
+  id: string;
+  /** UNIX time of creation, seconds. */
+  created: number;
+  /** The model that answered. */
+  model: string;
+  /** Processing tier, if the engine tells. */
+  service_tier?: string | null;
+  /** Fingerprint of model and engine, if the engine tells. */
+  system_fingerprint?: string | null;
+  /** Always `chat.completion`. */
+  object: "chat.completion";
+  /** The replies. */
+  choices: {
+    /** Number of the choice. */
+    index: number;
+    /** The reply. */
+    message: {
+      /** Always `assistant`. */
+      role: "assistant";
+      /** The reply's text. */
+      content: string | null;
+      /** Why the model refused, if it did. */
+      refusal?: string | null;
+      /** Tools that the model calls. */
+      tool_calls?: {
+        /** Identifier for the tool's answer. */
+        id: string;
+        /** Only functions are supported. */
+        type: "function";
+        /** The call. */
+        function: {
+          /** The function. */
+          name: string;
+          /** Arguments as JSON text. */
+          arguments: string;
+        };
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    };
+    /** Log probabilities, where asked for. */
+    logprobs?: {
+      /** The content's tokens. */
+      content?: {
+        /** The token's text. */
+        token: string;
+        /** Natural logarithm of its probability. */
+        logprob: number;
+        /** The token's UTF-8 bytes. */
+        bytes: number[] | null;
+        /** The most probable alternatives. */
+        top_logprobs: {
+          /** The alternative's text. */
+          token: string;
+          /** Natural logarithm of its probability. */
+          logprob: number;
+          /** The alternative's UTF-8 bytes. */
+          bytes: number[] | null;
+        }[];
+      }[] | null;
+      [member: string]: unknown;
+    } | null;
+    /** Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
+    finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
+    [member: string]: unknown;
+  }[];
+  /** Token counts. */
+  usage?: {
+    /** Tokens of the prompt. */
+    prompt_tokens: number;
+    /** Tokens of the answer. */
+    completion_tokens: number;
+    /** Both together. */
+    total_tokens: number;
+    /** Parts of the prompt's tokens. */
+    prompt_tokens_details?: {
+      /** Tokens read from the engine's cache. */
+      cached_tokens?: number;
+      [member: string]: unknown;
+    } | null;
+    /** Parts of the answer's tokens. */
+    completion_tokens_details?: {
+      /** Tokens spent on reasoning. */
+      reasoning_tokens?: number;
+      [member: string]: unknown;
+    } | null;
+    [member: string]: unknown;
+  };
+  /** Log probabilities of the prompt's tokens, as vLLM has them, where asked for. */
+  prompt_logprobs?: unknown;
+}
+
+/** One chunk of a streamed chat completion. */
+export interface ChatCompletionChunk {
+  /** Unique identifier of the completion. */
+  id: string;
+  /** UNIX time of creation, seconds. */
+  created: number;
+  /** The model that answered. */
+  model: string;
+  /** Processing tier, if the engine tells. */
+  service_tier?: string | null;
+  /** Fingerprint of model and engine, if the engine tells. */
+  system_fingerprint?: string | null;
+  /** Always `chat.completion.chunk`. */
+  object: "chat.completion.chunk";
+  /** The replies that have something new; empty in the usage chunk. */
+  choices: {
+    /** Number of the choice. */
+    index: number;
+    /** What is new. */
+    delta: {
+      /** In the first delta of a choice. */
+      role?: "assistant";
+      /** The next piece of text. */
+      content?: string | null;
+      /** The next piece of a refusal. */
+      refusal?: string | null;
+      /** Pieces of tool calls. */
+      tool_calls?: {
+        /** Number of the tool call. */
+        index: number;
+        /** In the first piece of a tool call. */
+        id?: string;
+        /** In the first piece of a tool call. */
+        type?: "function";
+        /** The next piece of the call. */
+        function?: {
+          /** In the first piece of a tool call. */
+          name?: string;
+          /** The next piece of the arguments. */
+          arguments?: string;
+        };
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    };
+    /** Log probabilities, where asked for. */
+    logprobs?: {
+      /** The content's tokens. */
+      content?: {
+        /** The token's text. */
+        token: string;
+        /** Natural logarithm of its probability. */
+        logprob: number;
+        /** The token's UTF-8 bytes. */
+        bytes: number[] | null;
+        /** The most probable alternatives. */
+        top_logprobs: {
+          /** The alternative's text. */
+          token: string;
+          /** Natural logarithm of its probability. */
+          logprob: number;
+          /** The alternative's UTF-8 bytes. */
+          bytes: number[] | null;
+        }[];
+      }[] | null;
+      [member: string]: unknown;
+    } | null;
+    /** Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
+    finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
+    [member: string]: unknown;
+  }[];
+  /** Token counts, in the last chunk when `include_usage` was set. */
+  usage?: {
+    /** Tokens of the prompt. */
+    prompt_tokens: number;
+    /** Tokens of the answer. */
+    completion_tokens: number;
+    /** Both together. */
+    total_tokens: number;
+    /** Parts of the prompt's tokens. */
+    prompt_tokens_details?: {
+      /** Tokens read from the engine's cache. */
+      cached_tokens?: number;
+      [member: string]: unknown;
+    } | null;
+    /** Parts of the answer's tokens. */
+    completion_tokens_details?: {
+      /** Tokens spent on reasoning. */
+      reasoning_tokens?: number;
+      [member: string]: unknown;
+    } | null;
+    [member: string]: unknown;
+  } | null;
+}
+
+/** A model that the server offers. */
+export interface Model {
+  /** Model ID, as `model` of a call. */
+  id: string;
+  /** Always `model`. */
+  object: "model";
+  /** UNIX time, seconds. */
+  created: number;
+  /** Who offers the model. */
+  owned_by: string;
+}
+
+/** The models that the key may use. */
+export interface ModelList {
+  /** Always `list`. */
+  object: "list";
+  /** The models. */
+  data: Model[];
+}

@@ -1,0 +1,30 @@
+/** The asynchronous client of Sounding. Imports nothing of any runtime. */
+export { AsyncSounding } from "./async-sounding.ts";
+export {
+  AbortError,
+  ApiStatusError,
+  AuthenticationError,
+  BadRequestError,
+  ConfigurationError,
+  ConflictError,
+  ConnectionError,
+  IncompleteStreamError,
+  InvalidAnswerError,
+  isSoundingError,
+  NotFoundError,
+  PermissionDeniedError,
+  RateLimitError,
+  ServerError,
+  SoundingError,
+  StreamError,
+  TimeoutError,
+  UnprocessableEntityError,
+  type ErrorKind,
+} from "./errors.ts";
+export type { ChatCompletion, ChatCompletionChunk, Model, ModelList } from "./generated/types.ts";
+export type { AsyncEventStream } from "./mode.ts";
+export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
+export type { CallOptions, CallParameters } from "./request.ts";
+export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
+export { responseOf, type AnswerHead } from "./response.ts";
+export { clientVersion } from "./version.ts";

@@ -1,0 +1,54 @@
+/** A stream of JSON objects in server-sent events with `[DONE]` at its end, as chat completions and transcriptions are. */
+import { IncompleteStreamError, InvalidAnswerError, StreamError } from "./errors.ts";
+import type { StreamDecoder } from "./mode.ts";
+import { errorDetails, excerpt, memberOf, parsedOrUndefined, type AnswerHead } from "./response.ts";
+import { createSseDecoder, type ServerSentEvent } from "./sse.ts";
+
+/**
+ * Decodes such a stream. `push` throws StreamError where the server reports an error in the stream and
+ * InvalidAnswerError on what is not JSON; `end` throws IncompleteStreamError when `[DONE]` has not come.
+ * @throws InvalidAnswerError when the answer is not a stream
+ */
+export function createJsonEventDecoder<T>(head: AnswerHead): StreamDecoder<T> {
+  const type = head.headers.get("content-type");
+  if (type !== null && !/^text\/event-stream\b/i.test(type)) {
+    throw new InvalidAnswerError(`A stream of events was asked for, but the answer is ${type}.`);
+  }
+  const decoder = createSseDecoder();
+  let finished = false;
+
+  function* push(bytes: Uint8Array): Generator<T, void, void> {
+    for (const event of decoder.push(bytes)) {
+      if (event.data.trim() === "[DONE]") {
+        finished = true;
+        return;
+      }
+      yield readEvent(event, head) as T;
+    }
+  }
+
+  function end(): T[] {
+    if (!finished) throw new IncompleteStreamError("The stream ended before its end mark; the answer is not whole.");
+    return [];
+  }
+
+  return {
+    push,
+    end,
+    get finished() {
+      return finished;
+    },
+  };
+}
+
+/** Reads one event; the service promises its shape. */
+function readEvent(event: ServerSentEvent, head: AnswerHead): object {
+  const value = parsedOrUndefined(event.data);
+  if (event.event === "error" || memberOf(value, "error") != null) {
+    throw new StreamError(errorDetails(value, head, `The server reported an error: ${excerpt(event.data)}`));
+  }
+  if (typeof value !== "object" || value === null) {
+    throw new InvalidAnswerError(`An event of the stream is not a JSON object: ${excerpt(event.data)}`);
+  }
+  return value;
+}

@@ -1,0 +1,136 @@
+/** How long one call lives: until its answer is read, its caller's signal is aborted, or its time is over. */
+import { AbortError, ConnectionError, SoundingError, TimeoutError } from "./errors.ts";
+
+export interface LifetimeLimits {
+  readonly signal: AbortSignal | undefined;
+  /** `whole`: from the start to the last byte. `silence`: from one sign of life to the next. */
+  readonly limit: { readonly of: "whole" | "silence"; readonly ms: number };
+}
+
+export class CallLifetime {
+  readonly #controller = new AbortController();
+  readonly #limits: LifetimeLimits;
+  readonly #onAbort = () => this.#stop(new AbortError(this.#limits.signal?.reason));
+  #lastSignMs = performance.now();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #ending: SoundingError | "closed" | undefined;
+
+  constructor(limits: LifetimeLimits) {
+    this.#limits = limits;
+    this.#arm(limits.limit.ms);
+    if (limits.signal?.aborted === true) this.#onAbort();
+    else limits.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** Aborted when the call ends early; given to `fetch`. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Whether the caller closed the stream, which is no error. */
+  get closed(): boolean {
+    return this.#ending === "closed";
+  }
+
+  /** Milliseconds until the time is over; without end where only silence is limited. */
+  get remainingMs(): number {
+    const { of, ms } = this.#limits.limit;
+    return of === "whole" ? this.#lastSignMs + ms - performance.now() : Infinity;
+  }
+
+  /** Something came. */
+  heard(): void {
+    if (this.#limits.limit.of === "silence") this.#lastSignMs = performance.now();
+  }
+
+  /** Throws AbortError or TimeoutError once the call has ended by one. */
+  check(): void {
+    if (this.#ending instanceof SoundingError) throw this.#ending;
+  }
+
+  /** Starts `work` and waits for it, but no longer than the call lives. */
+  async during<T>(work: () => T | PromiseLike<T>): Promise<T> {
+    this.check();
+    const { signal } = this;
+    let stop = (): void => undefined;
+    const ended = new Promise<never>((_resolve, reject) => {
+      stop = () => reject(this.explain(signal.reason));
+      signal.addEventListener("abort", stop, { once: true });
+    });
+    try {
+      return await Promise.race([work(), ended]);
+    } finally {
+      signal.removeEventListener("abort", stop);
+    }
+  }
+
+  /** Waits, but no longer than the call lives. */
+  async sleep(ms: number): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    try {
+      await this.during(
+        () =>
+          new Promise<void>((resolve) => {
+            timer = setTimeout(resolve, ms);
+          }),
+      );
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The error of this client that a failure stands for. */
+  explain(error: unknown): SoundingError {
+    if (this.#ending instanceof SoundingError) return this.#ending;
+    if (error instanceof SoundingError) return error;
+    const { code, message } = deepestCause(error);
+    if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
+      return new TimeoutError("The server was silent for longer than this runtime's `fetch` waits.", error);
+    }
+    return new ConnectionError(`The connection failed: ${message}`, error);
+  }
+
+  /** Ends the call when its answer is whole. */
+  complete(): void {
+    clearTimeout(this.#timer);
+    this.#limits.signal?.removeEventListener("abort", this.#onAbort);
+  }
+
+  /** Ends the call early on behalf of the caller; cancels the request. */
+  close(): void {
+    this.#stop("closed");
+  }
+
+  #stop(ending: SoundingError | "closed"): void {
+    this.complete();
+    if (this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#controller.abort(ending === "closed" ? undefined : ending);
+  }
+
+  #arm(ms: number): void {
+    this.#timer = setTimeout(() => this.#timeIsOver(), ms);
+  }
+
+  #timeIsOver(): void {
+    const { of, ms } = this.#limits.limit;
+    const restMs = this.#lastSignMs + ms - performance.now();
+    if (restMs > 1) {
+      this.#arm(restMs);
+      return;
+    }
+    const what = of === "whole" ? "The call was not complete after" : "The server was silent for";
+    this.#stop(new TimeoutError(`${what} ${ms / 1000} s; the request was cancelled.`));
+  }
+}
+
+/** `fetch failed` says little; what happened is in the causes. */
+function deepestCause(error: unknown): { code: string | undefined; message: string } {
+  let current: unknown = error;
+  while (current instanceof Error && current.cause instanceof Error) current = current.cause;
+  const code = (current as { code?: unknown } | undefined)?.code;
+  const message = current instanceof Error ? current.message : String(current);
+  const codeText = typeof code === "string" ? code : undefined;
+  // An AggregateError of several addresses has a code but no message.
+  return { code: codeText, message: message === "" ? (codeText ?? "no reason given") : message };
+}

@@ -1,0 +1,126 @@
+/** What the clients are made with, and the settings that follow from it. */
+import { environmentVariable, warnOfLegacyVariable } from "./environment.ts";
+import { ConfigurationError } from "./errors.ts";
+
+/** An API key, or a function that gives a fresh one; it is asked before every attempt. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** Headers by name; null takes a default header away. */
+export type HeaderValues = Readonly<Record<string, string | null | undefined>>;
+
+export type Fetch = typeof globalThis.fetch;
+
+/** Options of a client. Each may be written in camelCase or, as the interface does, in snake_case; not both. */
+export interface ClientOptions {
+  /** The API key. Default: the environment variable `SOUNDING_API_KEY`. */
+  apiKey?: ApiKey | undefined;
+  api_key?: ApiKey | undefined;
+  /** The server's address. Default: `SOUNDING_BASE_URL`, else `http://127.0.0.1:4141`. A trailing `/v1` does not matter. */
+  baseUrl?: string | URL | undefined;
+  base_url?: string | URL | undefined;
+  /** The organization's account name; the server refuses a key of any other. */
+  account?: string | undefined;
+  /** The project that calls belong to. Default: the key's own, else `default`. */
+  project?: string | undefined;
+  /** Headers of every request. */
+  defaultHeaders?: HeaderValues | undefined;
+  default_headers?: HeaderValues | undefined;
+  /**
+   * Seconds that a call may take, with its retries and to the end of its stream. Default: 600 for a whole answer;
+   * a stream may last as long as it is never silent for 600 seconds.
+   */
+  timeout?: number | undefined;
+  /** How often a failed call is repeated where that is safe. Default: 2. */
+  maxRetries?: number | undefined;
+  max_retries?: number | undefined;
+  /** Another `fetch`, for proxies, tests and unusual runtimes. */
+  fetch?: Fetch | undefined;
+}
+
+/** Checked options; what every request is made with. */
+export interface ClientSettings {
+  readonly apiKey: ApiKey;
+  /** Without a slash at the end and without `/v1`. */
+  readonly baseUrl: string;
+  /** Lower-case names. */
+  readonly headers: HeaderValues;
+  /** undefined where the default holds. */
+  readonly timeoutMs: number | undefined;
+  readonly maxRetries: number;
+  readonly fetch: Fetch;
+}
+
+/** Checks the options and fills in the environment's and the defaults. Throws ConfigurationError. */
+export function clientSettings(options: ClientOptions): ClientSettings {
+  warnOfLegacyVariable();
+  const apiKey = oneOf(options, "apiKey", "api_key") ?? environmentVariable("SOUNDING_API_KEY");
+  if (apiKey === undefined || apiKey === "") {
+    throw new ConfigurationError("No API key: give `apiKey`, or set the environment variable SOUNDING_API_KEY.");
+  }
+  const baseUrl = oneOf(options, "baseUrl", "base_url") ?? environmentVariable("SOUNDING_BASE_URL");
+  return {
+    apiKey: typeof apiKey === "string" ? checkedApiKey(apiKey) : apiKey,
+    baseUrl: checkedBaseUrl(String(baseUrl ?? "http://127.0.0.1:4141")),
+    headers: {
+      ...(options.account === undefined ? {} : { "x-account": options.account }),
+      ...(options.project === undefined ? {} : { "x-project": options.project }),
+      ...lowerCased(oneOf(options, "defaultHeaders", "default_headers") ?? {}),
+    },
+    timeoutMs: timeoutMs(options.timeout),
+    maxRetries: checkedMaxRetries(oneOf(options, "maxRetries", "max_retries")) ?? 2,
+    fetch: options.fetch ?? globalThis.fetch,
+  };
+}
+
+/** The key as it goes into the header. Throws ConfigurationError that does not show it. */
+export function checkedApiKey(apiKey: unknown): string {
+  const key = typeof apiKey === "string" ? apiKey.trim() : "";
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new ConfigurationError("The API key must be a text of visible ASCII characters without spaces.");
+  }
+  return key;
+}
+
+/** From seconds to milliseconds. A number that looks like milliseconds is refused rather than waited for. */
+export function timeoutMs(seconds: number | null | undefined): number | undefined {
+  if (seconds == null) return undefined;
+  if (typeof seconds !== "number" || !(seconds > 0) || seconds > 86_400) {
+    throw new ConfigurationError(
+      `\`timeout\` is ${String(seconds)}; it is in seconds, more than 0 and at most 86400 (a day).`,
+    );
+  }
+  return seconds * 1000;
+}
+
+export function checkedMaxRetries(count: number | undefined): number | undefined {
+  if (count !== undefined && (!Number.isInteger(count) || count < 0)) {
+    throw new ConfigurationError(`\`maxRetries\` is ${String(count)}; an integer from 0 on is expected.`);
+  }
+  return count;
+}
+
+export function lowerCased(headers: HeaderValues): HeaderValues {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}
+
+function oneOf<A extends keyof ClientOptions, B extends keyof ClientOptions>(
+  options: ClientOptions,
+  camelCase: A,
+  snakeCase: B,
+): ClientOptions[A] | ClientOptions[B] {
+  if (options[camelCase] !== undefined && options[snakeCase] !== undefined) {
+    throw new ConfigurationError(`\`${camelCase}\` and \`${snakeCase}\` are the same option; give one of them.`);
+  }
+  return options[camelCase] ?? options[snakeCase];
+}
+
+function checkedBaseUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
+    throw new ConfigurationError(`\`baseUrl\` is "${text}"; an address such as https://sounding.example is expected.`);
+  }
+  if (url.search !== "" || url.hash !== "" || url.username !== "") {
+    throw new ConfigurationError("`baseUrl` must have no user name, no query and no fragment.");
+  }
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
+}

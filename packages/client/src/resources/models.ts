@@ -1,0 +1,27 @@
+/** `GET /v1/models` and `GET /v1/models/{id}`. https://platform.openai.com/docs/api-reference/models */
+import type { Model, ModelList } from "../generated/types.ts";
+import type { Mode, Out, Transport } from "../mode.ts";
+import type { CallOptions } from "../request.ts";
+import { readJson } from "../response.ts";
+
+export interface Models<M extends Mode> {
+  /** The models that the key may use. */
+  list(options?: CallOptions): Out<M, ModelList>;
+  /** One model. Throws NotFoundError when there is none with this ID. */
+  retrieve(id: string, options?: CallOptions): Out<M, Model>;
+}
+
+export function createModels<M extends Mode>(transport: Transport<M>): Models<M> {
+  const get = { method: "GET", accept: "application/json" } as const;
+  return {
+    list: (options) =>
+      transport.send({ ...get, path: "/v1/models", options }, (answer) => readJson(answer) as ModelList),
+    retrieve: (id, options) =>
+      transport.send({ ...get, path: `/v1/models/${pathOf(id)}`, options }, (answer) => readJson(answer) as Model),
+  };
+}
+
+/** IDs such as `vendor/model` keep their slash: the server takes the rest of the address as the ID. */
+function pathOf(id: string): string {
+  return id.split("/").map(encodeURIComponent).join("/");
+}

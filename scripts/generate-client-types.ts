@@ -1,0 +1,125 @@
+/**
+ * The client's types from the contract's schemas: plain interfaces with doc comments, so that the client needs neither
+ * TypeBox nor the server. Knows the part of JSON Schema that the contract uses, and refuses any other by name.
+ */
+
+/** The part of JSON Schema that is understood. Limits such as `minimum` are the server's to check and are left out. */
+export interface JsonSchema {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | JsonSchema;
+  readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
+  readonly description?: string;
+  readonly deprecated?: boolean;
+}
+
+const heading = `/**
+ * The objects of the wire. Generated from the contract by \`npm run generate\`; do not edit.
+ */
+`;
+
+/**
+ * Renders one exported type per schema. The named objects themselves are closed, so that a misspelt parameter does not
+ * compile (what is not listed goes into `extra_body`); objects inside them are open where the contract leaves them open.
+ * @param schemas by the name of the type
+ * @throws Error naming the place of a schema that cannot be written as a type
+ */
+export function renderClientTypes(schemas: Readonly<Record<string, JsonSchema>>): string {
+  const rendered = Object.entries(schemas).map(([name, schema]) => {
+    const comment = docComment(schema, "");
+    if (schema.properties !== undefined) {
+      return `${comment}export interface ${name} ${renderMembers({ ...schema, additionalProperties: false }, "", name)}\n`;
+    }
+    return `${comment}export type ${name} = ${renderType(schema, "", name)};\n`;
+  });
+  return [heading, ...rendered].join("\n");
+}
+
+function renderType(schema: JsonSchema, indent: string, place: string): string {
+  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1)!;
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const alternatives = schema.anyOf ?? schema.oneOf;
+  if (alternatives !== undefined) {
+    const parts = alternatives.map((each, index) => renderType(each, indent, `${place}|${index}`));
+    return [...new Set(parts)].join(" | ");
+  }
+  if (schema.allOf !== undefined) {
+    return schema.allOf.map((each, index) => parenthesized(renderType(each, indent, `${place}&${index}`))).join(" & ");
+  }
+  if (schema.type === undefined) return "unknown";
+  const names = typeof schema.type === "string" ? [schema.type] : schema.type;
+  return names.map((type) => renderNamedType(type, schema, indent, place)).join(" | ");
+}
+
+function renderNamedType(type: string, schema: JsonSchema, indent: string, place: string): string {
+  switch (type) {
+    case "string":
+    case "number":
+    case "boolean":
+    case "null":
+      return type;
+    case "integer":
+      return "number";
+    case "array":
+      return `${parenthesized(renderType(schema.items ?? {}, indent, `${place}[]`))}[]`;
+    case "object":
+      return renderObject(schema, indent, place);
+    default:
+      throw new Error(`${place} has the type "${type}", which the client's types cannot express`);
+  }
+}
+
+function renderObject(schema: JsonSchema, indent: string, place: string): string {
+  const [pattern] = Object.values(schema.patternProperties ?? {});
+  if (pattern !== undefined) return `Record<string, ${renderType(pattern, indent, place)}>`;
+  if (Object.keys(schema.properties ?? {}).length > 0) return renderMembers(schema, indent, place);
+  const value = typeof schema.additionalProperties === "object" ? schema.additionalProperties : {};
+  return `Record<string, ${renderType(value, indent, place)}>`;
+}
+
+function renderMembers(schema: JsonSchema, indent: string, place: string): string {
+  const inner = `${indent}  `;
+  const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
+    const optional = schema.required?.includes(name) === true ? "" : "?";
+    const type = renderType(member, inner, `${place}.${name}`);
+    return `${docComment(member, inner)}${inner}${memberName(name)}${optional}: ${type};\n`;
+  });
+  if (schema.additionalProperties === true) members.push(`${inner}[member: string]: unknown;\n`);
+  if (typeof schema.additionalProperties === "object") {
+    members.push(`${inner}[member: string]: ${renderType(schema.additionalProperties, inner, place)};\n`);
+  }
+  return `{\n${members.join("")}${indent}}`;
+}
+
+function docComment(schema: JsonSchema, indent: string): string {
+  const lines = (schema.description ?? "").split("\n").filter((line) => line !== "");
+  if (schema.deprecated === true) lines.push("@deprecated");
+  if (lines.length === 0) return "";
+  const safe = lines.map((line) => line.replaceAll("*/", "*\\/"));
+  if (safe.length === 1) return `${indent}/** ${safe[0]} */\n`;
+  return `${indent}/**\n${safe.map((line) => `${indent} * ${line}\n`).join("")}${indent} */\n`;
+}
+
+function memberName(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name);
+}
+
+/** A union or an intersection inside a larger type needs its own parentheses. */
+function parenthesized(type: string): string {
+  let depth = 0;
+  for (const character of type) {
+    if (character === "{" || character === "<") depth += 1;
+    if (character === "}" || character === ">") depth -= 1;
+    if (depth === 0 && (character === "|" || character === "&")) return `(${type})`;
+  }
+  return type;
+}
