@@ -1,0 +1,54 @@
+/**
+ * Writes the files that follow from the code: `npm run generate`. With `--check` it writes nothing and fails when one
+ * of them is not what the code says.
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { operations } from "../packages/server/src/api/index.ts";
+import { toOpenApi } from "../packages/server/src/api/openapi.ts";
+import { renderErrorsDocument } from "./render-errors.ts";
+
+const repository = fileURLToPath(new URL("..", import.meta.url));
+const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as { version: string };
+
+interface Generated {
+  readonly path: string;
+  render(): string;
+  /** Whether the formatter has the last word, as for every Markdown and TypeScript file of the repository. */
+  readonly format: boolean;
+}
+
+const files: Generated[] = [
+  { path: "docs/openapi.json", render: () => `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`, format: false },
+  { path: "docs/errors.md", render: renderErrorsDocument, format: true },
+];
+
+function formatted(path: string, text: string): string {
+  const oxfmt = join(repository, "node_modules/.bin/oxfmt");
+  const run = spawnSync(oxfmt, ["--stdin-filepath", path], { input: text, encoding: "utf8", cwd: repository });
+  if (run.status !== 0) throw new Error(`oxfmt could not format ${path}: ${run.stderr}`);
+  return run.stdout;
+}
+
+function current(path: string): string | undefined {
+  try {
+    return readFileSync(join(repository, path), "utf8");
+  } catch {
+    return undefined;
+  }
+}
+
+const check = process.argv.includes("--check");
+const stale: string[] = [];
+for (const { path, render, format } of files) {
+  const text = format ? formatted(path, render()) : render();
+  if (text === current(path)) continue;
+  if (check) stale.push(path);
+  else writeFileSync(join(repository, path), text);
+}
+if (stale.length > 0) {
+  process.stderr.write(`Not what the code says: ${stale.join(", ")}. Run "npm run generate" and commit the result.\n`);
+  process.exitCode = 1;
+}

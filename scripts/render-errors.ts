@@ -1,0 +1,34 @@
+/** docs/errors.md from the table of errors. */
+import { errorTable } from "../packages/server/src/errors.ts";
+
+export function renderErrorsDocument(): string {
+  const rows = Object.values(errorTable)
+    .toSorted((a, b) => a.status - b.status)
+    .map(({ status, type, code, retryable, when }) => `| ${status} | \`${type}\` | ${code === null ? "null" : `\`${code}\``} | ${retryable ? "yes" : "no"} | ${when} |`);
+  return `# Errors
+
+Every answer that is not a success has OpenAI's error object, and every answer the header \`x-request-id\`:
+
+\`\`\`json
+{
+  "error": {
+    "message": "temperature is 3; expected a number from 0 to 2.",
+    "type": "invalid_request_error",
+    "param": "temperature",
+    "code": null
+  }
+}
+\`\`\`
+
+\`message\` says what is wrong, with the value seen and the values allowed; \`param\` names the field. Answers with 429 and 503
+carry \`Retry-After\` (and \`retry-after-ms\`); \`x-should-retry\` tells OpenAI's clients whether another try can help.
+
+An error after a stream has begun is sent in the stream, as \`data: {"error": …}\`, and the stream ends without \`data: [DONE]\`.
+
+This table is generated from \`packages/server/src/errors.ts\`.
+
+| status | type | code | retry | when |
+| --- | --- | --- | --- | --- |
+${rows.join("\n")}
+`;
+}
