@@ -11,7 +11,9 @@ import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
-const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as { version: string };
+const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
+  version: string;
+};
 
 interface Generated {
   readonly path: string;
@@ -21,7 +23,11 @@ interface Generated {
 }
 
 const files: Generated[] = [
-  { path: "docs/openapi.json", render: () => `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`, format: false },
+  {
+    path: "docs/openapi.json",
+    render: () => `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`,
+    format: false,
+  },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
 ];
 

@@ -4,7 +4,10 @@ import { errorTable } from "../packages/server/src/errors.ts";
 export function renderErrorsDocument(): string {
   const rows = Object.values(errorTable)
     .toSorted((a, b) => a.status - b.status)
-    .map(({ status, type, code, retryable, when }) => `| ${status} | \`${type}\` | ${code === null ? "null" : `\`${code}\``} | ${retryable ? "yes" : "no"} | ${when} |`);
+    .map(
+      ({ status, type, code, retryable, when }) =>
+        `| ${status} | \`${type}\` | ${code === null ? "null" : `\`${code}\``} | ${retryable ? "yes" : "no"} | ${when} |`,
+    );
   return `# Errors
 
 Every answer that is not a success has OpenAI's error object, and every answer the header \`x-request-id\`:
