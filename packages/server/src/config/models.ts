@@ -33,7 +33,7 @@ const target = Type.Object(
 );
 export type TargetSettings = Static<typeof target>;
 
-const retries = Type.Object(
+export const retries = Type.Object(
   {
     attempts: Type.Integer({
       minimum: 0,

@@ -1,0 +1,53 @@
+/** The operations that tell which models there are. https://platform.openai.com/docs/api-reference/models */
+import { Type } from "typebox";
+import { operation } from "./operation.ts";
+import { schema, type TypeOf } from "./schema.ts";
+
+const modelObject = Type.Object(
+  {
+    id: Type.String({ description: "Model ID, to be sent as `model`." }),
+    object: Type.Literal("model", { description: "Always `model`." }),
+    created: Type.Integer({ description: "UNIX time of creation, seconds; 0 when unknown." }),
+    owned_by: Type.String({ description: "Who offers the model: its owner, or the engine that runs it." }),
+    root: Type.String({ description: "The model that an alias stands for, else the model's own ID." }),
+    parent: Type.Union([Type.String(), Type.Null()], {
+      description: "The model from which this one was made; null when unknown.",
+    }),
+    permission: Type.Array(Type.Unknown(), { description: "Always empty; older clients ask for it." }),
+  },
+  { description: "A model." },
+);
+
+export const ModelObject = schema(modelObject);
+export type ModelObject = TypeOf<typeof ModelObject>;
+
+const ModelList = schema(
+  Type.Object(
+    {
+      object: Type.Literal("list", { description: "Always `list`." }),
+      data: Type.Array(modelObject, { description: "The models, sorted by ID." }),
+    },
+    { description: "Models." },
+  ),
+);
+
+export const listModels = operation({
+  id: "listModels",
+  method: "GET",
+  path: "/v1/models",
+  tag: "Models",
+  summary: "List the models that the key's organization may call",
+  permission: "inference",
+  answer: { type: "application/json", schema: ModelList, description: "The models." },
+});
+
+export const getModel = operation({
+  id: "getModel",
+  method: "GET",
+  path: "/v1/models/{+id}",
+  tag: "Models",
+  summary: "Describe one model",
+  permission: "inference",
+  pathParameters: { id: "Model ID; its slashes may be written as they are or as `%2F`." },
+  answer: { type: "application/json", schema: ModelObject, description: "The model." },
+});

@@ -1,0 +1,129 @@
+/**
+ * A circuit breaker: leaves a failing target alone, tries it again with one call, and brings it back gradually.
+ * The states are the usual ones: closed (in service), open (left alone), half-open (one probe is under way).
+ * https://martinfowler.com/bliki/CircuitBreaker.html
+ */
+import type { RoutingSettings } from "../config/models.ts";
+
+/** The window is counted in this many slices, so that its memory is constant whatever the traffic. */
+const slices = 10;
+/** Of the calls in the window, so that a busy target's rare failures never add up to an outage. */
+const failureRatio = 0.5;
+/** Share of its weight that a target has at once when its probe went well; it grows to 1 over `open_ms`. */
+const firstShare = 0.1;
+
+export class Circuit {
+  #settings: RoutingSettings;
+  readonly #failures = new Float64Array(slices);
+  readonly #calls = new Float64Array(slices);
+  #newestSlice = 0;
+  #openedAtMs: number | undefined;
+  #probing = false;
+  #recoveredAtMs: number | undefined;
+
+  constructor(settings: RoutingSettings) {
+    this.#settings = settings;
+  }
+
+  /** Takes new settings after a reload of the configuration; an open circuit stays open. */
+  configure(settings: RoutingSettings): void {
+    if (settings.window_ms !== this.#settings.window_ms) {
+      this.#newestSlice = 0;
+      this.#failures.fill(0);
+      this.#calls.fill(0);
+    }
+    this.#settings = settings;
+  }
+
+  get state(): "closed" | "open" | "half_open" {
+    if (this.#openedAtMs === undefined) return "closed";
+    return this.#probing ? "half_open" : "open";
+  }
+
+  /** Whether a call may go to the target now. */
+  admits(nowMs: number): boolean {
+    if (this.#openedAtMs === undefined) return true;
+    return !this.#probing && nowMs - this.#openedAtMs >= this.#settings.open_ms;
+  }
+
+  /** Time until a call may try an open target again, milliseconds. */
+  retryAfterMs(nowMs: number): number {
+    if (this.#openedAtMs === undefined) return 0;
+    return Math.max(0, this.#openedAtMs + this.#settings.open_ms - nowMs);
+  }
+
+  /** The part of its weight that the target gets: less than 1 for a while after an outage. */
+  share(nowMs: number): number {
+    if (this.#recoveredAtMs === undefined) return 1;
+    const elapsed = nowMs - this.#recoveredAtMs;
+    if (elapsed >= this.#settings.open_ms) {
+      this.#recoveredAtMs = undefined;
+      return 1;
+    }
+    return firstShare + (1 - firstShare) * (elapsed / this.#settings.open_ms);
+  }
+
+  /**
+   * A call begins; `admits` was true.
+   * @returns whether it is the probe of an open circuit, to be told to the method that ends the call
+   */
+  enter(): boolean {
+    if (this.#openedAtMs === undefined) return false;
+    this.#probing = true;
+    return true;
+  }
+
+  succeed(nowMs: number, probe: boolean): void {
+    if (probe) this.#close(nowMs);
+    else this.#count(nowMs, 0);
+  }
+
+  fail(nowMs: number, probe: boolean): void {
+    if (probe) {
+      this.#open(nowMs);
+      return;
+    }
+    if (this.#openedAtMs !== undefined) return;
+    this.#count(nowMs, 1);
+    const failures = sum(this.#failures);
+    if (failures >= this.#settings.failure_threshold && failures >= failureRatio * sum(this.#calls)) this.#open(nowMs);
+  }
+
+  /** The call ended and says nothing about the target: the caller's own error, or the caller went away. */
+  release(probe: boolean): void {
+    if (probe) this.#probing = false;
+  }
+
+  #open(nowMs: number): void {
+    this.#openedAtMs = nowMs;
+    this.#probing = false;
+    this.#recoveredAtMs = undefined;
+  }
+
+  #close(nowMs: number): void {
+    this.#openedAtMs = undefined;
+    this.#probing = false;
+    this.#recoveredAtMs = nowMs;
+    this.#failures.fill(0);
+    this.#calls.fill(0);
+  }
+
+  #count(nowMs: number, failures: 0 | 1): void {
+    const slice = Math.floor((nowMs * slices) / this.#settings.window_ms);
+    const passed = Math.min(slices, slice - this.#newestSlice);
+    for (let back = 0; back < passed; back++) {
+      this.#failures[(slice - back) % slices] = 0;
+      this.#calls[(slice - back) % slices] = 0;
+    }
+    if (passed > 0) this.#newestSlice = slice;
+    const index = this.#newestSlice % slices;
+    this.#calls[index]! += 1;
+    this.#failures[index]! += failures;
+  }
+}
+
+function sum(counts: Float64Array): number {
+  let total = 0;
+  for (const count of counts) total += count;
+  return total;
+}

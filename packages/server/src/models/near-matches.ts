@@ -1,0 +1,21 @@
+/** "Did you mean": the model IDs that an unknown one may stand for. */
+import { closestName } from "../config/closest.ts";
+
+/**
+ * At most three IDs: the same name at some engine, or with more or less behind it, else the nearest by spelling.
+ * @param candidates model IDs that the caller may know of
+ */
+export function nearMatches(id: string, candidates: readonly string[]): string[] {
+  const wanted = lastPart(id);
+  const related = candidates.filter((candidate) => {
+    const name = lastPart(candidate);
+    return name === wanted || (wanted.length >= 3 && (name.startsWith(wanted) || wanted.startsWith(`${name}-`)));
+  });
+  if (related.length > 0) return related.slice(0, 3);
+  const closest = closestName(id, candidates);
+  return closest === undefined ? [] : [closest];
+}
+
+function lastPart(id: string): string {
+  return id.slice(id.lastIndexOf("/") + 1).toLowerCase();
+}

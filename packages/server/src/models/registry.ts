@@ -1,0 +1,180 @@
+/**
+ * Every model that can be called, by its ID: configured, aliased, found at an engine, or named as `engine/model`.
+ * The configuration may be replaced while calls run; they end on the engines on which they began.
+ */
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { Discovery } from "./discovery.ts";
+import { EnginePool, type CreateEngine } from "./engine-pool.ts";
+import type { ChatModel } from "./model.ts";
+import { mayCall, type ModelAccess } from "./model-access.ts";
+import { ModelIndex, type ListedModel } from "./model-index.ts";
+import { nearMatches } from "./near-matches.ts";
+import { sleep } from "./retry.ts";
+import { createRouteModel } from "./route-model.ts";
+import { RouteTable, type ModelsConfig } from "./route-table.ts";
+import type { Route } from "./route.ts";
+import type { Timing } from "./try-route.ts";
+
+export interface RegistryOptions {
+  readonly config: ModelsConfig;
+  readonly createEngine: CreateEngine;
+  readonly logger: Logger;
+  /** Replaces clock, chance and waiting in tests. */
+  readonly timing?: Timing;
+  /** Longest time that the start waits for the engines' lists; 1.5 s when absent. */
+  readonly discoveryWaitMs?: number;
+}
+
+export interface Registry {
+  /**
+   * The model with this ID, ready to be called.
+   * @throws AppError model_not_found, model_not_allowed, or invalid_request for a model that does not chat
+   */
+  chat(id: string, access: ModelAccess): ChatModel;
+  /** The models that the organization sees, sorted by ID. */
+  list(access: ModelAccess): readonly ListedModel[];
+  /** @throws AppError model_not_found or model_not_allowed */
+  describe(id: string, access: ModelAccess): ListedModel;
+  /**
+   * Takes a new configuration. New calls follow it at once; running ones are not touched.
+   * @throws AppError when it cannot work; then the old one stays in force
+   */
+  reload(config: ModelsConfig): Promise<void>;
+  /** Closes every engine; calls that still run fail. */
+  close(): Promise<void>;
+}
+
+const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
+
+/** @throws AppError when an engine cannot be made */
+export async function createRegistry(options: RegistryOptions): Promise<Registry> {
+  const registry = new ModelRegistry(options);
+  try {
+    await registry.reload(options.config);
+  } catch (error) {
+    await registry.close();
+    throw error;
+  }
+  return registry;
+}
+
+class ModelRegistry implements Registry {
+  readonly #pool: EnginePool;
+  readonly #discovery: Discovery;
+  readonly #timing: Timing;
+  readonly #discoveryWaitMs: number;
+  #index: ModelIndex | undefined;
+  #refreshing: NodeJS.Timeout | undefined;
+  #reloading: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor({ createEngine, logger, timing, discoveryWaitMs }: RegistryOptions) {
+    this.#pool = new EnginePool(createEngine, logger);
+    this.#discovery = new Discovery(logger);
+    this.#timing = timing ?? realTiming;
+    this.#discoveryWaitMs = discoveryWaitMs ?? 1_500;
+  }
+
+  chat(id: string, access: ModelAccess): ChatModel {
+    let route = this.#find(id, access);
+    const enter = (): Route => {
+      // Between finding and calling the configuration may have been replaced.
+      while (!route.lease.enter()) route = this.#find(id, access);
+      return route;
+    };
+    return createRouteModel({ timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) });
+  }
+
+  list(access: ModelAccess): readonly ListedModel[] {
+    return this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
+  }
+
+  describe(id: string, access: ModelAccess): ListedModel {
+    const described = this.#current.describe(id);
+    if (!mayCall(access, id, described?.root ?? id)) throw this.#notAllowed(id, access);
+    if (described === undefined) throw this.#notFound(id, access);
+    return described;
+  }
+
+  reload(config: ModelsConfig): Promise<void> {
+    const reloaded = this.#reloading.then(() => this.#replace(config));
+    this.#reloading = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#refreshing);
+    this.#discovery.close();
+    await this.#reloading;
+    await this.#pool.closeAll();
+  }
+
+  get #current(): ModelIndex {
+    if (this.#index === undefined || this.#closed) throw new AppError("overloaded", "The server is shutting down.");
+    return this.#index;
+  }
+
+  async #replace(config: ModelsConfig): Promise<void> {
+    if (this.#closed) throw new AppError("overloaded", "The server is shutting down.");
+    const table = await RouteTable.build(config, this.#pool);
+    const before = this.#index;
+    this.#index = new ModelIndex(table, this.#discovery);
+    before?.table.retire();
+    clearInterval(this.#refreshing);
+    if (!config.discovery.enabled) return;
+    const first = this.#refresh();
+    this.#refreshing = setInterval(() => void this.#refresh(), config.discovery.refresh_interval_ms).unref();
+    await Promise.race([first, this.#discoveryWait(first)]);
+  }
+
+  /** Ends with `refreshed`, or when the start has waited long enough. */
+  async #discoveryWait(refreshed: Promise<void>): Promise<void> {
+    const over = new AbortController();
+    void refreshed.then(() => over.abort());
+    await sleep(this.#discoveryWaitMs, over.signal);
+  }
+
+  async #refresh(): Promise<void> {
+    const index = this.#index;
+    if (index === undefined) return;
+    const each = [...index.table.engines.values()].map(async (engine) => {
+      await this.#discovery.refresh(engine);
+      index.rebuild();
+    });
+    await Promise.all(each);
+  }
+
+  #find(id: string, access: ModelAccess): Route {
+    const index = this.#current;
+    const rootId = index.rootOf(id);
+    // Whether a model exists is told only to those who may call it.
+    if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
+    const route = index.find(rootId);
+    if (route !== undefined) return route;
+    if (index.describe(rootId) === undefined) throw this.#notFound(id, access);
+    throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not answer chats.`, { param: "model" });
+  }
+
+  #notFound(id: string, access: ModelAccess): AppError {
+    return new AppError("model_not_found", `There is no model ${JSON.stringify(id)}.${this.#suggestion(id, access)}`, {
+      param: "model",
+    });
+  }
+
+  #notAllowed(id: string, access: ModelAccess): AppError {
+    return new AppError(
+      "model_not_allowed",
+      `This organization may not call the model ${JSON.stringify(id)}.${this.#suggestion(id, access)}`,
+      { param: "model" },
+    );
+  }
+
+  #suggestion(id: string, access: ModelAccess): string {
+    const visible = this.list(access).map((model) => model.id);
+    const near = nearMatches(id, visible);
+    if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
+    return visible.length === 0 ? " There is none yet." : " GET /v1/models lists those that there are.";
+  }
+}

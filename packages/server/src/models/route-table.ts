@@ -1,0 +1,167 @@
+/** The routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced. */
+import { Value } from "typebox/value";
+import {
+  retries as retriesSchema,
+  type ModelSettings,
+  type RetrySettings,
+  type RoutingSettings,
+} from "../config/models.ts";
+import { AppError } from "../errors.ts";
+import { Lease, stateOf, type AnyEngineSettings, type EnginePool, type PooledEngine } from "./engine-pool.ts";
+import type { Route } from "./route.ts";
+import type { Target } from "./target.ts";
+
+/** The parts of the configuration that say which models there are. */
+export interface ModelsConfig {
+  readonly engines: Readonly<Record<string, AnyEngineSettings>>;
+  /** Engines that nobody configured; an entry under `engines` with the same name comes before. */
+  readonly implicitEngines: Readonly<Record<string, ImplicitEngine>>;
+  readonly models: Readonly<Record<string, ModelSettings>>;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly routing: RoutingSettings;
+  readonly discovery: { readonly enabled: boolean; readonly refresh_interval_ms: number };
+}
+
+/** An engine that the server found by itself. */
+export interface ImplicitEngine {
+  readonly settings: AnyEngineSettings;
+  /** Whether it is there only if it answers, such as a server on a usual port. */
+  readonly optional: boolean;
+}
+
+/** An engine of the table, and the lease of the calls that name it or one of its models directly. */
+export interface TableEngine {
+  readonly pooled: PooledEngine;
+  readonly lease: Lease;
+  readonly implicit: boolean;
+  readonly optional: boolean;
+}
+
+const defaultRetries: RetrySettings = Value.Create(retriesSchema);
+
+export class RouteTable {
+  readonly config: ModelsConfig;
+  readonly engines: ReadonlyMap<string, TableEngine>;
+  readonly routes: ReadonlyMap<string, Route>;
+  /** Alias to model ID, chains resolved. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly #pool: EnginePool;
+
+  private constructor(config: ModelsConfig, pool: EnginePool, { engines, drafts }: Parts) {
+    this.config = config;
+    this.#pool = pool;
+    this.engines = new Map(
+      engines.map((engine) => [engine.pooled.name, { ...engine, lease: new Lease(pool, [engine.pooled]) }]),
+    );
+    this.aliases = new Map(Object.keys(config.aliases).map((alias) => [alias, resolveAlias(alias, config.aliases)]));
+    this.routes = linkRoutes(config, pool, drafts);
+  }
+
+  /** @throws AppError when an engine cannot be made or has no chat models; then nothing is held. */
+  static async build(config: ModelsConfig, pool: EnginePool): Promise<RouteTable> {
+    const engines: DraftEngine[] = [];
+    try {
+      await acquireEngines(config, pool, engines);
+      return new RouteTable(config, pool, { engines, drafts: draftRoutes(config, engines) });
+    } catch (error) {
+      for (const { pooled } of engines) pool.release(pooled);
+      throw error;
+    }
+  }
+
+  /** A route to one model of one engine, with the usual retries and nothing to fall back on. */
+  directRoute(id: string, engine: TableEngine, options: { model: string; listed: boolean }): Route | undefined {
+    const { pooled, lease } = engine;
+    const chat = pooled.engine.chat?.(options.model);
+    if (chat === undefined) return undefined;
+    // Names that callers make up share one state, so that they cannot fill the memory.
+    const state = stateOf(pooled, options.listed ? options.model : "", this.config.routing);
+    const target = { engine: pooled.name, model: options.model, weight: 1, maxConcurrent: Infinity, state, chat };
+    return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
+  }
+
+  /** No further calls; the engines stay until the running ones are over. */
+  retire(): void {
+    for (const route of this.routes.values()) route.lease.retire();
+    for (const { lease, pooled } of this.engines.values()) {
+      lease.retire();
+      this.#pool.release(pooled);
+    }
+  }
+}
+
+type DraftEngine = Omit<TableEngine, "lease">;
+
+/** A route before its fallbacks are known. */
+interface DraftRoute {
+  readonly targets: readonly Target[];
+  readonly engines: readonly PooledEngine[];
+}
+
+interface Parts {
+  readonly engines: readonly DraftEngine[];
+  readonly drafts: ReadonlyMap<string, DraftRoute>;
+}
+
+/** Adds each engine to `engines` as soon as it is held, so that a failure can let go of those before it. */
+async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: DraftEngine[]): Promise<void> {
+  for (const [name, settings] of Object.entries(config.engines)) {
+    engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false });
+  }
+  for (const [name, { settings, optional }] of Object.entries(config.implicitEngines)) {
+    if (Object.hasOwn(config.engines, name)) continue;
+    engines.push({ pooled: await pool.acquire(name, settings), implicit: true, optional });
+  }
+}
+
+function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map<string, DraftRoute> {
+  const byName = new Map(engines.map(({ pooled }) => [pooled.name, pooled]));
+  const draft = (id: string, settings: ModelSettings): DraftRoute => {
+    const reached: PooledEngine[] = [];
+    const targets = settings.targets.map((target, index): Target => {
+      const pooled = byName.get(target.engine);
+      const chat = pooled?.engine.chat?.(target.model, target.timeouts);
+      if (pooled === undefined || chat === undefined) {
+        const problem = pooled === undefined ? "is not there" : "has no models that chat";
+        const engine = JSON.stringify(target.engine);
+        throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
+      }
+      reached.push(pooled);
+      return {
+        engine: target.engine,
+        model: target.model,
+        weight: target.weight,
+        maxConcurrent: target.max_concurrent ?? Infinity,
+        state: stateOf(pooled, target.model, config.routing),
+        chat,
+      };
+    });
+    return { targets, engines: reached };
+  };
+  return new Map(Object.entries(config.models).map(([id, settings]) => [id, draft(id, settings)]));
+}
+
+function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {
+  const routes = new Map<string, Route & { fallbacks: Route[] }>();
+  const fallbacksOf = (id: string): string[] =>
+    config.models[id]!.fallbacks.map((name) => resolveAlias(name, config.aliases)).filter((name) => drafts.has(name));
+  for (const [id, { targets, engines }] of drafts) {
+    const reached = [...engines, ...fallbacksOf(id).flatMap((name) => drafts.get(name)!.engines)];
+    routes.set(id, {
+      id,
+      targets,
+      fallbacks: [],
+      retries: config.models[id]!.retries,
+      lease: new Lease(pool, reached),
+    });
+  }
+  for (const [id, route] of routes) route.fallbacks.push(...fallbacksOf(id).map((name) => routes.get(name)!));
+  return routes;
+}
+
+function resolveAlias(name: string, aliases: Readonly<Record<string, string>>): string {
+  let resolved = name;
+  // The configuration has no circles; the bound keeps a wrong one from hanging the server.
+  for (let steps = 0; steps < 100 && Object.hasOwn(aliases, resolved); steps++) resolved = aliases[resolved]!;
+  return resolved;
+}
