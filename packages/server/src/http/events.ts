@@ -58,7 +58,7 @@ export async function writeEvents(
     return undefined;
   } catch (thrown) {
     const error = toAppError(thrown);
-    void iterator.return?.().catch(() => {});
+    await iterator.return?.().catch(() => {});
     if (!response.destroyed) response.end(`data: ${JSON.stringify(toErrorBody(error))}\n\n`);
     return error;
   } finally {

@@ -27,8 +27,11 @@ export class Exchange {
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();
   readonly #controller = new AbortController();
+  readonly #onFinished: (exchange: Exchange) => void;
+  /** The work and the response: both must end. */
+  #openEnds = 2;
 
-  /** `onFinished` is called once, when the response is sent or the connection is gone. */
+  /** `onFinished` is called once, when the answer has been served and the response is sent or its connection gone. */
   constructor(
     target: { request: IncomingMessage; response: ServerResponse; operation: string },
     onFinished: (exchange: Exchange) => void,
@@ -38,11 +41,23 @@ export class Exchange {
     this.operation = target.operation;
     const given = target.request.headers["x-request-id"];
     this.requestId = typeof given === "string" && requestIdPattern.test(given) ? given : `req_${randomUUID()}`;
+    this.#onFinished = onFinished;
     target.response.once("close", () => {
-      if (!target.response.writableFinished)
+      if (!target.response.writableFinished) {
         this.abort(new AppError("client_closed", "The client closed the connection."));
-      onFinished(this);
+      }
+      this.#endOne();
     });
+  }
+
+  /** To be called once, when nothing more is done for this exchange. */
+  served(): void {
+    this.#endOne();
+  }
+
+  #endOne(): void {
+    this.#openEnds -= 1;
+    if (this.#openEnds === 0) this.#onFinished(this);
   }
 
   /** Aborted when the client goes away or the server must stop; the reason is an AppError. */

@@ -64,6 +64,8 @@ export async function serveExchange(
     await send(exchange, answer, context);
   } catch (thrown) {
     fail(exchange, thrown, context);
+  } finally {
+    exchange.served();
   }
 }
 

@@ -14,7 +14,7 @@ import { refuseConnection } from "./connection-error.ts";
 import { Exchange, type FinishedExchange } from "./exchange.ts";
 import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
 import { replyEmpty, replyError } from "./reply.ts";
-import type { Route } from "./route.ts";
+import type { AnswerHeaders, Route } from "./route.ts";
 
 /** The part of the server's settings that http needs. */
 export interface HttpSettings {
@@ -95,20 +95,21 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   for (const [path, operations] of groupByPath(parts.routes)) {
     const allowed = operations.map(({ method }) => method);
     const others = methods.filter((method) => !allowed.includes(method as Operation["method"]));
-    mount(path, others, "method_not_allowed", (exchange) => refuseMethod(exchange, allowed));
-    mount(path, "OPTIONS", "preflight", (exchange) =>
-      replyEmpty(exchange.response, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) }),
-    );
+    mount(path, others, "method_not_allowed", (exchange) => {
+      refuse(exchange, methodNotAllowed(exchange, allowed), { allow: allowed.join(", ") });
+    });
+    mount(path, "OPTIONS", "preflight", (exchange) => {
+      replyEmpty(exchange.response, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) });
+      exchange.served();
+    });
   }
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
-    const exchange = begin(request.raw, reply.raw, "not_found");
-    const error = new AppError(
-      "not_found",
-      `There is nothing at ${request.method} ${request.url.split("?", 1)[0]!.slice(0, 200)}.`,
+    const path = request.url.split("?", 1)[0]!.slice(0, 200);
+    refuse(
+      begin(request.raw, reply.raw, "not_found"),
+      new AppError("not_found", `There is nothing at ${request.method} ${path}.`),
     );
-    exchange.outcome = error.code;
-    replyError(exchange.response, error);
   });
 
   await app.listen({ host: settings.host, port: settings.port });
@@ -178,13 +179,15 @@ function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void 
   );
 }
 
-function refuseMethod(exchange: Exchange, allowed: readonly string[]): void {
-  const error = new AppError(
-    "method_not_allowed",
-    `${exchange.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`,
-  );
+function refuse(exchange: Exchange, error: AppError, headers?: AnswerHeaders): void {
   exchange.outcome = error.code;
-  replyError(exchange.response, error, { allow: allowed.join(", ") });
+  replyError(exchange.response, error, headers);
+  exchange.served();
+}
+
+function methodNotAllowed(exchange: Exchange, allowed: readonly string[]): AppError {
+  const message = `${exchange.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`;
+  return new AppError("method_not_allowed", message);
 }
 
 /** `{name}` becomes a parameter; `{+name}` at the end takes the rest of the path, slashes included (RFC 6570). */
