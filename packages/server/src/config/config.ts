@@ -23,8 +23,7 @@ export const configSchema = Type.Object({
 /** A configuration with every default filled in and every `${NAME}` replaced. */
 export type Config = Static<typeof configSchema>;
 
-/** What takes effect without a restart, as paths of settings. */
-export const reloadablePaths = [
+const reloadablePaths: ReadonlySet<string> = new Set([
   "server.log_level",
   "limits",
   "engines",
@@ -32,4 +31,9 @@ export const reloadablePaths = [
   "aliases",
   "routing",
   "discovery",
-] as const;
+]);
+
+/** Whether a change of the section or setting at this path takes effect without a restart. */
+export function isReloadable(path: string): boolean {
+  return reloadablePaths.has(path);
+}

@@ -45,7 +45,7 @@ export function describeAllowed(schema: SettingSchema): string {
     case "number":
       return range("a number", schema.minimum, schema.maximum);
     case "string":
-      if (schema.pattern !== undefined) return `text that matches ${schema.pattern}`;
+      if (schema.pattern !== undefined) return `text that matches \`${schema.pattern}\``;
       if (schema.maxLength !== undefined) return range("text with a length", schema.minLength ?? 0, schema.maxLength);
       return (schema.minLength ?? 0) > 0 ? "text that is not empty" : "text";
     case "array":

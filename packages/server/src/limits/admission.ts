@@ -6,7 +6,7 @@ import type { CheckedKey, Limits } from "../tenant.ts";
 import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import type { Subject } from "./subject.ts";
-import { refillMs, take, takenNow } from "./token-bucket.ts";
+import { leftNow, refillMs, take, takenNow } from "./token-bucket.ts";
 
 /** What one call holds of one subject's limits. */
 export class Reservation {
@@ -104,7 +104,7 @@ export class Admission {
       const limit = limits[`${kind}_per_minute`];
       if (limit === undefined) continue;
       const resetMs = refillMs(subject[kind], limit, nowMs);
-      const remaining = Math.max(0, Math.floor(limit - subject[kind].taken + limit * 1e-9));
+      const remaining = leftNow(subject[kind], limit, nowMs);
       if (tightest === undefined || remaining < tightest.remaining) tightest = { limit, remaining, resetMs };
     }
     return tightest;

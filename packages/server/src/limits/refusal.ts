@@ -4,7 +4,7 @@ import type { Limits } from "../tenant.ts";
 import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import type { Subject } from "./subject.ts";
-import { waitMs } from "./token-bucket.ts";
+import { leftNow, waitMs } from "./token-bucket.ts";
 
 /** A key or an organization and what holds for it. */
 export interface LimitedSubject {
@@ -84,7 +84,7 @@ function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, now
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.tokens, limit, { amount: Math.min(estimatedTokens, limit), nowMs });
   if (wait === 0) return undefined;
-  const left = Math.max(0, Math.floor(limit - subject.tokens.taken));
+  const left = leftNow(subject.tokens, limit, nowMs);
   return rateLimited(
     `${nameOf(subject)} is limited to ${limit} tokens a minute; ${left} are left, and this request may need ${estimatedTokens}. Try again in ${formatDuration(wait)}.`,
     wait,

@@ -26,8 +26,18 @@ export function takenNow(bucket: TokenBucket, limitPerMinute: number, nowMs: num
 /** Time until `amount` can be taken, in milliseconds; 0 when it can be now. Ask for no more than the limit. */
 export function waitMs(bucket: TokenBucket, limitPerMinute: number, wish: { amount: number; nowMs: number }): number {
   const excess = takenNow(bucket, limitPerMinute, wish.nowMs) + wish.amount - limitPerMinute;
-  // What is taken carries rounding errors of some 1e-12 of the limit, which must not cost a whole wait.
-  return excess <= limitPerMinute * 1e-9 ? 0 : (excess * minuteMs) / limitPerMinute;
+  return excess <= roundingError(limitPerMinute) ? 0 : (excess * minuteMs) / limitPerMinute;
+}
+
+/** What can be taken now, as a whole number. */
+export function leftNow(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
+  const left = limitPerMinute - takenNow(bucket, limitPerMinute, nowMs) + roundingError(limitPerMinute);
+  return Math.min(limitPerMinute, Math.max(0, Math.floor(left)));
+}
+
+/** How far sums of many small parts may be off, so that they must not cost a wait. */
+function roundingError(limitPerMinute: number): number {
+  return Math.max(1e-6, limitPerMinute * 1e-12);
 }
 
 /** Takes from the bucket, or gives back when `amount` is negative. */

@@ -1,0 +1,94 @@
+/** docs/config.md, written from the schemas: every setting with its variable, its default and its meaning. */
+import { configSchema, isReloadable } from "./config.ts";
+import { describeAllowed, entrySchema, environmentName, typedMembers, type SettingSchema } from "./setting-schema.ts";
+
+/** One row of the reference. */
+interface SettingRow {
+  readonly path: string;
+  readonly schema: SettingSchema;
+  readonly required: boolean;
+  /** Undefined where the path has names of the user's choice in it. */
+  readonly environment: string | undefined;
+}
+
+const introduction = `# Configuration reference
+
+Every setting of \`sounding.yaml\`. [Configuration](configuration.md) tells how the file, the environment and the command line
+work together; \`sounding config show\` prints what is in force, and \`sounding config check\` finds mistakes.
+
+This page is generated from the schemas in \`packages/server/src/config/\` by \`npm run generate\`.
+`;
+
+/** The whole page as Markdown. */
+export function renderConfigDocument(): string {
+  const sections = Object.entries(configSchema.properties as Readonly<Record<string, SettingSchema>>);
+  return `${[introduction, ...sections.map(([name, schema]) => renderSection(name, schema))].join("\n").trimEnd()}\n`;
+}
+
+function renderSection(name: string, schema: SettingSchema): string {
+  const reload = isReloadable(name) ? " May change while the server runs." : "";
+  const head = `## \`${name}\`\n\n${schema.description ?? ""}${reload}\n`;
+  const entry = entrySchema(schema);
+  const members = entry === undefined ? undefined : typedMembers(entry);
+  if (members === undefined) return `${head}\n${renderTable(rowsOf(schema, { path: name, steps: [name] }))}`;
+  const parts = [...members].map(([type, member]) => {
+    const rows = rowsOf(member, { path: `${name}.<name>`, steps: undefined });
+    return `### \`type: ${type}\`\n\n${member.description ?? ""}\n\n${renderTable(rows)}`;
+  });
+  return [head, ...parts].join("\n");
+}
+
+interface Place {
+  readonly path: string;
+  /** The names that the environment variable is made of. */
+  readonly steps: readonly string[] | undefined;
+}
+
+function rowsOf(schema: SettingSchema, place: Place): SettingRow[] {
+  const entry = entrySchema(schema);
+  if (entry !== undefined) return below(entry, { path: `${place.path}.<name>`, steps: undefined });
+  if (schema.items?.properties !== undefined) {
+    return rowsOf(schema.items, { path: `${place.path}[]`, steps: undefined });
+  }
+  return Object.entries(schema.properties ?? {}).flatMap(([name, property]) =>
+    below(
+      property,
+      { path: `${place.path}.${name}`, steps: place.steps && [...place.steps, name] },
+      schema.required?.includes(name) ?? false,
+    ),
+  );
+}
+
+/** The rows of a setting, or of what is in it. */
+function below(schema: SettingSchema, place: Place, required = false): SettingRow[] {
+  const rows = rowsOf(schema, place);
+  if (rows.length > 0) return rows;
+  const environment = place.steps === undefined ? undefined : environmentName(place.steps, schema);
+  return [{ path: place.path, schema, required: required && schema.default === undefined, environment }];
+}
+
+function renderTable(rows: readonly SettingRow[]): string {
+  const cells = rows.map(({ path, schema, required, environment }) => [
+    `\`${path}\``,
+    required ? "required" : schema.default === undefined ? "–" : `\`${JSON.stringify(schema.default)}\``,
+    ...(rows.some((row) => row.environment !== undefined)
+      ? [environment === undefined ? "" : `\`${environment}\``]
+      : []),
+    renderMeaning(schema),
+  ]);
+  const withEnvironment = cells[0]?.length === 4;
+  const heading = ["setting", "default", ...(withEnvironment ? ["environment variable"] : []), "meaning"];
+  const table = [heading, ...cells].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
+  const widths = heading.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const [first = "", ...lines] = table.map(
+    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`,
+  );
+  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
+  return `${[first, rule, ...lines].join("\n")}\n`;
+}
+
+function renderMeaning(schema: SettingSchema): string {
+  const allowed = schema.const === undefined ? ` Allowed: ${describeAllowed(schema)}.` : "";
+  const secret = "secret" in schema ? " Secret: never printed." : "";
+  return `${schema.description ?? ""}${allowed}${secret}`;
+}
