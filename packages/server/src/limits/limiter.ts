@@ -2,12 +2,17 @@
  * Admits calls or refuses them, by the limits of the key and of its organization: requests and tokens a minute,
  * calls at one time, tokens a month. Everything is decided in memory, at once, with no timer on the way.
  */
-import type { LimitSettings } from "../config/limits.ts";
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { findRefusal } from "./refusal.ts";
 import { createSubjects } from "./subject.ts";
+
+/** Limits for keys and organizations that have none of the kind. */
+interface DefaultLimits {
+  readonly key: Limits;
+  readonly organization: Limits;
+}
 
 export interface Limiter {
   /**
@@ -16,12 +21,12 @@ export interface Limiter {
    * @throws AppError rate_limited (with the time to wait) or quota_exceeded
    */
   admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission;
-  /** Limits for keys and organizations that have none, in force from the next call on. */
-  setDefaults(defaults: LimitSettings): void;
+  /** In force from the next call on. */
+  setDefaults(defaults: DefaultLimits): void;
 }
 
 export interface LimiterOptions {
-  readonly defaults: LimitSettings;
+  readonly defaults: DefaultLimits;
   readonly usage: MonthlyUsage;
   /** Milliseconds since 1970; the system's clock when absent. */
   readonly now?: () => number;

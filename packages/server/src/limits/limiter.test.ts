@@ -1,0 +1,277 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { AppError } from "../errors.ts";
+import { silentLogger } from "../logger.ts";
+import { Scope, type Limits } from "../tenant.ts";
+import type { Admission } from "./admission.ts";
+import { createLimiter } from "./limiter.ts";
+import { MonthlyUsage, type UsageEntry } from "./monthly-usage.ts";
+
+/** 2026-11-21T12:00:00Z */
+const startMs = Date.UTC(2026, 10, 21, 12);
+
+interface Setup {
+  readonly key?: Limits;
+  readonly organization?: Limits;
+  readonly kept?: readonly UsageEntry[];
+  readonly maxSubjects?: number;
+}
+
+async function setUp({ key = {}, organization = {}, kept = [], maxSubjects }: Setup = {}) {
+  const clock = { nowMs: startMs };
+  const now = (): number => clock.nowMs;
+  const ledger = { add: async () => {}, read: async () => kept };
+  const usage = await MonthlyUsage.open({ ledger, logger: silentLogger, now, flushIntervalMs: 3_600_000 });
+  const limiter = createLimiter({
+    defaults: { key, organization },
+    usage,
+    now,
+    ...(maxSubjects === undefined ? {} : { maxSubjects }),
+  });
+  return { clock, limiter, usage };
+}
+
+function scope(own: { keyId?: string; organizationId?: string; key?: Limits; organization?: Limits } = {}): Scope {
+  const { keyId = "key-1", organizationId = "org-1" } = own;
+  return Scope.fromKey({
+    keyId,
+    keyName: `name of ${keyId}`,
+    organizationId,
+    organizationName: `name of ${organizationId}`,
+    operator: false,
+    projectName: undefined,
+    permissions: new Set(["inference"]),
+    keyLimits: own.key ?? {},
+    organizationLimits: own.organization ?? {},
+    allowedModels: undefined,
+  });
+}
+
+function refusal(admit: () => unknown): AppError {
+  try {
+    admit();
+  } catch (error) {
+    assert.ok(error instanceof AppError, String(error));
+    return error;
+  }
+  return assert.fail("the call was admitted");
+}
+
+describe("requests a minute", () => {
+  test("are counted by key, and the refusal says which limit, its value and when to come back", async () => {
+    const { limiter, clock } = await setUp({ key: { requests_per_minute: 2 } });
+    for (let call = 0; call < 2; call++) limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 1 });
+    const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+    assert.equal(error.code, "rate_limited");
+    assert.equal(error.status, 429);
+    assert.equal(error.retryAfterMs, 30_000);
+    assert.equal(
+      error.message,
+      'The API key "name of key-1" is limited to 2 requests a minute, and all are used. Try again in 30s.',
+    );
+    limiter.admit(scope({ keyId: "key-2" }), { estimatedTokens: 1 });
+    clock.nowMs += 30_000;
+    limiter.admit(scope(), { estimatedTokens: 1 });
+  });
+
+  test("are counted over all keys of an organization", async () => {
+    const { limiter } = await setUp({ organization: { requests_per_minute: 2 } });
+    limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 });
+    limiter.admit(scope({ keyId: "b" }), { estimatedTokens: 1 });
+    const error = refusal(() => limiter.admit(scope({ keyId: "c" }), { estimatedTokens: 1 }));
+    assert.match(error.message, /^The organization "name of org-1" is limited to 2 requests a minute/);
+    limiter.admit(scope({ keyId: "d", organizationId: "org-2" }), { estimatedTokens: 1 });
+  });
+
+  test("a refused call takes nothing from any limit", async () => {
+    const { limiter, clock } = await setUp({
+      key: { requests_per_minute: 1 },
+      organization: { requests_per_minute: 2 },
+    });
+    limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 });
+    for (let call = 0; call < 10; call++) refusal(() => limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 }));
+    limiter.admit(scope({ keyId: "b" }), { estimatedTokens: 1 });
+    clock.nowMs += 60_000;
+    limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 });
+  });
+
+  test("of two exceeded limits, the one that lasts longer is told", async () => {
+    const { limiter } = await setUp({ key: { requests_per_minute: 60 }, organization: { requests_per_minute: 1 } });
+    limiter.admit(scope({ key: { requests_per_minute: 1 } }), { estimatedTokens: 1 });
+    const error = refusal(() =>
+      limiter.admit(scope({ key: { requests_per_minute: 1 }, organization: { requests_per_minute: 3 } }), {
+        estimatedTokens: 1,
+      }),
+    );
+    assert.match(error.message, /^The API key/);
+    assert.equal(error.retryAfterMs, 60_000);
+  });
+});
+
+describe("tokens a minute", () => {
+  test("are reserved by the estimate and corrected by the real use", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_minute: 1_000 } });
+    const first = limiter.admit(scope(), { estimatedTokens: 900 });
+    const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 200 }));
+    assert.equal(
+      error.message,
+      'The API key "name of key-1" is limited to 1000 tokens a minute; 100 are left, and this request may need 200. Try again in 6s.',
+    );
+    first.settle({ tokens: 50 });
+    const second = limiter.admit(scope(), { estimatedTokens: 200 });
+    assert.equal(second.headers()["x-ratelimit-remaining-tokens"], "750");
+  });
+
+  test("a call that needs more than the whole limit goes when all is free, and pays for it afterwards", async () => {
+    const { limiter, clock } = await setUp({ key: { tokens_per_minute: 1_000 } });
+    limiter.admit(scope(), { estimatedTokens: 50_000 }).settle({ tokens: 3_000 });
+    assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).retryAfterMs, 120_060);
+    clock.nowMs += 120_060;
+    limiter.admit(scope(), { estimatedTokens: 1 });
+  });
+
+  test("a call that failed costs none", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_minute: 100 } });
+    for (let call = 0; call < 50; call++) limiter.admit(scope(), { estimatedTokens: 100 }).settle({ tokens: 0 });
+  });
+});
+
+describe("concurrent requests", () => {
+  test("free their place when settled, once", async () => {
+    const { limiter } = await setUp({ key: { concurrent_requests: 2 } });
+    const first = limiter.admit(scope(), { estimatedTokens: 1 });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+    const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+    assert.equal(
+      error.message,
+      'The API key "name of key-1" is limited to 2 concurrent requests, and 2 are running. Try again when one has ended.',
+    );
+    assert.equal(error.retryAfterMs, 1_000);
+    first.settle({ tokens: 1 });
+    first.settle({ tokens: 1 });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+    refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+  });
+});
+
+describe("the month's tokens", () => {
+  const kept = [
+    { organizationId: "org-1", keyId: "key-1", month: "2026-11", tokens: 600 },
+    { organizationId: "org-1", keyId: "key-9", month: "2026-11", tokens: 300 },
+  ];
+
+  test("continue from what the ledger has, and the call that crosses the budget is finished", async () => {
+    const { limiter } = await setUp({ organization: { tokens_per_month: 1_000 }, kept });
+    limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 150 });
+    const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+    assert.equal(error.code, "quota_exceeded");
+    assert.equal(error.wireCode, "insufficient_quota");
+    assert.equal(
+      error.message,
+      'The organization "name of org-1" has a budget of 1000 tokens a month, and 1050 are used in 2026-11; the next month begins at 2026-12-01T00:00:00Z.',
+    );
+    assert.equal(error.retryAfterMs, Date.UTC(2026, 11, 1) - startMs);
+  });
+
+  test("of a key do not count those of other keys", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_month: 601 }, kept });
+    limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 1 });
+    assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).code, "quota_exceeded");
+    limiter.admit(scope({ keyId: "key-9" }), { estimatedTokens: 1 });
+  });
+
+  test("that calls in flight may need are not given to others yet", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_month: 1_000 }, kept });
+    const first = limiter.admit(scope(), { estimatedTokens: 500 });
+    const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+    assert.equal(error.code, "rate_limited");
+    assert.match(error.message, /600 are used, and calls in flight may need the rest/);
+    first.settle({ tokens: 10 });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+  });
+
+  test("begin anew with the next month", async () => {
+    const { limiter, clock } = await setUp({ key: { tokens_per_month: 600 }, kept });
+    assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).code, "quota_exceeded");
+    clock.nowMs = Date.UTC(2026, 11, 1);
+    limiter.admit(scope(), { estimatedTokens: 1 });
+  });
+});
+
+describe("limits of one's own", () => {
+  test("come before the defaults, each kind for itself", async () => {
+    const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });
+    const own = scope({ key: { requests_per_minute: 3 } });
+    limiter.admit(own, { estimatedTokens: 1 });
+    assert.match(refusal(() => limiter.admit(own, { estimatedTokens: 1 })).message, /concurrent/);
+  });
+
+  test("new defaults hold from the next call on", async () => {
+    const { limiter } = await setUp();
+    for (let call = 0; call < 5; call++) limiter.admit(scope(), { estimatedTokens: 1 });
+    limiter.setDefaults({ key: { requests_per_minute: 1 }, organization: {} });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+    refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
+  });
+});
+
+describe("the headers", () => {
+  test("are OpenAI's, of the limit that has least left", async () => {
+    const { limiter } = await setUp({
+      key: { requests_per_minute: 60, tokens_per_minute: 10_000 },
+      organization: { requests_per_minute: 10_000, tokens_per_minute: 6_000 },
+    });
+    assert.deepEqual(limiter.admit(scope(), { estimatedTokens: 3_000 }).headers(), {
+      "x-ratelimit-limit-requests": "60",
+      "x-ratelimit-remaining-requests": "59",
+      "x-ratelimit-reset-requests": "1s",
+      "x-ratelimit-limit-tokens": "6000",
+      "x-ratelimit-remaining-tokens": "3000",
+      "x-ratelimit-reset-tokens": "30s",
+    });
+  });
+
+  test("are absent for what has no limit", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_minute: 10 } });
+    assert.deepEqual(Object.keys(limiter.admit(scope(), { estimatedTokens: 3 }).headers()), [
+      "x-ratelimit-limit-tokens",
+      "x-ratelimit-remaining-tokens",
+      "x-ratelimit-reset-tokens",
+    ]);
+  });
+});
+
+test("after any calls, settled in any order, no limit is passed and all that was held is free again", async () => {
+  const call = fc.record({
+    key: fc.integer({ min: 0, max: 2 }),
+    afterMs: fc.integer({ min: 0, max: 5_000 }),
+    estimatedTokens: fc.integer({ min: 0, max: 200 }),
+    usedTokens: fc.integer({ min: 0, max: 200 }),
+    settleNow: fc.boolean(),
+  });
+  const limits = { requests_per_minute: 30, concurrent_requests: 4, tokens_per_minute: 1_000 };
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { maxLength: 60 }), async (calls) => {
+      const { limiter, clock } = await setUp({ key: limits, organization: { ...limits, concurrent_requests: 6 } });
+      const open: { admission: Admission; keyId: string; usedTokens: number }[] = [];
+      for (const { key, afterMs, estimatedTokens, usedTokens, settleNow } of calls) {
+        clock.nowMs += afterMs;
+        const keyId = `key-${key}`;
+        try {
+          open.push({ admission: limiter.admit(scope({ keyId }), { estimatedTokens }), keyId, usedTokens });
+        } catch (error) {
+          assert.ok(error instanceof AppError && (error.retryAfterMs ?? 0) > 0);
+        }
+        assert.ok(open.length <= 6);
+        assert.ok(open.filter((each) => each.keyId === keyId).length <= 4);
+        if (settleNow) for (const each of open.splice(0, 1)) each.admission.settle({ tokens: each.usedTokens });
+      }
+      for (const each of open) each.admission.settle({ tokens: each.usedTokens });
+      clock.nowMs += 3_600_000;
+      const last = limiter.admit(scope({ keyId: "key-0" }), { estimatedTokens: 0 });
+      assert.equal(last.headers()["x-ratelimit-remaining-tokens"], "1000");
+      assert.equal(last.headers()["x-ratelimit-remaining-requests"], "29");
+    }),
+  );
+});

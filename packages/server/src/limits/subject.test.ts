@@ -1,0 +1,42 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { createSubjects } from "./subject.ts";
+
+describe("what is remembered of keys", () => {
+  test("is one thing for one ID, under its newest name", () => {
+    const subjects = createSubjects("key", 10);
+    const first = subjects.get("a", "old", 0);
+    assert.equal(subjects.get("a", "new", 5), first);
+    assert.equal(first.name, "new");
+  });
+
+  test("is forgotten once it rests, so that a stream of keys does not fill the memory", () => {
+    const subjects = createSubjects("key", 1_000_000);
+    for (let index = 0; index < 5_000; index++) subjects.get(`key-${index}`, "", index);
+    assert.ok(subjects.size <= 4, `${subjects.size} are remembered`);
+  });
+
+  test("stays while its buckets are not full and while calls are in flight", () => {
+    const subjects = createSubjects("key", 1_000);
+    const busy = subjects.get("busy", "", 0);
+    busy.inFlight = 1;
+    const tired = subjects.get("tired", "", 0);
+    tired.restedAtMs = 60_000;
+    for (let index = 0; index < 500; index++) subjects.get(`a${index}`, "", 59_999);
+    assert.equal(subjects.get("tired", "", 59_999), tired);
+    for (let index = 0; index < 500; index++) subjects.get(`b${index}`, "", 60_000);
+    assert.notEqual(subjects.get("tired", "", 60_000), tired);
+    assert.equal(subjects.get("busy", "", 60_000), busy);
+  });
+
+  test("gives way when all places are taken, except while calls are in flight", () => {
+    const subjects = createSubjects("key", 100);
+    const busy = subjects.get("busy", "", 0);
+    busy.inFlight = 1;
+    for (let index = 0; index < 1_000; index++) {
+      subjects.get(`key-${index}`, "", 0).restedAtMs = Infinity;
+      assert.ok(subjects.size <= 100);
+    }
+    assert.equal(subjects.get("busy", "", 0), busy);
+  });
+});
