@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { operations } from "../packages/server/src/api/index.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
+import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -29,6 +30,7 @@ const files: Generated[] = [
     format: false,
   },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
+  { path: "docs/config.md", render: renderConfigDocument, format: true },
 ];
 
 function formatted(path: string, text: string): string {

@@ -76,15 +76,9 @@ function renderTable(rows: readonly SettingRow[]): string {
       : []),
     renderMeaning(schema),
   ]);
-  const withEnvironment = cells[0]?.length === 4;
-  const heading = ["setting", "default", ...(withEnvironment ? ["environment variable"] : []), "meaning"];
-  const table = [heading, ...cells].map((row) => row.map((cell) => cell.replaceAll("|", "\\|")));
-  const widths = heading.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
-  const [first = "", ...lines] = table.map(
-    (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`,
-  );
-  const rule = `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`;
-  return `${[first, rule, ...lines].join("\n")}\n`;
+  const heading = ["setting", "default", ...(cells[0]?.length === 4 ? ["environment variable"] : []), "meaning"];
+  const line = (row: readonly string[]): string => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return `${[line(heading), line(heading.map(() => "---")), ...cells.map(line)].join("\n")}\n`;
 }
 
 function renderMeaning(schema: SettingSchema): string {

@@ -1,6 +1,7 @@
 /** Reads the configuration file: YAML 1.2 with every fault and every value traceable to its line. */
 import { readFile } from "node:fs/promises";
 import { isMap, isPair, isScalar, isSeq, isAlias, LineCounter, parseDocument, type Document, type Node } from "yaml";
+import { redactText } from "../logger.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 
 export interface Place {
@@ -70,7 +71,7 @@ export function parseYaml(file: string, text: string): YamlFile {
     message:
       fault.code === "DUPLICATE_KEY"
         ? `The name ${JSON.stringify(nameAt(text, fault.pos[0]))} is given twice in one map.`
-        : `Not valid YAML: ${fault.message}`,
+        : `Not valid YAML: ${redactText(fault.message)}`,
   }));
   const locate = (path: SettingPath, part: "key" | "value") => place(locateOffset(document, path, part));
   if (document.errors.some((error) => error.code !== "DUPLICATE_KEY")) {
