@@ -1,0 +1,133 @@
+/** An answer of the AI SDK's language models as a choice of a chat completion. */
+import type {
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4ToolCall,
+  LanguageModelV4Usage,
+  SharedV4ProviderMetadata,
+} from "@ai-sdk/provider";
+import type { ChatChoice, ChatUsage, FinishReason } from "../../api/chat-answer.ts";
+import { AppError } from "../../errors.ts";
+import { toReasoningDetail, toToolCallExtra, type ReasoningDetail } from "./reasoning.ts";
+import { isObject, type JsonObject, type Vendor } from "./vendor.ts";
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: "stop",
+  length: "length",
+  "content-filter": "content_filter",
+  "tool-calls": "tool_calls",
+};
+
+/** Reasons of vendors for which the adapters have no word: what they mean, where they do not mean a failure. */
+const rawFinishReasons: Readonly<Record<string, FinishReason>> = {
+  model_context_window_exceeded: "length",
+  LANGUAGE: "content_filter",
+};
+const failedReason = /malformed|error|timeout|unexpected|too_many|missing|unspecified/i;
+
+/** Why an answer ended; throws where it did not end well. */
+export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, vendor: Vendor): FinishReason {
+  const known = finishReasons[unified] ?? rawFinishReasons[raw ?? ""];
+  if (known !== undefined) return known;
+  if (unified === "interrupted" || raw === undefined) {
+    throw new AppError("upstream_failed", `${vendor.label} broke the answer off before its end.`);
+  }
+  if (unified === "error" || failedReason.test(raw)) {
+    throw new AppError("upstream_failed", `${vendor.label} ended the answer with "${raw}".`);
+  }
+  return "stop";
+}
+
+/** Token counts; undefined when the vendor told none. */
+export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ChatUsage | undefined {
+  if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
+  const prompt = inputTokens.total ?? 0;
+  const completion = outputTokens.total ?? 0;
+  const { cacheRead, cacheWrite } = inputTokens;
+  const promptDetails = {
+    ...(cacheRead === undefined ? {} : { cached_tokens: cacheRead }),
+    ...(cacheWrite === undefined ? {} : { cache_write_tokens: cacheWrite }),
+  };
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(Object.keys(promptDetails).length === 0 ? {} : { prompt_tokens_details: promptDetails }),
+    ...(outputTokens.reasoning === undefined
+      ? {}
+      : { completion_tokens_details: { reasoning_tokens: outputTokens.reasoning } }),
+  };
+}
+
+/** Sums of all members of two usages, details included. */
+export function addUsage(one: ChatUsage | undefined, other: ChatUsage | undefined): ChatUsage | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  const sum: JsonObject = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const known = sum[name];
+    if (typeof known === "number" && typeof value === "number") sum[name] = known + value;
+    else if (isObject(known) && isObject(value)) sum[name] = addUsage(known as ChatUsage, value as ChatUsage);
+    else sum[name] ??= value;
+  }
+  return sum as ChatUsage;
+}
+
+/** Anthropic's explanation of a refusal, where it gives one. */
+export function toRefusal(metadata: SharedV4ProviderMetadata | undefined): string | null {
+  const details = metadata?.["anthropic"]?.["stopDetails"];
+  return isObject(details) && typeof details["explanation"] === "string" ? details["explanation"] : null;
+}
+
+/** The failure for content that a chat completion has no place for. */
+export function unexpectedFile(mediaType: string, vendor: Vendor): AppError {
+  const text = `${vendor.label} answered with a file of type ${mediaType}, which a chat completion cannot carry.`;
+  return new AppError("upstream_failed", text);
+}
+
+interface Gathered {
+  text: string;
+  reasoning: string;
+  readonly details: ReasoningDetail[];
+  readonly calls: (LanguageModelV4ToolCall & { type: "tool-call" })[];
+}
+
+function gather(content: readonly LanguageModelV4Content[], vendor: Vendor): Gathered {
+  const gathered: Gathered = { text: "", reasoning: "", details: [], calls: [] };
+  for (const part of content) {
+    if (part.type === "text") gathered.text += part.text;
+    if (part.type === "reasoning") {
+      gathered.reasoning += part.text;
+      const detail = toReasoningDetail(part.text, part.providerMetadata);
+      if (detail !== undefined) gathered.details.push(detail);
+    }
+    if (part.type === "tool-call" && part.providerExecuted !== true) gathered.calls.push(part);
+    if (part.type === "file") throw unexpectedFile(part.mediaType, vendor);
+  }
+  return gathered;
+}
+
+/** The one choice of an answer. Throws when the answer did not end well. */
+export function toChoice(result: LanguageModelV4GenerateResult, vendor: Vendor): ChatChoice {
+  const finishReason = toFinishReason(result.finishReason, vendor);
+  const { text, reasoning, details, calls } = gather(result.content, vendor);
+  const toolCalls = calls.map((call) => ({
+    id: call.toolCallId,
+    type: "function" as const,
+    function: { name: call.toolName, arguments: call.input },
+    ...toToolCallExtra(call.providerMetadata),
+  }));
+  return {
+    index: 0,
+    message: {
+      role: "assistant",
+      content: text === "" && toolCalls.length > 0 ? null : text,
+      refusal: toRefusal(result.providerMetadata),
+      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
+      ...(toolCalls.length === 0 ? {} : { tool_calls: toolCalls }),
+    },
+    logprobs: null,
+    finish_reason: finishReason,
+  };
+}

@@ -1,0 +1,154 @@
+/** A stream of the AI SDK's language models as chunks of a chat completion. */
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/chat-answer.ts";
+import { AppError } from "../../errors.ts";
+import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./answer.ts";
+import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
+import type { JsonObject, Vendor } from "./vendor.ts";
+import { toVendorFailure } from "./vendor-failure.ts";
+
+export interface AnswerHead {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+interface OpenToolCall {
+  readonly index: number;
+  sentArguments: boolean;
+}
+
+interface StreamState {
+  readonly vendor: Vendor;
+  head: AnswerHead;
+  begun: boolean;
+  finished: boolean;
+  readonly toolCalls: Map<string, OpenToolCall>;
+  /** Reasoning text by block, kept only where it must come back whole with its signature. */
+  readonly reasoning: Map<string, string>;
+}
+
+type Part<T extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: T }>;
+
+function toChunk(
+  state: StreamState,
+  delta: ChatDelta & JsonObject,
+  finishReason: FinishReason | null = null,
+): ChatCompletionChunk {
+  const first = state.begun ? {} : { role: "assistant" as const, content: "" };
+  state.begun = true;
+  return {
+    ...state.head,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta: { ...first, ...delta }, logprobs: null, finish_reason: finishReason }],
+  };
+}
+
+function startToolCall(state: StreamState, part: { id: string; toolName: string }): ChatCompletionChunk {
+  const call = { index: state.toolCalls.size, sentArguments: false };
+  state.toolCalls.set(part.id, call);
+  const tool = { index: call.index, id: part.id, type: "function" as const };
+  return toChunk(state, { tool_calls: [{ ...tool, function: { name: part.toolName, arguments: "" } }] });
+}
+
+function continueToolCall(state: StreamState, id: string, text: string): ChatCompletionChunk[] {
+  const call = state.toolCalls.get(id);
+  if (call === undefined || text === "") return [];
+  call.sentArguments = true;
+  return [toChunk(state, { tool_calls: [{ index: call.index, function: { arguments: text } }] })];
+}
+
+/** The whole call, which the adapters send at its end: what was not streamed of it is sent now. */
+function endToolCall(state: StreamState, part: Part<"tool-call">): ChatCompletionChunk[] {
+  if (part.providerExecuted === true) return [];
+  const { toolCallId: id, toolName } = part;
+  const chunks = state.toolCalls.has(id) ? [] : [startToolCall(state, { id, toolName })];
+  const call = state.toolCalls.get(id)!;
+  if (!call.sentArguments) chunks.push(...continueToolCall(state, id, part.input));
+  const extra = toToolCallExtra(part.providerMetadata);
+  if (Object.keys(extra).length > 0) chunks.push(toChunk(state, { tool_calls: [{ index: call.index, ...extra }] }));
+  return chunks;
+}
+
+/** Reasoning, and with a block's signature the block's whole text once more, for the next turn. */
+function continueReasoning(state: StreamState, part: Part<"reasoning-start" | "reasoning-delta" | "reasoning-end">) {
+  const text = part.type === "reasoning-delta" ? part.delta : "";
+  const whole = (state.reasoning.get(part.id) ?? "") + text;
+  if (state.vendor.reasoningFormat !== undefined) state.reasoning.set(part.id, whole);
+  const detail = toReasoningDetail(whole, part.providerMetadata);
+  if (text === "" && detail === undefined && state.begun) return [];
+  return [
+    toChunk(state, {
+      ...(text === "" ? {} : { reasoning_content: text }),
+      ...(detail === undefined ? {} : { reasoning_details: [detail] }),
+    }),
+  ];
+}
+
+function finish(state: StreamState, part: Part<"finish">): ChatCompletionChunk[] {
+  const reason = toFinishReason(part.finishReason, state.vendor);
+  const refusal = toRefusal(part.providerMetadata);
+  const last = toChunk(state, refusal === null ? {} : { refusal }, reason);
+  state.finished = true;
+  const usage = toUsage(part.usage);
+  if (usage === undefined) return [last];
+  return [last, { ...state.head, object: "chat.completion.chunk", choices: [], usage }];
+}
+
+function describe(state: StreamState, { id, modelId, timestamp }: Part<"response-metadata">): void {
+  if (state.begun) return;
+  state.head = {
+    id: id ?? state.head.id,
+    created: timestamp === undefined ? state.head.created : Math.floor(timestamp.getTime() / 1000),
+    model: modelId ?? state.head.model,
+  };
+}
+
+function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCompletionChunk[] {
+  switch (part.type) {
+    case "response-metadata":
+      describe(state, part);
+      return [];
+    case "text-start":
+      return state.begun ? [] : [toChunk(state, {})];
+    case "text-delta":
+      return part.delta === "" ? [] : [toChunk(state, { content: part.delta })];
+    case "reasoning-start":
+    case "reasoning-delta":
+    case "reasoning-end":
+      return continueReasoning(state, part);
+    case "tool-input-start":
+      return part.providerExecuted === true ? [] : [startToolCall(state, part)];
+    case "tool-input-delta":
+      return continueToolCall(state, part.id, part.delta);
+    case "tool-call":
+      return endToolCall(state, part);
+    case "finish":
+      return finish(state, part);
+    case "error":
+      throw toVendorFailure(part.error, state.vendor);
+    case "file":
+      throw unexpectedFile(part.mediaType, state.vendor);
+    default:
+      // Ends of blocks, sources, pings and what a vendor's own tools did have no place in a chunk.
+      return [];
+  }
+}
+
+/** The chunks of one choice; throws unless the stream ends with a finish. */
+export async function* toChunks(
+  parts: AsyncIterable<LanguageModelV4StreamPart>,
+  head: AnswerHead,
+  vendor: Vendor,
+): AsyncGenerator<ChatCompletionChunk> {
+  const state: StreamState = {
+    vendor,
+    head,
+    begun: false,
+    finished: false,
+    toolCalls: new Map(),
+    reasoning: new Map(),
+  };
+  for await (const part of parts) yield* translate(state, part);
+  if (!state.finished) throw new AppError("upstream_failed", `${vendor.label} broke the answer off before its end.`);
+}

@@ -1,0 +1,102 @@
+/** What went wrong at a vendor, as an AppError. Foreign errors enter here and nowhere else. */
+import { APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
+import { AppError, type ErrorCode } from "../../errors.ts";
+import { redactText } from "../../logger.ts";
+import { isObject, type Vendor } from "./vendor.ts";
+
+const longestMessage = 1_000;
+
+/** A vendor's words without the operator's secrets. */
+function withoutSecrets(text: string, vendor: Vendor): string {
+  let clean = redactText(text);
+  for (const secret of vendor.secrets) clean = clean.replaceAll(secret, "[redacted]");
+  return clean.length > longestMessage ? `${clean.slice(0, longestMessage)}…` : clean;
+}
+
+/** `Retry-After` in milliseconds: seconds or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
+function retryAfterMs(headers: Readonly<Record<string, string>> | undefined): number | undefined {
+  const precise = Number(headers?.["retry-after-ms"] ?? Number.NaN);
+  if (precise >= 0) return precise;
+  const value = headers?.["retry-after"];
+  if (value === undefined) return undefined;
+  const milliseconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
+  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
+}
+
+const contextLength =
+  /prompt is too long|context (length|window|limit)|maximum context|too many (input |total )?tokens|input (token count|is too long)|exceeds? the (maximum|model's).{0,30}tokens/i;
+
+/** Google answers 400 for a key that it does not know. */
+const badCredentials = /API_KEY_INVALID|API key not valid|API key expired/;
+
+interface VendorAnswer {
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly cause: unknown;
+}
+
+function toCode(status: number, message: string): ErrorCode {
+  if (status === 408 || status === 504) return "upstream_timeout";
+  if (status === 429) return "rate_limited";
+  if (status === 503 || status === 529) return "overloaded";
+  if (status === 404) return "model_not_found";
+  if (status === 409 || status === 424 || status >= 500 || status < 400) return "upstream_failed";
+  return contextLength.test(message) ? "context_length_exceeded" : "invalid_request";
+}
+
+function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vendor: Vendor): AppError {
+  const refused = status === 401 || status === 403 || badCredentials.test(message);
+  if (refused) {
+    const text = `${vendor.label} refused the credentials that this server has for it (status ${status}).`;
+    return new AppError("upstream_failed", text, { cause });
+  }
+  const text = `${vendor.label} answered ${status}: ${withoutSecrets(message, vendor)}`;
+  return new AppError(toCode(status, message), text, { cause, retryAfterMs: retryAfterMs(headers) });
+}
+
+function causes(thrown: unknown): unknown[] {
+  const chain: unknown[] = [];
+  for (let each = thrown; each instanceof Error && chain.length < 10; each = each.cause) chain.push(each);
+  return chain;
+}
+
+const codeOf = (error: unknown): unknown => (isObject(error) ? error["code"] : undefined);
+
+function toTransportFailure(thrown: unknown, vendor: Vendor): AppError {
+  const codes = causes(thrown).map(codeOf);
+  if (codes.some((code) => code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT")) {
+    return new AppError("upstream_timeout", `No connection to ${vendor.label} in time.`, { cause: thrown });
+  }
+  const code = codes.find((each) => typeof each === "string");
+  const detail = code === undefined ? "answered what cannot be understood." : `could not be reached (${code}).`;
+  return new AppError("upstream_failed", `${vendor.label} ${detail}`, { cause: thrown });
+}
+
+/** The status and words of an error that the vendor sent, over HTTP or inside a stream. */
+function toVendorAnswer(thrown: unknown): VendorAnswer | undefined {
+  if (APICallError.isInstance(thrown)) {
+    const { statusCode, message, responseHeaders, responseBody } = thrown;
+    if (statusCode === undefined || (statusCode >= 200 && statusCode < 300)) return undefined;
+    const known = message === "" ? (responseBody ?? "") : message;
+    const text = badCredentials.test(responseBody ?? "") ? `${known} API_KEY_INVALID` : known;
+    return { status: statusCode, message: text, headers: responseHeaders, cause: thrown };
+  }
+  if (isObject(thrown) && !(thrown instanceof Error) && typeof thrown["message"] === "string") {
+    const status = typeof thrown["statusCode"] === "number" ? thrown["statusCode"] : 502;
+    return { status, message: thrown["message"], cause: thrown };
+  }
+  return undefined;
+}
+
+/** Whatever an adapter threw or put into a stream's `error` part, as an AppError. */
+export function toVendorFailure(thrown: unknown, vendor: Vendor): AppError {
+  const own = causes(thrown).find((each) => each instanceof AppError);
+  if (own !== undefined) return own;
+  if (UnsupportedFunctionalityError.isInstance(thrown)) {
+    const text = `${vendor.label} cannot honour the messages: ${thrown.functionality}.`;
+    return new AppError("unsupported_parameter", text, { param: "messages", cause: thrown });
+  }
+  const answer = toVendorAnswer(thrown);
+  return answer === undefined ? toTransportFailure(thrown, vendor) : toStatusFailure(answer, vendor);
+}

@@ -1,0 +1,112 @@
+/**
+ * The `fetch` that the adapters use: undici's `request` (40 % less CPU a call than the global fetch), with our own
+ * time limits, and with the last word on the body. https://undici.nodejs.org/#/docs/api/Dispatcher
+ */
+import type { Readable } from "node:stream";
+import { request, type Dispatcher } from "undici";
+import { AppError } from "../../errors.ts";
+import type { LiveCall } from "./live-call.ts";
+import type { JsonObject, VendorFetch } from "./vendor.ts";
+
+export interface StreamLimits {
+  readonly firstByteTimeoutMs: number;
+  readonly idleTimeoutMs: number;
+}
+
+interface VendorFetchOptions {
+  readonly dispatcher: Dispatcher;
+  readonly call: LiveCall;
+  readonly label: string;
+  /** For streamed answers; a batch answer has only the call's total time. */
+  readonly limits?: StreamLimits | undefined;
+  /** Completes the body that the adapter prepared. */
+  readonly completeBody?: ((body: JsonObject) => void) | undefined;
+}
+
+const withoutBody = new Set([101, 204, 205, 304]);
+
+function toHeaders(fields: Record<string, string | string[] | undefined>): Headers {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(fields)) {
+    for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) headers.append(name, each);
+  }
+  return headers;
+}
+
+/** A watch that ends the call when nothing came for a time. */
+function watchSilence({ call, label }: VendorFetchOptions) {
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    start(limitMs: number, what: string) {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        call.cancel(new AppError("upstream_timeout", `${label} ${what} within ${limitMs} ms.`));
+      }, limitMs);
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** The body as a web stream that reads only when asked, watched while it is asked. */
+function toWebStream(body: Readable, silence: ReturnType<typeof watchSilence>, idleTimeoutMs: number) {
+  const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+  let begun = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (begun) silence.start(idleTimeoutMs, "sent nothing more");
+        begun = true;
+        try {
+          const { done, value } = await chunks.next();
+          if (done === true) controller.close();
+          else controller.enqueue(value);
+        } finally {
+          silence.stop();
+        }
+      },
+      cancel() {
+        silence.stop();
+        body.destroy();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+function toBody(init: RequestInit | undefined, complete: VendorFetchOptions["completeBody"]): string | undefined {
+  const body = init?.body as string | null | undefined;
+  if (body === null || body === undefined || complete === undefined) return body ?? undefined;
+  const parsed = JSON.parse(body) as JsonObject;
+  complete(parsed);
+  return JSON.stringify(parsed);
+}
+
+/** A `fetch` for one call. Rejects with the call's reason once the call is cancelled. */
+export function createVendorFetch(options: VendorFetchOptions): VendorFetch {
+  const { dispatcher, call, limits } = options;
+  return async (input, init) => {
+    const silence = watchSilence(options);
+    if (limits !== undefined) silence.start(limits.firstByteTimeoutMs, "did not begin to answer");
+    try {
+      const { statusCode, headers, body } = await request(input instanceof Request ? input.url : input, {
+        method: init?.method ?? "GET",
+        headers: init?.headers as Record<string, string>,
+        body: toBody(init, options.completeBody) ?? null,
+        signal: call.signal,
+        dispatcher,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const described = { status: statusCode, headers: toHeaders(headers) };
+      if (withoutBody.has(statusCode)) {
+        await body.dump();
+        return new Response(null, described);
+      }
+      if (limits === undefined) return new Response(await body.bytes(), described);
+      return new Response(toWebStream(body, silence, limits.idleTimeoutMs), described);
+    } catch (error) {
+      silence.stop();
+      throw error;
+    }
+  };
+}
