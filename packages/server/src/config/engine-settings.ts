@@ -1,5 +1,12 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
 
-export const engineSettings = Type.Union([]);
+export const engineSettings = Type.Union([
+  anthropicEngine,
+  googleEngine,
+  amazonBedrockEngine,
+  mistralEngine,
+  cohereEngine,
+]);
 export type EngineSettings = Static<typeof engineSettings>;

@@ -28,17 +28,21 @@ const paths: Readonly<Record<VendorType, string>> = {
   cohere: "/v2",
 };
 
-export function openEngine(type: VendorType, url: string, more: Partial<VendorSettings> = {}): Engine {
-  const settings = {
+export function openEngine(type: VendorType, url: string, more: object = {}): Engine {
+  const settings: object = {
     type,
     api_key: apiKey,
     base_url: url + paths[type],
     region: "us-east-1",
     max_choices: 8,
     max_connections: 100,
+    connect_timeout_ms: 5_000,
+    first_byte_timeout_ms: 60_000,
+    idle_timeout_ms: 60_000,
+    total_timeout_ms: 60_000,
     ...more,
   };
-  return createVendorEngine("vendor", settings, { logger: silentLogger });
+  return createVendorEngine("vendor", settings as VendorSettings, { logger: silentLogger });
 }
 
 type RequestParameters = Record<string, unknown>;

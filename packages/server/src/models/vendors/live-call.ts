@@ -4,6 +4,8 @@ import { AppError } from "../../errors.ts";
 export interface LiveCall {
   /** Its reason is an AppError where one ended the call, and a plain AbortError once the call is over. */
   readonly signal: AbortSignal;
+  /** Told to the vendor, so that both logs name the call alike. */
+  readonly requestId: string | undefined;
   /** Ends the call's work now; the first reason stays. */
   cancel(reason: AppError): void;
   /** Frees the timer and the listeners, and ends whatever still runs. */
@@ -11,6 +13,7 @@ export interface LiveCall {
 }
 
 interface LiveCallOptions {
+  readonly requestId?: string | undefined;
   /** The caller's; its abort means that the client is gone, unless its reason is an AppError. */
   readonly signal: AbortSignal;
   /** The engine's; aborted with an AppError when the engine closes. */
@@ -19,7 +22,8 @@ interface LiveCallOptions {
   readonly label: string;
 }
 
-export function beginLiveCall({ signal, engineSignal, totalTimeoutMs, label }: LiveCallOptions): LiveCall {
+export function beginLiveCall(options: LiveCallOptions): LiveCall {
+  const { signal, engineSignal, totalTimeoutMs, label, requestId } = options;
   const controller = new AbortController();
   const cancel = (reason: AppError): void => controller.abort(reason);
   const onCallerAbort = (): void => {
@@ -36,6 +40,7 @@ export function beginLiveCall({ signal, engineSignal, totalTimeoutMs, label }: L
   if (engineSignal.aborted) onEngineAbort();
   return {
     signal: controller.signal,
+    requestId,
     cancel,
     close() {
       clearTimeout(timer);

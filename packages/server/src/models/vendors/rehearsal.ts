@@ -60,7 +60,8 @@ function toRehearsal(request: ChatRequest): ChatRequest {
   };
 }
 
-async function prepare(request: ChatRequest, model: string, { vendor, create }: RehearsalParts) {
+async function prepare(request: ChatRequest, model: string, { vendor, loadFactory }: RehearsalParts) {
+  const create = await loadFactory();
   let body: JsonObject = {};
   const answerNothing = (_input: unknown, init?: RequestInit): Promise<Response> => {
     body = JSON.parse(init?.body as string) as JsonObject;
@@ -78,7 +79,7 @@ async function prepare(request: ChatRequest, model: string, { vendor, create }: 
 
 interface RehearsalParts {
   readonly vendor: Vendor;
-  readonly create: ModelFactory;
+  loadFactory(): Promise<ModelFactory>;
 }
 
 /** How many different sets of parameters are remembered. */

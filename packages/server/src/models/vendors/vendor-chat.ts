@@ -62,6 +62,7 @@ export function createVendorChat(modelName: string, connection: VendorConnection
   function begin(call: ChatCall): LiveCall {
     return beginLiveCall({
       signal: call.signal,
+      requestId: call.requestId,
       engineSignal: connection.closing,
       totalTimeoutMs: connection.totalTimeoutMs,
       label: vendor.label,
@@ -94,7 +95,8 @@ export function createVendorChat(modelName: string, connection: VendorConnection
       completeBody: bodyCompletion(request, vendor),
     });
     const create = await connection.loadFactory();
-    const options = { ...toCallOptions(request, vendor), abortSignal: live.signal };
+    const headers = live.requestId === undefined ? {} : { headers: { "x-request-id": live.requestId } };
+    const options = { ...toCallOptions(request, vendor), abortSignal: live.signal, ...headers };
     return { model: create(modelName, fetch), options };
   }
 

@@ -1,7 +1,7 @@
 /** The engine of one vendor that does not speak OpenAI's API. */
 import { Agent } from "undici";
 import type { VendorSettings } from "../../config/engines/vendors.ts";
-import { engineTimeouts } from "../../config/engines/timeouts.ts";
+import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, ModelDescription } from "../model.ts";
@@ -35,43 +35,53 @@ function createVendor(settings: VendorSettings): Vendor {
   }
 }
 
-/** A time limit; a setting that nobody has filled in has its schema's default. */
-function milliseconds(settings: VendorSettings, name: keyof typeof engineTimeouts): number {
-  return settings[name] ?? (Reflect.get(engineTimeouts[name], "default") as number);
+/** The connections to a vendor. The limit on connecting belongs to a pool of them, so each limit has its own. */
+function createAgents(maxConnections: number) {
+  const agents = new Map<number, Agent>();
+  return {
+    get(connectTimeoutMs: number): Agent {
+      let agent = agents.get(connectTimeoutMs);
+      if (agent === undefined) {
+        agent = new Agent({
+          connect: { timeout: connectTimeoutMs },
+          connections: maxConnections,
+          maxResponseSize: largestAnswerBytes,
+          allowH2: false,
+        });
+        agents.set(connectTimeoutMs, agent);
+      }
+      return agent;
+    },
+    async destroy(): Promise<void> {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
+  };
 }
 
-function createAgent(settings: VendorSettings): Agent {
-  return new Agent({
-    connect: { timeout: milliseconds(settings, "connect_timeout_ms") },
-    connections: settings.max_connections,
-    maxResponseSize: largestAnswerBytes,
-    allowH2: false,
-  });
-}
-
-function connect(
-  settings: VendorSettings,
-  vendor: Vendor,
-  closing: AbortSignal,
-): VendorConnection & { dispatcher: Agent } {
+/** Makes the connection for the calls under one set of time limits. */
+function createConnector(settings: VendorSettings, vendor: Vendor, closing: AbortSignal) {
+  const agents = createAgents(settings.max_connections);
   let factory: Promise<ModelFactory> | undefined;
   const loadFactory = (): Promise<ModelFactory> => (factory ??= vendor.load());
-  let rehearsal: ReturnType<typeof createRehearsal> | undefined;
+  const rehearse = createRehearsal({ vendor, loadFactory });
   return {
-    vendor,
-    closing,
-    dispatcher: createAgent(settings),
-    totalTimeoutMs: milliseconds(settings, "total_timeout_ms"),
-    streamLimits: {
-      firstByteTimeoutMs: milliseconds(settings, "first_byte_timeout_ms"),
-      idleTimeoutMs: milliseconds(settings, "idle_timeout_ms"),
+    connect(timeouts: TargetTimeouts = {}): VendorConnection {
+      const limits: EngineTimeouts = { ...settings, ...timeouts };
+      return {
+        vendor,
+        closing,
+        dispatcher: agents.get(limits.connect_timeout_ms),
+        totalTimeoutMs: limits.total_timeout_ms,
+        streamLimits: {
+          firstByteTimeoutMs: limits.first_byte_timeout_ms,
+          idleTimeoutMs: limits.idle_timeout_ms,
+        },
+        maxChoices: settings.max_choices,
+        loadFactory,
+        rehearse,
+      };
     },
-    maxChoices: settings.max_choices,
-    loadFactory,
-    async rehearse(request, model) {
-      rehearsal ??= createRehearsal({ vendor, create: await loadFactory() });
-      await rehearsal(request, model);
-    },
+    close: () => agents.destroy(),
   };
 }
 
@@ -101,19 +111,19 @@ async function readModels(
 export function createVendorEngine(name: string, settings: VendorSettings, { logger }: { logger: Logger }): Engine {
   const vendor = createVendor(settings);
   const closing = new AbortController();
-  const connection = connect(settings, vendor, closing.signal);
+  const connector = createConnector(settings, vendor, closing.signal);
   return {
     name,
-    chat: (model) => createVendorChat(model, connection),
+    chat: (model, timeouts) => createVendorChat(model, connector.connect(timeouts)),
     async listModels(signal) {
       if (settings.models !== undefined)
         return settings.models.map((id) => ({ id, created: 0, ownedBy: settings.type }));
-      return readModels(connection, signal);
+      return readModels(connector.connect(), signal);
     },
     async close() {
       logger.debug({ engine: name }, "closing the vendor's connections");
       closing.abort(new AppError("overloaded", "The server is shutting down or its engines are changing."));
-      await connection.dispatcher.destroy();
+      await connector.close();
     },
   };
 }
