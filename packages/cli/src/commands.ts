@@ -6,4 +6,6 @@ export interface CommandEntry {
   readonly load: () => Promise<Command>;
 }
 
-export const commands: readonly CommandEntry[] = [];
+export const commands: readonly CommandEntry[] = [
+  { name: "config", load: async () => (await import("./commands/config.ts")).configCommand },
+];

@@ -1,0 +1,83 @@
+/** `sounding config`: finds mistakes in the configuration, and shows what is in force and where it came from. */
+import type { LoadedConfig, SettingOrigin } from "@sounding/server";
+import { CliError } from "../cli-error.ts";
+import { command, type CommandIo } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { writeJson, writeLine, writeTable } from "../output.ts";
+
+const configOption = {
+  type: "string",
+  short: "c",
+  value: "FILE",
+  description: "The configuration file; else SOUNDING_CONFIG, else sounding.yaml of this folder.",
+} as const;
+
+async function load(path: string | undefined, io: CommandIo): Promise<LoadedConfig & { lines: string[] }> {
+  const { formatProblem, loadConfig } = await import("@sounding/server");
+  const loaded = await loadConfig({ path, env: io.env });
+  return { ...loaded, lines: loaded.problems.map(formatProblem) };
+}
+
+const checkCommand = command({
+  name: "check",
+  summary: "Find every mistake in the configuration, without starting anything",
+  options: { config: configOption },
+  examples: [["sounding config check --config sounding.yaml", "Exit code 0 when all is well, 8 when not."]],
+  async run({ values, json, io }) {
+    const { config, problems, lines, file, found } = await load(values.config, io);
+    if (json) {
+      await writeJson(io.stdout, { file, found, valid: config !== undefined, problems });
+    } else if (config !== undefined) {
+      const note = found ? "is valid" : "does not exist; the defaults and the environment are valid";
+      await writeLine(io.stdout, `${file} ${note}.`);
+    } else {
+      for (const line of lines) await writeLine(io.stdout, line);
+    }
+    if (!json && config === undefined) await writeLine(io.stderr, summaryOf(lines.length));
+    return config === undefined ? exitCodes.configuration : exitCodes.ok;
+  },
+});
+
+function summaryOf(problems: number): string {
+  return problems === 1 ? "1 problem." : `${problems} problems.`;
+}
+
+const showCommand = command({
+  name: "show",
+  summary: "Show every setting in force and where it came from; secrets stay hidden",
+  options: {
+    config: configOption,
+    changed: { type: "boolean", description: "Only settings that are not the default." },
+  },
+  examples: [
+    ["sounding config show --changed", "What this installation sets."],
+    ["sounding config show --json", "The same for programs, one JSON value."],
+  ],
+  async run({ values, json, io }) {
+    const { config, sources, lines, file } = await load(values.config, io);
+    if (config === undefined) {
+      throw new CliError(`the configuration is invalid: ${lines.join(" ")}`, exitCodes.configuration);
+    }
+    const settings = sources.filter(({ origin }) => values.changed !== true || origin.kind !== "default");
+    if (json) {
+      const items = settings.map(({ path, shown, origin }) => ({ path, value: shown, origin }));
+      await writeJson(io.stdout, { file, settings: items });
+    } else {
+      const rows = settings.map(({ path, shown, origin }) => [path, JSON.stringify(shown), describeOrigin(origin)]);
+      await writeTable(io.stdout, ["setting", "value", "from"], rows);
+    }
+    return exitCodes.ok;
+  },
+});
+
+function describeOrigin(origin: SettingOrigin): string {
+  if (origin.kind === "file") return `${origin.file}:${origin.line}`;
+  if (origin.kind === "environment") return origin.name;
+  return origin.kind === "command_line" ? "command line" : "default";
+}
+
+export const configCommand = command({
+  name: "config",
+  summary: "Check and show the configuration",
+  subcommands: [checkCommand, showCommand],
+});
