@@ -4,7 +4,7 @@
  */
 import { Type, type TSchema } from "typebox";
 
-export function secret(description: string, options: { env?: string } = {}) {
+export function secret(description: string, options: { env?: string; pattern?: string } = {}) {
   return Type.String({ minLength: 1, description, secret: true, ...options });
 }
 

@@ -1,0 +1,79 @@
+/** Where an engine is asked: addresses and credentials of OpenAI's API and of its Azure dialect. */
+import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
+import { AppError } from "../../errors.ts";
+
+export interface Endpoint {
+  readonly origin: string;
+  /** Names and values in turn, sent with every request. */
+  readonly headers: readonly string[];
+  /** Path and query of the chat completions of a model. */
+  chatPath(model: string): string;
+  /** What the request's `model` must be. */
+  wireModel(model: string): string;
+  /** Path and query of the list of models; undefined when the engine has none that is of use. */
+  readonly modelsPath: string | undefined;
+}
+
+/** `base_url` has the version in it, as OpenAI's own clients have it: `https://api.openai.com/v1`. */
+export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
+  const { origin, path } = split(settings.base_url);
+  const headers = [
+    ...(settings.api_key === undefined ? [] : ["authorization", `Bearer ${settings.api_key}`]),
+    ...(settings.organization === undefined ? [] : ["openai-organization", settings.organization]),
+    ...(settings.project === undefined ? [] : ["openai-project", settings.project]),
+  ];
+  return {
+    origin,
+    headers: withOwnHeaders(headers, settings.headers),
+    chatPath: () => `${path}/chat/completions`,
+    wireModel: (model) => model,
+    modelsPath: `${path}/models`,
+  };
+}
+
+/**
+ * With `api_version` a model is a deployment in the path; without, Azure's newer v1 API has it in the body.
+ * https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
+ */
+export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
+  const { origin, path } = split(settings.base_url);
+  const root = path.replace(/\/openai(?:\/v1)?$/, "");
+  const version = settings.api_version;
+  const deployment = (model: string): string =>
+    Object.hasOwn(settings.deployments, model) ? (settings.deployments[model] ?? model) : model;
+  return {
+    origin,
+    headers: withOwnHeaders(["api-key", settings.api_key], settings.headers),
+    chatPath: (model) =>
+      version === undefined
+        ? `${root}/openai/v1/chat/completions`
+        : `${root}/openai/deployments/${encodeURIComponent(deployment(model))}/chat/completions?api-version=${encodeURIComponent(version)}`,
+    wireModel: deployment,
+    // Azure lists what could be deployed, not what is.
+    modelsPath: undefined,
+  };
+}
+
+function split(baseUrl: string): { origin: string; path: string } {
+  const { origin, pathname } = new URL(baseUrl);
+  return { origin, path: pathname.replace(/\/+$/, "") };
+}
+
+const headerName = /^[A-Za-z0-9!#$%&'*+.^_`|~-]+$/;
+/** What HTTP itself, or the body, decides. */
+const reservedHeaders =
+  /^(?:host|connection|content-length|content-type|transfer-encoding|keep-alive|upgrade|expect|te|trailer|accept-encoding)$/i;
+
+/**
+ * The configuration's headers, which win over ours of the same name.
+ * @throws AppError invalid_request for a name that cannot be
+ */
+function withOwnHeaders(headers: readonly string[], own: Readonly<Record<string, string>>): string[] {
+  for (const name of Object.keys(own)) {
+    if (headerName.test(name) && !reservedHeaders.test(name)) continue;
+    throw new AppError("invalid_request", `The engine's headers cannot have the name ${JSON.stringify(name)}.`);
+  }
+  const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
+  const kept = headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ""));
+  return [...kept, ...Object.entries(own).flat()];
+}

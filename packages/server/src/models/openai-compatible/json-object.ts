@@ -1,0 +1,19 @@
+/** Reading JSON that others wrote: objects of unknown shape, and numbers that may be texts. */
+
+export type JsonObject = Record<string, unknown>;
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The text, or undefined when it is none or empty. */
+export function nonEmptyText(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/** A whole number from 0, rounded down from whatever number or numeric text it is; undefined otherwise. */
+export function wholeNumber(value: unknown): number | undefined {
+  if (typeof value !== "number" && (typeof value !== "string" || value.trim() === "")) return undefined;
+  const number = Math.floor(Number(value));
+  return number >= 0 && Number.isSafeInteger(number) ? number : undefined;
+}

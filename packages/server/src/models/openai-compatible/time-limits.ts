@@ -1,0 +1,60 @@
+/** The time limits of one call, and the one clock that watches over all calls. */
+import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+
+export interface TimeLimits {
+  /** For a connection, once the call has its turn. */
+  readonly connectTimeoutMs: number;
+  /** Until the first valid frame of a stream. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two reads of a stream. */
+  readonly idleTimeoutMs: number;
+  /** For the whole call. */
+  readonly totalTimeoutMs: number;
+}
+
+/** An engine's limits, with a target's own in their place. */
+export function timeLimits(engine: EngineTimeouts, target: TargetTimeouts = {}): TimeLimits {
+  return {
+    connectTimeoutMs: target.connect_timeout_ms ?? engine.connect_timeout_ms,
+    firstByteTimeoutMs: target.first_byte_timeout_ms ?? engine.first_byte_timeout_ms,
+    idleTimeoutMs: target.idle_timeout_ms ?? engine.idle_timeout_ms,
+    totalTimeoutMs: target.total_timeout_ms ?? engine.total_timeout_ms,
+  };
+}
+
+/** Something that ends itself when its time is up. */
+export interface Timed {
+  checkTime(nowMs: number): void;
+}
+
+const tickMs = 100;
+
+/**
+ * Looks at everything it watches ten times a second: limits are kept to a tenth of a second, and neither a call nor
+ * an event costs a timer. It rests while there is nothing to watch, and never keeps the process alive.
+ */
+export class Watch {
+  readonly #watched = new Set<Timed>();
+  #timer: NodeJS.Timeout | undefined;
+
+  add(timed: Timed): void {
+    this.#watched.add(timed);
+    if (this.#timer === undefined) {
+      this.#timer = setInterval(() => this.#tick(), tickMs);
+      this.#timer.unref();
+    }
+  }
+
+  remove(timed: Timed): void {
+    this.#watched.delete(timed);
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    for (const timed of this.#watched) timed.checkTime(nowMs);
+    if (this.#watched.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+}

@@ -1,0 +1,52 @@
+/** What goes wrong between here and the engine, as errors of ours. What the engine itself says is upstream-error.ts. */
+import { AppError } from "../../errors.ts";
+
+/** Messages for undici's and Node's error codes. https://undici.nodejs.org/#/docs/api/Errors */
+const messages: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "The engine could not be reached: it refused the connection.",
+  ENOTFOUND: "The engine could not be reached: its host name is unknown.",
+  EAI_AGAIN: "The engine could not be reached: its host name could not be looked up.",
+  EHOSTUNREACH: "The engine could not be reached: there is no route to its host.",
+  ENETUNREACH: "The engine could not be reached: there is no route to its network.",
+  ECONNRESET: "The engine broke the connection.",
+  EPIPE: "The engine broke the connection.",
+  UND_ERR_SOCKET: "The engine closed the connection before its answer was whole.",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The engine's answer was shorter or longer than it had said.",
+  UND_ERR_HEADERS_OVERFLOW: "The engine's answer had too many headers.",
+};
+
+/** An error of the transport, or one of ours that passed through it. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const code = codeOf(error);
+  if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
+    return new AppError("upstream_timeout", "The engine took no connection in time.", { cause: error });
+  }
+  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return closing(error);
+  return new AppError("upstream_failed", messages[code] ?? otherMessage(code), { cause: error });
+}
+
+function otherMessage(code: string): string {
+  if (code.startsWith("HPE_")) return "The engine's answer is not valid HTTP.";
+  if (/CERT|SELF_SIGNED|ERR_TLS|ERR_SSL|UNABLE_TO/.test(code)) return "The engine's TLS certificate was not accepted.";
+  return "The connection to the engine failed.";
+}
+
+/** The engine takes no further calls because its configuration changed or the server stops. */
+export function closing(cause?: unknown): AppError {
+  return new AppError("overloaded", "The engine is being closed; try again.", { retryAfterMs: 1_000, cause });
+}
+
+/** Why a call was cancelled: the signal's own reason if it is an error of ours. */
+export function abortReason(signal: AbortSignal): AppError {
+  if (signal.reason instanceof AppError) return signal.reason;
+  return new AppError("client_closed", "The call was cancelled.", { cause: signal.reason });
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  if ("code" in error && typeof error.code === "string") return error.code;
+  // Happy Eyeballs reports all its attempts in one.
+  if (error instanceof AggregateError) return codeOf(error.errors[0]);
+  return error.cause === undefined ? "" : codeOf(error.cause);
+}

@@ -1,0 +1,151 @@
+/**
+ * Server-sent events from bytes, however the network cut them.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
+ *
+ * Two differences, because real servers need them: an event at the end of the stream counts even if its blank line
+ * is missing, and `id` and `retry` are passed over, since nothing here reconnects.
+ */
+import { AppError } from "../errors.ts";
+
+export interface SseEvent {
+  /** The event's type; `message` when the stream names none. */
+  readonly type: string;
+  /** The `data` lines joined by line feeds. */
+  readonly data: string;
+}
+
+const lineFeed = 10;
+const carriageReturn = 13;
+const colon = 58;
+const space = 32;
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Frames without data (comments, a lone `event:`, `id:` or `retry:`) are no events. */
+export class SseDecoder {
+  readonly #onEvent: (event: SseEvent) => void;
+  readonly #maxEventBytes: number;
+  /** Pieces of a line whose end has not arrived. */
+  #partialLine: Buffer[] = [];
+  /** Bytes of the current event, its unfinished line included. */
+  #eventBytes = 0;
+  #type = "message";
+  #data: string | undefined;
+  #isFirstLine = true;
+  /** The last byte was a carriage return: a line feed that follows belongs to it. */
+  #afterCarriageReturn = false;
+
+  /** @param maxEventBytes a larger event is an error, so that a stream without line ends cannot fill the memory */
+  constructor(onEvent: (event: SseEvent) => void, maxEventBytes: number) {
+    this.#onEvent = onEvent;
+    this.#maxEventBytes = maxEventBytes;
+  }
+
+  /**
+   * Takes the next bytes of the stream and reports the events that they complete. The bytes are kept until their
+   * line ends, so they must not be overwritten.
+   * @throws AppError upstream_failed when an event is too large, and whatever `onEvent` throws
+   */
+  push(bytes: Buffer): void {
+    const hasCarriageReturns = this.#afterCarriageReturn || bytes.includes(carriageReturn);
+    let start = 0;
+    if (this.#afterCarriageReturn && bytes.length > 0) {
+      this.#afterCarriageReturn = false;
+      if (bytes[0] === lineFeed) start = 1;
+    }
+    while (start < bytes.length) {
+      const end = hasCarriageReturns ? findLineEnd(bytes, start) : bytes.indexOf(lineFeed, start);
+      if (end === -1) {
+        this.#keep(start === 0 ? bytes : bytes.subarray(start));
+        return;
+      }
+      this.#count(end - start);
+      this.#endLine(bytes, start, end);
+      start = end + 1;
+      if (bytes[end] === carriageReturn) {
+        if (start === bytes.length) this.#afterCarriageReturn = true;
+        else if (bytes[start] === lineFeed) start++;
+      }
+    }
+  }
+
+  /** The stream has ended: reports the last event if its blank line is missing. */
+  end(): void {
+    if (this.#partialLine.length > 0) this.#endLine(Buffer.alloc(0), 0, 0);
+    this.#endEvent();
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#count(bytes.length);
+    this.#partialLine.push(bytes);
+  }
+
+  #count(length: number): void {
+    this.#eventBytes += length;
+    if (this.#eventBytes > this.#maxEventBytes) {
+      throw new AppError("upstream_failed", `The engine sent an event of more than ${this.#maxEventBytes} bytes.`);
+    }
+  }
+
+  #endLine(bytes: Buffer, start: number, end: number): void {
+    if (this.#partialLine.length > 0) {
+      const line = Buffer.concat([...this.#partialLine, bytes.subarray(start, end)]);
+      this.#partialLine = [];
+      this.#takeLine(line, 0, line.length);
+    } else {
+      this.#takeLine(bytes, start, end);
+    }
+  }
+
+  #takeLine(bytes: Buffer, lineStart: number, end: number): void {
+    let start = lineStart;
+    if (this.#isFirstLine) {
+      this.#isFirstLine = false;
+      if (byteOrderMark.equals(bytes.subarray(start, Math.min(start + 3, end)))) start += 3;
+    }
+    if (start === end) {
+      this.#endEvent();
+      return;
+    }
+    if (startsWithData(bytes, start, end)) {
+      const value = readValue(bytes, start + 4, end);
+      this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`;
+    } else if (end - start >= 5 && bytes.toString("latin1", start, start + 5) === "event") {
+      if (end - start === 5 || bytes[start + 5] === colon) this.#type = readValue(bytes, start + 5, end);
+    }
+  }
+
+  #endEvent(): void {
+    const data = this.#data;
+    const type = this.#type;
+    this.#data = undefined;
+    this.#type = "message";
+    this.#eventBytes = 0;
+    if (data !== undefined) this.#onEvent({ type: type === "" ? "message" : type, data });
+  }
+}
+
+/** The first carriage return or line feed at or after `start`; -1 when there is none. */
+function findLineEnd(bytes: Buffer, start: number): number {
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === lineFeed || byte === carriageReturn) return at;
+  }
+  return -1;
+}
+
+/** Whether the line is the field `data`, with or without a value. */
+function startsWithData(bytes: Buffer, start: number, end: number): boolean {
+  return (
+    bytes[start] === 100 &&
+    bytes[start + 1] === 97 &&
+    bytes[start + 2] === 116 &&
+    bytes[start + 3] === 97 &&
+    (end - start === 4 || (end - start > 4 && bytes[start + 4] === colon))
+  );
+}
+
+/** What stands after the colon at `at`, less one space; empty when the field has no colon. */
+function readValue(bytes: Buffer, at: number, end: number): string {
+  if (at >= end) return "";
+  return bytes.toString("utf8", bytes[at + 1] === space && at + 1 < end ? at + 2 : at + 1, end);
+}
