@@ -46,28 +46,6 @@ export interface ProjectSettings {
   readonly record_content: boolean;
 }
 
-/** Tokens that a key spent in a calendar month (UTC). */
-export interface TokenUsage {
-  readonly organizationId: string;
-  readonly keyId: string;
-  /** `2026-11` */
-  readonly month: string;
-  readonly tokens: number;
-}
-
-/** The month's totals so far, over all servers, by identifier. */
-export interface MonthlyTokens {
-  readonly organizations: ReadonlyMap<string, number>;
-  readonly keys: ReadonlyMap<string, number>;
-}
-
-/** Where token budgets are accounted, so that they outlive a restart and hold over several servers. */
-export interface UsageLedger {
-  /** Adds all entries or, when it fails, none of them. */
-  add(entries: readonly TokenUsage[]): Promise<void>;
-  read(month: string): Promise<MonthlyTokens>;
-}
-
 /** One caller's rights for the length of one request. */
 export class Scope {
   readonly key: CheckedKey;

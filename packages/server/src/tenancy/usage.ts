@@ -1,7 +1,22 @@
 /** The ledger of tokens per key and month, from which budgets are kept. It records nothing else. */
-import type { TokenUsage, UsageLedger } from "../tenant.ts";
 import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
+
+/** Tokens that a key used in a calendar month (UTC). */
+export interface TokenUsage {
+  readonly organizationId: string;
+  readonly keyId: string;
+  /** `YYYY-MM` */
+  readonly month: string;
+  readonly tokens: number;
+}
+
+export interface UsageLedger {
+  /** Adds to what is kept, all entries or, when it fails, none. */
+  add(entries: readonly TokenUsage[]): Promise<void>;
+  /** What is kept of one month, one entry a key. */
+  read(month: string): Promise<readonly TokenUsage[]>;
+}
 
 /** Well under the number of parameters that a statement may have. */
 const rowsPerStatement = 200;
@@ -26,22 +41,14 @@ export function createUsageLedger(control: ControlDatabase): UsageLedger {
         }
       });
     },
-    async read(month) {
-      const rows = await control.read((database) =>
+    read: (month) =>
+      control.read((database) =>
         database
           .selectFrom("token_usage")
-          .select(["organization_id", "key_id", "tokens"])
+          .select(["organization_id as organizationId", "key_id as keyId", "month", "tokens"])
           .where("month", "=", month)
           .execute(),
-      );
-      const organizations = new Map<string, number>();
-      const keys = new Map<string, number>();
-      for (const { organization_id, key_id, tokens } of rows) {
-        organizations.set(organization_id, (organizations.get(organization_id) ?? 0) + tokens);
-        keys.set(key_id, (keys.get(key_id) ?? 0) + tokens);
-      }
-      return { organizations, keys };
-    },
+      ),
   };
 }
 

@@ -1,0 +1,43 @@
+/**
+ * Who may administer what: an operator's key everything, any other key with the permission `admin` its own
+ * organization. What is another organization's is not there for it (404), so that nothing leaks.
+ */
+import { AppError } from "../errors.ts";
+import type { Scope } from "../tenant.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { isIdentifier } from "./identifier.ts";
+import { listOrganizations } from "./organizations.ts";
+
+/** @throws AppError permission_denied */
+export function requireOperator(scope: Scope, doing: string): void {
+  if (!scope.key.operator) throw new AppError("permission_denied", `Only an operator's key may ${doing}.`);
+}
+
+/** @throws AppError not_found when the identifier is not of the caller's organization */
+export function requireReach(scope: Scope, organizationId: string, notFound: string): void {
+  if (!scope.key.operator && organizationId !== scope.organizationId) throw new AppError("not_found", notFound);
+}
+
+/**
+ * The identifier of the organization that a request names by identifier or name; undefined when it names none.
+ * @throws AppError organization_mismatch, not_found
+ */
+export async function namedOrganization(
+  control: ControlDatabase,
+  scope: Scope,
+  named: string | undefined,
+): Promise<string | undefined> {
+  if (named === undefined) return undefined;
+  if (!scope.key.operator) {
+    scope.requireOrganization(named);
+    return scope.organizationId;
+  }
+  if (isIdentifier("org", named)) return named;
+  const { data } = await listOrganizations(control, { name: named, limit: 1 });
+  if (data[0] === undefined) {
+    throw new AppError("not_found", `There is no organization named ${JSON.stringify(named)}.`, {
+      param: "organization_id",
+    });
+  }
+  return data[0].id;
+}

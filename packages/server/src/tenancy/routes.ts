@@ -1,0 +1,167 @@
+/** The admin API: its operations, served from the directory under the rules of authority.ts. */
+import {
+  archiveOrganizationOperation,
+  archiveProjectOperation,
+  createKeyOperation,
+  createOrganizationOperation,
+  createProjectOperation,
+  getKeyOperation,
+  getOrganizationOperation,
+  getProjectOperation,
+  listKeysOperation,
+  listOrganizationsOperation,
+  listProjectsOperation,
+  revokeKeyOperation,
+  updateKeyOperation,
+  updateOrganizationOperation,
+  updateProjectOperation,
+} from "../api/admin-operations.ts";
+import type { Key, Project } from "../api/admin.ts";
+import { route, type Route, type RouteAnswer } from "../http/route.ts";
+import type { Scope } from "../tenant.ts";
+import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { createKey, getKey, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { identifierParameter, pageRequest, switchParameter } from "./list-query.ts";
+import {
+  archiveOrganization,
+  createOrganization,
+  getOrganization,
+  listOrganizations,
+  updateOrganization,
+} from "./organizations.ts";
+import { archiveProject, createProject, getProject, listProjects, updateProject } from "./projects.ts";
+
+export function tenancyRoutes(control: ControlDatabase): readonly Route[] {
+  return [...organizationRoutes(control), ...projectRoutes(control), ...keyRoutes(control)];
+}
+
+function organizationRoutes(control: ControlDatabase): Route[] {
+  return [
+    route(listOrganizationsOperation, async ({ scope, query }) =>
+      json(
+        await listOrganizations(control, {
+          ...pageRequest(query),
+          id: scope.key.operator ? undefined : scope.organizationId,
+          name: query.get("name") ?? undefined,
+          includeArchived: switchParameter(query, "include_archived"),
+        }),
+      ),
+    ),
+    route(createOrganizationOperation, async ({ scope, body }) => {
+      requireOperator(scope, "create an organization");
+      return json(await createOrganization(control, body), 201);
+    }),
+    route(getOrganizationOperation, async ({ scope, path }) => {
+      const id = reachableOrganization(scope, path);
+      return json(await getOrganization(control, id));
+    }),
+    route(updateOrganizationOperation, async ({ scope, path, body }) => {
+      const id = reachableOrganization(scope, path);
+      requireOperator(scope, "change an organization");
+      return json(await updateOrganization(control, id, body));
+    }),
+    route(archiveOrganizationOperation, async ({ scope, path }) => {
+      const id = reachableOrganization(scope, path);
+      requireOperator(scope, "archive an organization");
+      return json(await archiveOrganization(control, id));
+    }),
+  ];
+}
+
+function projectRoutes(control: ControlDatabase): Route[] {
+  return [
+    route(listProjectsOperation, async ({ scope, query }) =>
+      json(
+        await listProjects(control, {
+          ...pageRequest(query),
+          organizationId: await listedOrganization(control, scope, query),
+          name: query.get("name") ?? undefined,
+          includeArchived: switchParameter(query, "include_archived"),
+        }),
+      ),
+    ),
+    route(createProjectOperation, async ({ scope, body }) => {
+      const { organization_id, name, settings } = body;
+      const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
+      return json(await createProject(control, { organizationId, name, settings }), 201);
+    }),
+    route(getProjectOperation, async ({ scope, path }) => json(await reachableProject(control, scope, path))),
+    route(updateProjectOperation, async ({ scope, path, body }) => {
+      const { id } = await reachableProject(control, scope, path);
+      return json(await updateProject(control, id, body));
+    }),
+    route(archiveProjectOperation, async ({ scope, path }) => {
+      const { id } = await reachableProject(control, scope, path);
+      return json(await archiveProject(control, id));
+    }),
+  ];
+}
+
+function keyRoutes(control: ControlDatabase): Route[] {
+  return [
+    route(listKeysOperation, async ({ scope, query }) =>
+      json(
+        await listKeys(control, {
+          ...pageRequest(query),
+          organizationId: await listedOrganization(control, scope, query),
+          projectId: identifierParameter(query, "project_id"),
+          includeRevoked: switchParameter(query, "include_revoked"),
+        }),
+      ),
+    ),
+    route(createKeyOperation, async ({ scope, body }) => {
+      const { organization_id, ...rest } = body;
+      if (body.operator === true) requireOperator(scope, "create an operator's key");
+      const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
+      return json(await createKey(control, { ...rest, organizationId }), 201);
+    }),
+    route(getKeyOperation, async ({ scope, path }) => json(await reachableKey(control, scope, path))),
+    route(updateKeyOperation, async ({ scope, path, body }) => {
+      const key = await reachableKey(control, scope, path);
+      if (key.operator) requireOperator(scope, "change an operator's key");
+      return json(await updateKey(control, key.id, body));
+    }),
+    route(revokeKeyOperation, async ({ scope, path }) => {
+      const key = await reachableKey(control, scope, path);
+      if (key.operator) requireOperator(scope, "revoke an operator's key");
+      return json(await revokeKey(control, key.id));
+    }),
+  ];
+}
+
+type Path = Readonly<Record<string, string>>;
+
+function reachableOrganization(scope: Scope, path: Path): string {
+  const id = path["organization_id"] ?? "";
+  requireReach(scope, id, `There is no organization ${JSON.stringify(id)}.`);
+  return id;
+}
+
+async function reachableProject(control: ControlDatabase, scope: Scope, path: Path): Promise<Project> {
+  const id = path["project_id"] ?? "";
+  const project = await getProject(control, id);
+  requireReach(scope, project.organization_id, `There is no project ${JSON.stringify(id)}.`);
+  return project;
+}
+
+async function reachableKey(control: ControlDatabase, scope: Scope, path: Path): Promise<Key> {
+  const id = path["key_id"] ?? "";
+  const key = await getKey(control, id);
+  requireReach(scope, key.organization_id, `There is no key ${JSON.stringify(id)}.`);
+  return key;
+}
+
+/** Undefined, which lists every organization's, only for an operator. */
+async function listedOrganization(
+  control: ControlDatabase,
+  scope: Scope,
+  query: URLSearchParams,
+): Promise<string | undefined> {
+  const named = await namedOrganization(control, scope, query.get("organization_id") ?? undefined);
+  return named ?? (scope.key.operator ? undefined : scope.organizationId);
+}
+
+function json(value: unknown, status = 200): RouteAnswer {
+  return { kind: "json", value, status };
+}
