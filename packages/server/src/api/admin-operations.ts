@@ -14,7 +14,7 @@ import {
   ProjectPage,
   ProjectUpdate,
 } from "./admin.ts";
-import { operation } from "./operation.ts";
+import { operation, type Operation } from "./operation.ts";
 import type { Schema } from "./schema.ts";
 
 const administration = { tag: "Administration", permission: "admin" } as const;
@@ -219,3 +219,21 @@ export const revokeKeyOperation = operation({
   description: "For good: at once on this server, within five seconds on others that share its database.",
   answer: answer(Key, "The revoked key."),
 });
+
+export const adminOperations: readonly Operation[] = [
+  listOrganizationsOperation,
+  createOrganizationOperation,
+  getOrganizationOperation,
+  updateOrganizationOperation,
+  archiveOrganizationOperation,
+  listProjectsOperation,
+  createProjectOperation,
+  getProjectOperation,
+  updateProjectOperation,
+  archiveProjectOperation,
+  listKeysOperation,
+  createKeyOperation,
+  getKeyOperation,
+  updateKeyOperation,
+  revokeKeyOperation,
+];

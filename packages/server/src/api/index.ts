@@ -1,4 +1,5 @@
 /** All operations: the product's table of contents. */
+import { adminOperations } from "./admin-operations.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
 import type { Operation } from "./operation.ts";
@@ -8,6 +9,7 @@ export const operations: readonly Operation[] = [
   createChatCompletion,
   listModels,
   getModel,
+  ...adminOperations,
   getHealth,
   getReadiness,
   getMetrics,

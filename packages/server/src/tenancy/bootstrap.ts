@@ -9,7 +9,7 @@ import { insertOrganization } from "./organizations.ts";
 import { hashSecret, maximumSecretLength } from "./secret.ts";
 import { nowSeconds } from "./time.ts";
 
-export const defaultOrganizationName = "default";
+const defaultOrganizationName = "default";
 
 /** What the first start made. The secrets are shown this once. */
 export interface FirstStart {

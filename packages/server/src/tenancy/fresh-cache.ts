@@ -24,11 +24,11 @@ export interface FreshCache<Input, Value> {
 }
 
 /** No value is served at a greater age while its source answers. */
-export const maximumAgeMs = 5000;
+const maximumAgeMs = 5000;
 /** A hit on an older value loads it again in the background. */
 const refreshAgeMs = 2500;
 /** The age at which a value stops serving even though its source does not answer. */
-export const staleAgeMs = 60_000;
+const staleAgeMs = 60_000;
 /** After a failed load the next one is tried no sooner than this. */
 const retryAfterMs = 1000;
 /** After a failed load old values serve without waiting for another try, for this long. */

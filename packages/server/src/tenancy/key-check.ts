@@ -16,7 +16,7 @@ export interface KeyCheck {
    * @throws AppError invalid_api_key; overloaded while the database cannot be reached and the key is not known
    */
   check(secret: string): CheckedKey | Promise<CheckedKey>;
-  /** Writes down when keys were last used. */
+  /** Writes down when keys were last used; to be done before the database is closed. */
   close(): Promise<void>;
 }
 

@@ -24,7 +24,7 @@ export interface NewKey extends Omit<KeyCreate, "organization_id"> {
   readonly organizationId: string;
 }
 
-export const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
+const ordinaryPermissions: readonly Permission[] = ["inference", "telemetry_write", "telemetry_read"];
 
 export async function listKeys(control: ControlDatabase, filter: KeyFilter): Promise<Page<Key>> {
   return control.read(async (database) => {

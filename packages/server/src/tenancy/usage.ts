@@ -3,7 +3,7 @@ import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
 
 /** Tokens that a key used in a calendar month (UTC). */
-export interface TokenUsage {
+interface TokenUsage {
   readonly organizationId: string;
   readonly keyId: string;
   /** `YYYY-MM` */

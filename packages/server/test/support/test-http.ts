@@ -1,5 +1,6 @@
 /** A real HTTP server on a free port with chosen routes and one valid key, for tests. */
 import { EventEmitter, once } from "node:events";
+import type { KeyCheck } from "../../src/http/authenticate.ts";
 import type { FinishedExchange } from "../../src/http/exchange.ts";
 import type { Route } from "../../src/http/route.ts";
 import { startHttpServer, type HttpSettings } from "../../src/http/server.ts";
@@ -24,12 +25,19 @@ const quickSettings: HttpSettings = {
   shutdown_timeout_ms: 5_000,
 };
 
+const checkTestKey: KeyCheck = (secret) => {
+  if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
+  return testKey();
+};
+
 export async function startTestHttp({
   routes,
   settings = {},
+  checkKey = checkTestKey,
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
+  checkKey?: KeyCheck;
 }) {
   const logged: LogFields[] = [];
   const finished: FinishedExchange[] = [];
@@ -45,10 +53,7 @@ export async function startTestHttp({
     settings: { ...quickSettings, ...settings },
     routes,
     logger,
-    checkKey: (secret) => {
-      if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
-      return testKey();
-    },
+    checkKey,
     observe: (exchange) => {
       finished.push(exchange);
       events.emit("finished");
