@@ -1,8 +1,11 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
 import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
 
 export const engineSettings = Type.Union([
+  openAiCompatibleEngine,
+  azureOpenAiEngine,
   anthropicEngine,
   googleEngine,
   amazonBedrockEngine,
