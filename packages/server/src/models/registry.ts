@@ -108,6 +108,8 @@ class ModelRegistry implements Registry {
     clearInterval(this.#refreshing);
     this.#discovery.close();
     await this.#reloading;
+    this.#index?.table.retire();
+    this.#index = undefined;
     await this.#pool.closeAll();
   }
 

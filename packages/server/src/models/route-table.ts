@@ -37,7 +37,7 @@ export interface TableEngine {
   readonly optional: boolean;
 }
 
-const defaultRetries: RetrySettings = Value.Create(retriesSchema);
+const defaultRetries: RetrySettings = Value.Parse(retriesSchema, Value.Default(retriesSchema, {}));
 
 export class RouteTable {
   readonly config: ModelsConfig;

@@ -67,7 +67,7 @@ export class TargetVisit {
   /** The call failed, perhaps after the engine began to answer. */
   fail(nowMs: number, error: AppError): void {
     const { state } = this.target;
-    if (error.code === "rate_limited" && error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
+    if (error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
     if (!outages.has(error.code)) return;
     // A probe that began well has closed the circuit already: a failure after that counts like any other.
     state.circuit.fail(nowMs, this.#probe && !this.#judged);

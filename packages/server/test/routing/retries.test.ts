@@ -82,6 +82,17 @@ describe("a failing target", () => {
     assert.equal(routing.engine("a").calls.length, 1);
   });
 
+  test("a target that asked for a longer pause is not asked again, however often others fail", async () => {
+    await using routing = await routingFixture({
+      ...two,
+      models: { m: { ...two.models.m, retries: { attempts: 6 } } },
+    });
+    routing.engine("a").always = fail(rateLimited(30_000));
+    routing.engine("b").always = fail(failed());
+    await assert.rejects(routing.chat("m").complete(chatCall()), codeIs("rate_limited"));
+    assert.deepEqual([routing.engine("a").calls.length, routing.engine("b").calls.length], [1, 5]);
+  });
+
   test("another target is asked at once, without a pause", async () => {
     await using routing = await routingFixture(two);
     routing.engine("a").always = fail(failed());

@@ -1,0 +1,235 @@
+/** What a model ID stands for, who may call it, and what is listed. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { PassThrough } from "node:stream";
+import { describe, test } from "node:test";
+import { createLogger } from "../../src/logger.ts";
+import { AppError } from "../../src/errors.ts";
+import { everyone, routingFixture, type Fixture, type SomeConfig } from "./routing-fixture.ts";
+import { chatCall } from "./scripted-engine.ts";
+
+const scripted = { type: "scripted" };
+
+async function answers(routing: Fixture, id: string): Promise<[engine: string, model: string, shown: string]> {
+  const call = chatCall();
+  const completion = await routing.chat(id).complete(call);
+  const attempt = call.attempts.at(-1)!;
+  return [attempt.engine, attempt.model, completion.model];
+}
+
+/** Engines that list these models from the start. */
+async function withModels(listed: Record<string, readonly string[]>, some: SomeConfig = {}): Promise<Fixture> {
+  return routingFixture(
+    { engines: Object.keys(listed), ...some },
+    { prepare: (engine) => (engine.models = listed[engine.name] ?? []) },
+  );
+}
+
+function listedIds(routing: Fixture, allowedModels?: readonly string[]): string[] {
+  return routing.registry.list({ allowedModels }).map(({ id }) => id);
+}
+
+describe("a model ID", () => {
+  test("is a configured model before an alias' target, a found model and an engine's name", async () => {
+    await using routing = await withModels(
+      { a: ["m", "a/m"], b: [] },
+      {
+        models: {
+          m: { targets: [{ engine: "b", model: "other" }] },
+          "a/m": { targets: [{ engine: "b", model: "third" }] },
+        },
+      },
+    );
+    assert.deepEqual(await answers(routing, "m"), ["b", "other", "m"]);
+    assert.deepEqual(await answers(routing, "a/m"), ["b", "third", "a/m"]);
+  });
+
+  test("may be an alias, over several steps, and answers with the model's own ID", async () => {
+    await using routing = await withModels(
+      { a: [] },
+      { models: { m: { targets: [{ engine: "a" }] } }, aliases: { fast: "m", default: "fast" } },
+    );
+    assert.deepEqual(await answers(routing, "default"), ["a", "m-upstream", "m"]);
+  });
+
+  test("may be what an engine lists, if only one engine does", async () => {
+    await using routing = await withModels({ a: ["x", "both"], b: ["org/y", "both"] });
+    assert.deepEqual(await answers(routing, "x"), ["a", "x", "x"]);
+    assert.deepEqual(await answers(routing, "org/y"), ["b", "org/y", "org/y"]);
+    assert.throws(() => routing.chat("both"), { code: "model_not_found" });
+    assert.deepEqual(listedIds(routing), ["a/both", "b/both", "org/y", "x"]);
+  });
+
+  test("may name any engine and any of its models, listed or not, with slashes", async () => {
+    await using routing = await withModels({ a: ["x"], b: [] });
+    assert.deepEqual(await answers(routing, "a/x"), ["a", "x", "a/x"]);
+    assert.deepEqual(await answers(routing, "b/org/new"), ["b", "org/new", "b/org/new"]);
+  });
+
+  test("that names an engine is that engine's, whatever another engine lists", async () => {
+    await using routing = await withModels({ openai: [], router: ["openai/gpt"] });
+    assert.deepEqual(await answers(routing, "openai/gpt"), ["openai", "gpt", "openai/gpt"]);
+    assert.deepEqual(listedIds(routing), ["router/openai/gpt"]);
+  });
+
+  test("of a configured engine comes before the same of an engine that was only found", async () => {
+    await using routing = await withModels(
+      { mine: ["x"], found: ["x"] },
+      { engines: { mine: scripted }, implicitEngines: { found: { settings: scripted, optional: false } } },
+    );
+    assert.deepEqual(await answers(routing, "x"), ["mine", "x", "x"]);
+    assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
+  });
+
+  test("that is unknown gets a suggestion", async () => {
+    await using routing = await withModels({ a: ["gpt-large", "gpt-small"] });
+    assert.throws(() => routing.chat("gpt-lrage"), {
+      code: "model_not_found",
+      param: "model",
+      message: 'There is no model "gpt-lrage". Did you mean "gpt-large"?',
+    });
+  });
+});
+
+describe("an allow-list", () => {
+  const some: SomeConfig = {
+    models: {
+      "gpt-large": { targets: [{ engine: "a" }] },
+      "gpt-small": { targets: [{ engine: "a" }] },
+      secret: { targets: [{ engine: "a" }] },
+    },
+    aliases: { fast: "gpt-small", hush: "secret" },
+  };
+
+  test("hides what it does not have", async () => {
+    await using routing = await withModels({ a: ["found"] }, some);
+    assert.deepEqual(listedIds(routing), ["fast", "found", "gpt-large", "gpt-small", "hush", "secret"]);
+    assert.deepEqual(listedIds(routing, ["gpt-*", "found"]), ["fast", "found", "gpt-large", "gpt-small"]);
+    assert.deepEqual(listedIds(routing, ["*"]).length, 6);
+    assert.deepEqual(listedIds(routing, []), []);
+  });
+
+  test("answers alike for a model that is there and one that is not", async () => {
+    await using routing = await withModels({ a: [] }, some);
+    const access = { allowedModels: ["gpt-*"] };
+    const messageFor = (id: string): string => {
+      for (const ask of [() => routing.chat(id, access), () => routing.registry.describe(id, access)]) {
+        assert.throws(ask, { code: "model_not_allowed" });
+      }
+      try {
+        routing.chat(id, access);
+        return "";
+      } catch (error) {
+        return (error as AppError).message.replace(id, "ID");
+      }
+    };
+    assert.equal(messageFor("secret"), messageFor("absent"));
+    assert.equal(messageFor("hush"), messageFor("absent"));
+    assert.throws(() => routing.chat("gpt-huge", access), { code: "model_not_found" });
+  });
+
+  test("never suggests what it does not have", async () => {
+    await using routing = await withModels({ a: [] }, some);
+    const check = (error: unknown): boolean => error instanceof AppError && !error.message.includes('"secret"');
+    assert.throws(() => routing.chat("secrets", { allowedModels: ["secrets", "gpt-*"] }), check);
+    assert.throws(() => routing.chat("secre", { allowedModels: ["gpt-*"] }), check);
+  });
+
+  test("may name an alias or the model behind it", async () => {
+    await using routing = await withModels({ a: [] }, some);
+    await routing.chat("fast", { allowedModels: ["gpt-small"] }).complete(chatCall());
+    await routing.chat("hush", { allowedModels: ["hush"] }).complete(chatCall());
+    assert.throws(() => routing.chat("secret", { allowedModels: ["hush"] }), { code: "model_not_allowed" });
+  });
+});
+
+test("what is listed tells where a model comes from, and hidden models answer unlisted", async () => {
+  await using routing = await withModels(
+    { a: ["up"] },
+    {
+      models: {
+        m: { targets: [{ engine: "a", model: "up" }], owned_by: "us" },
+        shadow: { targets: [{ engine: "a" }], hidden: true },
+      },
+      aliases: { fast: "m" },
+    },
+  );
+  assert.deepEqual(routing.registry.list(everyone), [
+    { id: "fast", root: "m", created: 1_700_000_000, ownedBy: "us" },
+    { id: "m", root: "m", created: 1_700_000_000, ownedBy: "us" },
+    { id: "up", root: "up", created: 1_700_000_000, ownedBy: "a" },
+  ]);
+  await routing.chat("shadow").complete(chatCall());
+  assert.equal(routing.registry.describe("shadow", everyone).id, "shadow");
+  assert.equal(routing.registry.describe("a/up", everyone).root, "a/up");
+  assert.throws(() => routing.registry.describe("a/unheard", everyone), { code: "model_not_found" });
+});
+
+describe("discovery", () => {
+  test("does not hold up the start, and its models come when they come", async () => {
+    let list = (): void => {};
+    const listing = new Promise<void>((resolve) => (list = resolve));
+    await using routing = await routingFixture(
+      { engines: ["slow"] },
+      {
+        discoveryWaitMs: 5,
+        prepare: (engine) => {
+          engine.models = ["x"];
+          engine.listing = () => listing;
+        },
+      },
+    );
+    assert.deepEqual(listedIds(routing), []);
+    list();
+    while (listedIds(routing).length === 0) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(await answers(routing, "x"), ["slow", "x", "x"]);
+  });
+
+  test("that fails is logged once, and takes nothing away that was there", async () => {
+    const lines = new PassThrough({ encoding: "utf8" });
+    await using routing = await routingFixture(
+      { engines: ["a"], discovery: { refresh_interval_ms: 1 } },
+      { logger: createLogger("info", lines), prepare: (engine) => (engine.models = ["x"]) },
+    );
+    let asked = 0;
+    routing.engine("a").listing = async () => {
+      asked++;
+      throw new AppError("upstream_failed", "Nobody answers.");
+    };
+    await once(lines, "data");
+    while (asked < 5) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.deepEqual(listedIds(routing), ["x"]);
+    const logged = String(lines.read() ?? "")
+      .split("\n")
+      .filter((line) => line.includes("did not tell"));
+    assert.ok(logged.length <= 1, logged.join("\n"));
+  });
+
+  test("takes the models of an optional engine away when it no longer answers", async () => {
+    let up = true;
+    await using routing = await routingFixture(
+      { implicitEngines: { ollama: { settings: scripted, optional: true } }, discovery: { refresh_interval_ms: 1 } },
+      {
+        prepare: (engine) => {
+          engine.models = ["tiny"];
+          engine.listing = async () => {
+            if (!up) throw new AppError("upstream_failed", "Nobody answers.");
+          };
+        },
+      },
+    );
+    assert.deepEqual(await answers(routing, "ollama/tiny"), ["ollama", "tiny", "ollama/tiny"]);
+    up = false;
+    while (listedIds(routing).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.throws(() => routing.chat("ollama/tiny"), { code: "model_not_found" });
+    up = true;
+    while (listedIds(routing).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  });
+
+  test("that is off finds nothing, but engines can be named", async () => {
+    await using routing = await withModels({ a: ["x"] }, { discovery: { enabled: false } });
+    assert.deepEqual(listedIds(routing), []);
+    assert.throws(() => routing.chat("x"), { code: "model_not_found" });
+    assert.deepEqual(await answers(routing, "a/x"), ["a", "x", "a/x"]);
+  });
+});

@@ -1,0 +1,240 @@
+/** Which target a call goes to: weights, places, outages. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import { routingFixture, streamedText, type Fixture } from "./routing-fixture.ts";
+import { answer, chatCall, fail, failed, hang, rateLimited } from "./scripted-engine.ts";
+
+const two = { engines: ["a", "b"], models: { m: { targets: [{ engine: "a" }, { engine: "b" }] } } };
+
+async function callTimes(routing: Fixture, times: number): Promise<void> {
+  for (let call = 0; call < times; call++) await routing.chat("m").complete(chatCall());
+}
+
+function callsOf(routing: Fixture): Record<string, number> {
+  return Object.fromEntries(routing.engines.map(({ name, calls }) => [name, calls.length]));
+}
+
+describe("weights", () => {
+  test("are the shares of the calls", async () => {
+    await using routing = await routingFixture(
+      {
+        engines: ["a", "b", "c", "off"],
+        models: {
+          m: {
+            targets: [
+              { engine: "a", weight: 6 },
+              { engine: "b", weight: 3 },
+              { engine: "c", weight: 1 },
+              { engine: "off", weight: 0 },
+            ],
+          },
+        },
+      },
+      { seed: 42 },
+    );
+    await callTimes(routing, 10_000);
+    const { a = 0, b = 0, c = 0, off } = callsOf(routing);
+    // Four standard deviations of a binomial distribution with these shares.
+    assert.ok(Math.abs(a - 6_000) < 200, `a had ${a}`);
+    assert.ok(Math.abs(b - 3_000) < 190, `b had ${b}`);
+    assert.ok(Math.abs(c - 1_000) < 120, `c had ${c}`);
+    assert.equal(off, 0);
+  });
+
+  test("give way to load: a slow target collects fewer calls", async () => {
+    await using routing = await routingFixture(two);
+    routing.engine("a").always = hang("first");
+    const abort = new AbortController();
+    const iterators = [];
+    for (let call = 0; call < 100; call++) {
+      const iterator = routing.chat("m").stream(chatCall(abort.signal))[Symbol.asyncIterator]();
+      iterators.push(iterator);
+      const text = (await iterator.next()).value?.choices[0]?.delta.content;
+      if (text === "hello") await iterator.next();
+    }
+    // Only when chance names the busy target twice, a quarter of the time, it gets the call.
+    const { a = 0, b = 0 } = callsOf(routing);
+    assert.ok(a >= 12 && a <= 38, `a had ${a}, b had ${b}`);
+    abort.abort();
+    await Promise.all(iterators.map((iterator) => iterator.return?.()));
+  });
+
+  test("of a target that was out come back little by little", async () => {
+    await using routing = await routingFixture({
+      ...two,
+      routing: { failure_threshold: 1, window_ms: 1_000, open_ms: 10_000 },
+    });
+    routing.engine("a").steps = [fail(failed())];
+    while (callsOf(routing)["a"] === 0) await callTimes(routing, 1);
+    routing.clock.nowMs += 10_001;
+    // The open target may be tried again: the next call that chance sends there is the probe.
+    while (callsOf(routing)["a"] === 1) await callTimes(routing, 1);
+    const early = callsOf(routing)["a"]!;
+    await callTimes(routing, 1_000);
+    const soon = callsOf(routing)["a"]! - early;
+    assert.ok(soon > 40 && soon < 160, `${soon} of 1000 calls right after the outage`);
+    routing.clock.nowMs += 10_000;
+    await callTimes(routing, 1_000);
+    const later = callsOf(routing)["a"]! - early - soon;
+    assert.ok(later > 430 && later < 570, `${later} of 1000 calls when it was over`);
+  });
+});
+
+describe("places", () => {
+  const limited = {
+    engines: ["a", "b"],
+    models: {
+      m: {
+        targets: [
+          { engine: "a", max_concurrent: 2 },
+          { engine: "b", max_concurrent: 1 },
+        ],
+      },
+    },
+  };
+
+  test("are taken at the next target when one is full; then the model is overloaded", async () => {
+    await using routing = await routingFixture(limited);
+    for (const engine of routing.engines) engine.always = hang("first");
+    const abort = new AbortController();
+    const open = [];
+    for (let call = 0; call < 3; call++) {
+      const stream = routing.chat("m").stream(chatCall(abort.signal))[Symbol.asyncIterator]();
+      await stream.next();
+      open.push(stream);
+    }
+    assert.deepEqual(callsOf(routing), { a: 2, b: 1 });
+    const refused = { code: "overloaded", retryAfterMs: 1_000 };
+    await assert.rejects(routing.chat("m").complete(chatCall()), refused);
+    await assert.rejects(streamedText(routing.chat("m")), refused);
+    await open[0]!.return?.();
+    for (const engine of routing.engines) engine.always = answer("fine");
+    assert.equal(await streamedText(routing.chat("m")), "fine");
+    abort.abort();
+    await Promise.all(open.map((stream) => stream.return?.()));
+  });
+
+  test("are counted over all routes to the same model of an engine", async () => {
+    const target = { engine: "a", model: "same", max_concurrent: 1 };
+    await using routing = await routingFixture({
+      engines: ["a"],
+      models: { m: { targets: [target] }, other: { targets: [target] } },
+    });
+    routing.engine("a").always = hang("first");
+    const stream = routing.chat("m").stream(chatCall())[Symbol.asyncIterator]();
+    await stream.next();
+    await assert.rejects(routing.chat("other").complete(chatCall()), { code: "overloaded" });
+    await stream.return?.();
+  });
+
+  test("that are all taken lead to the fallbacks", async () => {
+    await using routing = await routingFixture({
+      engines: ["a", "b"],
+      models: {
+        m: { targets: [{ engine: "a", max_concurrent: 1 }], fallbacks: ["n"] },
+        n: { targets: [{ engine: "b" }] },
+      },
+    });
+    routing.engine("a").always = hang("first");
+    const stream = routing.chat("m").stream(chatCall())[Symbol.asyncIterator]();
+    await stream.next();
+    assert.equal((await routing.chat("m").complete(chatCall())).model, "n");
+    await stream.return?.();
+  });
+});
+
+describe("outages", () => {
+  const breaking = {
+    engines: ["a"],
+    models: { m: { targets: [{ engine: "a" }], retries: { attempts: 0 } } },
+    routing: { failure_threshold: 3, window_ms: 30_000, open_ms: 15_000 },
+  };
+
+  async function failTimes(routing: Fixture, error: AppError, times: number): Promise<void> {
+    routing.engine("a").always = fail(error);
+    for (let call = 0; call < times; call++) await assert.rejects(routing.chat("m").complete(chatCall()));
+  }
+
+  test("end the calls at once, until one call finds the target well again", async () => {
+    await using routing = await routingFixture(breaking);
+    await failTimes(routing, failed(), 3);
+    routing.clock.nowMs += 5_000;
+    await assert.rejects(routing.chat("m").complete(chatCall()), { code: "overloaded", retryAfterMs: 10_000 });
+    assert.equal(routing.engine("a").calls.length, 3);
+    routing.clock.nowMs += 10_000;
+    routing.engine("a").always = answer("fine");
+    await callTimes(routing, 5);
+    assert.equal(routing.engine("a").calls.length, 8);
+  });
+
+  test("are probed by one call at a time", async () => {
+    await using routing = await routingFixture(breaking);
+    await failTimes(routing, failed(), 3);
+    routing.clock.nowMs += 15_000;
+    let heal = (): void => {};
+    routing.engine("a").always = { kind: "wait", until: new Promise<void>((resolve) => (heal = resolve)) };
+    const probe = routing.chat("m").complete(chatCall());
+    await assert.rejects(routing.chat("m").complete(chatCall()), { code: "overloaded" });
+    heal();
+    await probe;
+    await callTimes(routing, 2);
+  });
+
+  test("are not over when the probe's client leaves, nor does that lock the target out", async () => {
+    await using routing = await routingFixture(breaking);
+    await failTimes(routing, failed(), 3);
+    routing.clock.nowMs += 15_000;
+    routing.engine("a").always = hang();
+    const abort = new AbortController();
+    const probe = routing.chat("m").complete(chatCall(abort.signal));
+    abort.abort();
+    await assert.rejects(probe, { code: "client_closed" });
+    routing.engine("a").always = answer("fine");
+    await callTimes(routing, 2);
+  });
+
+  for (const error of [
+    new AppError("invalid_request", "no"),
+    new AppError("unsupported_parameter", "no"),
+    new AppError("context_length_exceeded", "no"),
+    rateLimited(),
+  ]) {
+    test(`do not come from ${error.code}`, async () => {
+      await using routing = await routingFixture(breaking);
+      await failTimes(routing, error, 20);
+      assert.equal(routing.engine("a").calls.length, 20);
+    });
+  }
+
+  test("do not come from clients that leave", async () => {
+    await using routing = await routingFixture(breaking);
+    routing.engine("a").always = hang();
+    for (let call = 0; call < 10; call++) {
+      const abort = new AbortController();
+      const running = routing.chat("m").complete(chatCall(abort.signal));
+      abort.abort();
+      await assert.rejects(running, { code: "client_closed" });
+    }
+    assert.equal(routing.engine("a").calls.length, 10);
+  });
+
+  test("come from streams that break, too", async () => {
+    await using routing = await routingFixture(breaking);
+    routing.engine("a").always = fail(failed(), "first");
+    for (let call = 0; call < 3; call++) {
+      await assert.rejects(streamedText(routing.chat("m")), { code: "upstream_failed" });
+    }
+    await assert.rejects(streamedText(routing.chat("m")), { code: "overloaded" });
+  });
+});
+
+test("a target's own time limits reach its engine", async () => {
+  const timeouts = { first_byte_timeout_ms: 5, total_timeout_ms: 50 };
+  await using routing = await routingFixture({
+    engines: ["a"],
+    models: { m: { targets: [{ engine: "a", model: "quick", timeouts }, { engine: "a" }] } },
+  });
+  assert.deepEqual(routing.engine("a").timeouts.get("quick"), timeouts);
+  assert.equal(routing.engine("a").timeouts.get("m-upstream"), undefined);
+});
