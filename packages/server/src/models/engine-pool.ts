@@ -3,23 +3,19 @@
  * earlier one. An engine whose settings did not change is the same engine after a reload.
  */
 import { isDeepStrictEqual } from "node:util";
+import type { EngineSettings } from "../config/engine-settings.ts";
 import type { RoutingSettings } from "../config/models.ts";
 import type { Logger } from "../logger.ts";
 import type { Engine } from "./model.ts";
 import { TargetState } from "./target.ts";
 
-/** An entry under `engines`; the members beside `type` are the engine type's own. */
-export interface AnyEngineSettings {
-  readonly type: string;
-}
-
 /** Makes an engine ready for calls. @throws AppError when the settings cannot work */
-export type CreateEngine = (name: string, settings: AnyEngineSettings) => Promise<Engine>;
+export type CreateEngine = (name: string, settings: EngineSettings) => Promise<Engine>;
 
 /** An engine with all that outlives a reload. */
 export interface PooledEngine {
   readonly name: string;
-  readonly settings: AnyEngineSettings;
+  readonly settings: EngineSettings;
   readonly engine: Engine;
   /** By the model's name at the engine. */
   readonly states: Map<string, TargetState>;
@@ -37,7 +33,7 @@ export class EnginePool {
   }
 
   /** The engine with this name and these settings, made if there is none, with one more user. */
-  async acquire(name: string, settings: AnyEngineSettings): Promise<PooledEngine> {
+  async acquire(name: string, settings: EngineSettings): Promise<PooledEngine> {
     for (const pooled of this.#users.keys()) {
       if (pooled.name === name && isDeepStrictEqual(pooled.settings, settings)) {
         this.hold(pooled);

@@ -1,5 +1,6 @@
 /** The routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced. */
 import { Value } from "typebox/value";
+import type { EngineSettings } from "../config/engine-settings.ts";
 import {
   retries as retriesSchema,
   type ModelSettings,
@@ -7,13 +8,13 @@ import {
   type RoutingSettings,
 } from "../config/models.ts";
 import { AppError } from "../errors.ts";
-import { Lease, stateOf, type AnyEngineSettings, type EnginePool, type PooledEngine } from "./engine-pool.ts";
+import { Lease, stateOf, type EnginePool, type PooledEngine } from "./engine-pool.ts";
 import type { Route } from "./route.ts";
 import type { Target } from "./target.ts";
 
 /** The parts of the configuration that say which models there are. */
 export interface ModelsConfig {
-  readonly engines: Readonly<Record<string, AnyEngineSettings>>;
+  readonly engines: Readonly<Record<string, EngineSettings>>;
   /** Engines that nobody configured; an entry under `engines` with the same name comes before. */
   readonly implicitEngines: Readonly<Record<string, ImplicitEngine>>;
   readonly models: Readonly<Record<string, ModelSettings>>;
@@ -24,7 +25,7 @@ export interface ModelsConfig {
 
 /** An engine that the server found by itself. */
 export interface ImplicitEngine {
-  readonly settings: AnyEngineSettings;
+  readonly settings: EngineSettings;
   /** Whether it is there only if it answers, such as a server on a usual port. */
   readonly optional: boolean;
 }

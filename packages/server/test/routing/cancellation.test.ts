@@ -1,7 +1,7 @@
 /** Calls that are cancelled, in every state, and what is left behind by calls of any kind: nothing. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
 import { sleep } from "../../src/models/retry.ts";
 import { routingFixture, streamedText } from "./routing-fixture.ts";
@@ -156,7 +156,7 @@ test("whatever calls do, no place stays taken and no engine stays busy", async (
       for (const engine of routing.engines) engine.always = hang("busy");
       const streams = Array.from({ length: 3 }, () => routing.chat("m").stream(chatCall())[Symbol.asyncIterator]());
       for (const stream of streams) assert.equal((await stream.next()).value?.model, "m");
-      await Promise.all(streams.map((stream) => stream.return?.()));
+      for (const stream of streams) await stream.return?.();
     }),
     { numRuns: 300 },
   );

@@ -1,10 +1,9 @@
 /** The configuration is replaced while calls run. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { routingFixture, streamedText, type SomeConfig } from "./routing-fixture.ts";
+import { routingFixture, scripted, streamedText, type SomeConfig } from "./routing-fixture.ts";
 import { answer, chatCall, fail, failed, hang } from "./scripted-engine.ts";
 
-const scripted = (version: number) => ({ type: "scripted", version });
 const toOne: SomeConfig = { engines: { a: scripted(1) }, models: { m: { targets: [{ engine: "a" }] } } };
 
 describe("a reload", () => {

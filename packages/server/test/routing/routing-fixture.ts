@@ -1,19 +1,24 @@
 /** A registry over scripted engines, with a clock that moves only when a test or a pause moves it. */
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
+import type { EngineSettings } from "../../src/config/engine-settings.ts";
 import type { ModelSettings, RoutingSettings, TargetSettings } from "../../src/config/models.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import type { AnyEngineSettings } from "../../src/models/engine-pool.ts";
 import type { ChatModel } from "../../src/models/model.ts";
 import type { ModelAccess } from "../../src/models/model-access.ts";
 import { createRegistry, type Registry } from "../../src/models/registry.ts";
 import type { ImplicitEngine, ModelsConfig } from "../../src/models/route-table.ts";
 import { chatCall, ScriptedEngine } from "./scripted-engine.ts";
 
+/** Settings of some engine; only whether two of them are the same matters here. */
+export function scripted(version = 1): EngineSettings {
+  return { type: "mistral", api_key: `key-${version}` } as EngineSettings;
+}
+
 export const everyone: ModelAccess = { allowedModels: undefined };
 
 /** Only what a test cares about; the rest is the default. */
 export interface SomeConfig {
-  readonly engines?: readonly string[] | Readonly<Record<string, AnyEngineSettings>>;
+  readonly engines?: readonly string[] | Readonly<Record<string, EngineSettings>>;
   readonly implicitEngines?: Readonly<Record<string, ImplicitEngine>>;
   readonly models?: Readonly<Record<string, SomeModel>>;
   readonly aliases?: Readonly<Record<string, string>>;
@@ -27,7 +32,7 @@ type SomeModel = Omit<Partial<ModelSettings>, "targets" | "retries"> & {
 };
 
 export function configOf(some: SomeConfig): ModelsConfig {
-  const named = Array.isArray(some.engines) ? some.engines.map((name: string) => [name, { type: "scripted" }]) : [];
+  const named = Array.isArray(some.engines) ? some.engines.map((name: string) => [name, scripted()]) : [];
   const engines = Array.isArray(some.engines) ? Object.fromEntries(named) : (some.engines ?? {});
   const models = Object.entries(some.models ?? {}).map(([id, { targets, retries, ...rest }]) => {
     const settings: ModelSettings = {
@@ -66,7 +71,7 @@ export interface Fixture {
   engine(name: string): ScriptedEngine;
   /** All engines that were ever made. */
   readonly engines: readonly ScriptedEngine[];
-  readonly engineSettings: readonly AnyEngineSettings[];
+  readonly engineSettings: readonly EngineSettings[];
   readonly clock: { nowMs: number };
   /** Pauses that routing took, milliseconds. */
   readonly pauses: number[];
@@ -87,7 +92,7 @@ export interface FixtureOptions {
 
 export async function routingFixture(some: SomeConfig, options: FixtureOptions = {}): Promise<Fixture> {
   const engines: ScriptedEngine[] = [];
-  const engineSettings: AnyEngineSettings[] = [];
+  const engineSettings: EngineSettings[] = [];
   const clock = { nowMs: 1_000_000 };
   const pauses: number[] = [];
   const registry = await createRegistry({

@@ -57,7 +57,7 @@ describe("weights", () => {
     const { a = 0, b = 0 } = callsOf(routing);
     assert.ok(a >= 12 && a <= 38, `a had ${a}, b had ${b}`);
     abort.abort();
-    await Promise.all(iterators.map((iterator) => iterator.return?.()));
+    for (const iterator of iterators) await iterator.return?.();
   });
 
   test("of a target that was out come back little by little", async () => {
@@ -112,7 +112,7 @@ describe("places", () => {
     for (const engine of routing.engines) engine.always = answer("fine");
     assert.equal(await streamedText(routing.chat("m")), "fine");
     abort.abort();
-    await Promise.all(open.map((stream) => stream.return?.()));
+    for (const stream of open) await stream.return?.();
   });
 
   test("are counted over all routes to the same model of an engine", async () => {
