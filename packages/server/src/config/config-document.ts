@@ -28,8 +28,8 @@ export function renderConfigDocument(): string {
 function renderSection(name: string, schema: SettingSchema): string {
   const reload = isReloadable(name) ? " May change while the server runs." : "";
   const head = `## \`${name}\`\n\n${schema.description ?? ""}${reload}\n`;
-  const entry = entrySchema(schema);
-  const members = entry === undefined ? undefined : typedMembers(entry);
+  const map = entrySchema(schema);
+  const members = map === undefined ? undefined : typedMembers(map.entry);
   if (members === undefined) return `${head}\n${renderTable(rowsOf(schema, { path: name, steps: [name] }))}`;
   const parts = [...members].map(([type, member]) => {
     const rows = rowsOf(member, { path: `${name}.<name>`, steps: undefined });
@@ -45,8 +45,8 @@ interface Place {
 }
 
 function rowsOf(schema: SettingSchema, place: Place): SettingRow[] {
-  const entry = entrySchema(schema);
-  if (entry !== undefined) return below(entry, { path: `${place.path}.<name>`, steps: undefined });
+  const map = entrySchema(schema);
+  if (map !== undefined) return below(map.entry, { path: `${place.path}.<name>`, steps: undefined });
   if (schema.items?.properties !== undefined) {
     return rowsOf(schema.items, { path: `${place.path}[]`, steps: undefined });
   }

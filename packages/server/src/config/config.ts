@@ -1,8 +1,9 @@
 /** The whole configuration: every section of `sounding.yaml` in the order of the documentation. */
 import { Type, type Static } from "typebox";
+import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { limits } from "./limits.ts";
-import { aliases, discovery, models, routing } from "./models.ts";
+import { aliases, models, routing } from "./models.ts";
 import { server } from "./server.ts";
 import { storage } from "./storage.ts";
 

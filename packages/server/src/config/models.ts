@@ -1,5 +1,5 @@
 /**
- * Which models there are and how a call finds its engine: `models`, `aliases`, `routing` and `discovery` of the
+ * Which models there are and how a call finds its engine: `models`, `aliases` and `routing` of the
  * configuration file. All of it may change while the server runs.
  */
 import { Type, type Static } from "typebox";
@@ -91,21 +91,3 @@ export const routing = Type.Object(
   { default: {}, description: "When a failing target is left alone (circuit breaker)." },
 );
 export type RoutingSettings = Static<typeof routing>;
-
-export const discovery = Type.Object(
-  {
-    enabled: Type.Boolean({
-      default: true,
-      description:
-        "Offer models that nobody configured: those of a vendor whose key is in the environment and Ollama's.",
-    }),
-    refresh_interval_ms: milliseconds(600_000, "Time between two looks at what the engines offer."),
-    ollama_url: Type.String({
-      pattern: "^https?://",
-      default: "http://127.0.0.1:11434",
-      description: "Where to look for Ollama.",
-    }),
-  },
-  { default: {}, description: "Models that appear by themselves." },
-);
-export type DiscoverySettings = Static<typeof discovery>;

@@ -2,6 +2,8 @@
  * Rules between settings: targets name engines, fallbacks and aliases name models, and neither runs in a circle.
  * Works on a configuration that may still be wrong elsewhere, so that all problems are told together.
  */
+import { Value } from "typebox/value";
+import { discovery as discoverySchema, implicitEngines } from "./discovery.ts";
 import { suggestion } from "./closest.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isMap } from "./resolution.ts";
@@ -24,20 +26,22 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   };
   const models = section("models");
   const aliases = section("aliases");
-  checkTargets(models, section("engines"), report);
+  const { discovery } = isMap(config) ? config : {};
+  const implicit = Value.Check(discoverySchema, discovery) ? Object.keys(implicitEngines(discovery)) : [];
+  checkTargets(models, [...Object.keys(section("engines")), ...implicit], report);
   checkFallbacks(models, report);
   checkAliases(aliases, models, report);
   return problems;
 }
 
-function checkTargets(models: Entries, engines: Entries, report: Report): void {
+function checkTargets(models: Entries, engines: readonly string[], report: Report): void {
   for (const [modelId, model] of Object.entries(models)) {
     const targets = isMap(model) && Array.isArray(model["targets"]) ? (model["targets"] as unknown[]) : [];
     for (const [index, target] of targets.entries()) {
       const engine = isMap(target) ? target["engine"] : undefined;
-      if (typeof engine !== "string" || Object.hasOwn(engines, engine)) continue;
+      if (typeof engine !== "string" || engines.includes(engine)) continue;
       const path = ["models", modelId, "targets", index, "engine"];
-      report(path, `${formatPath(path)} is ${missing(engine, "engine", Object.keys(engines))}`);
+      report(path, `${formatPath(path)} is ${missing(engine, "engine", engines)}`);
     }
   }
 }
@@ -45,7 +49,7 @@ function checkTargets(models: Entries, engines: Entries, report: Report): void {
 function missing(name: string, kind: "engine" | "model", known: readonly string[]): string {
   const meant = suggestion(name, known);
   const listed = known.length === 0 ? ` There are no ${kind}s.` : ` The ${kind}s: ${known.slice(0, 20).join(", ")}.`;
-  return `${JSON.stringify(name)}, but there is no such ${kind} under \`${kind}s\`.${meant || listed}`;
+  return `${JSON.stringify(name)}, but there is no such ${kind}.${meant || listed}`;
 }
 
 function fallbacksOf(model: unknown): readonly unknown[] {

@@ -14,8 +14,7 @@ export function resolveSettings(schema: SettingSchema, at: At, resolution: Resol
   const members = typedMembers(schema);
   if (members !== undefined) return resolveTyped(members, at, resolution);
   if (schema.properties !== undefined) return resolveObject(schema, at, resolution);
-  const entry = entrySchema(schema);
-  if (entry !== undefined) return resolveMap(schema, entry, at, resolution);
+  if (schema.patternProperties !== undefined) return resolveMap(schema, at, resolution);
   if (schema.items?.properties !== undefined) return resolveList(schema, schema.items, at, resolution);
   return resolveLeaf(schema, at, resolution);
 }
@@ -97,17 +96,22 @@ function reportUnknownNames(given: object, known: readonly string[], at: At, res
   }
 }
 
-function resolveMap(schema: SettingSchema, entry: SettingSchema, at: At, resolution: Resolution): unknown {
+function resolveMap(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const given = at.value ?? schema.default;
   if (given === undefined) return undefined;
   if (!isMap(given)) {
     reportShape(schema, at, resolution);
     return given;
   }
+  const { entry, names } = entrySchema(schema)!;
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {
       const path = [...at.path, name];
-      if (name === "") report(resolution, { path, part: "key" }, `A name in ${formatPath(at.path)} is empty.`);
+      if (name === "" || !new RegExp(names, "u").test(name)) {
+        const allowed = name === "" ? "a name that is not empty" : `a name that matches \`${names}\``;
+        const message = `${formatPath(at.path)} has the name ${formatValue(name)}; it must be ${allowed}.`;
+        report(resolution, { path, part: "key" }, message);
+      }
       return [name, resolveEntry(entry, { path, value, fixed: false }, resolution)];
     }),
   );

@@ -59,9 +59,10 @@ export function describeAllowed(schema: SettingSchema): string {
   }
 }
 
-/** Whether the schema is a map from free names to values, and of which values. */
-export function entrySchema(schema: SettingSchema): SettingSchema | undefined {
-  return schema.patternProperties === undefined ? undefined : Object.values(schema.patternProperties)[0];
+/** Of a map from free names to values: what a value must be, and the pattern of a name. */
+export function entrySchema(schema: SettingSchema): { entry: SettingSchema; names: string } | undefined {
+  const [names, entry] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
+  return names === undefined || entry === undefined ? undefined : { entry, names };
 }
 
 /** The members of a union that differ by the value of their `type`; undefined for anything else. */
