@@ -7,5 +7,6 @@ export interface CommandEntry {
 }
 
 export const commands: readonly CommandEntry[] = [
+  { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "config", load: async () => (await import("./commands/config.ts")).configCommand },
 ];

@@ -2,3 +2,5 @@
 export { loadConfig, type LoadedConfig } from "./config/load-config.ts";
 export { formatProblem } from "./config/problem.ts";
 export type { SettingOrigin } from "./config/resolution.ts";
+export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
+export type { App } from "./app.ts";

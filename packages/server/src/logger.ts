@@ -13,6 +13,11 @@ export interface Logger {
   error(fields: LogFields, message: string): void;
 }
 
+/** A logger whose level can change while the server runs. */
+export interface LeveledLogger extends Logger {
+  setLevel(level: LogLevel): void;
+}
+
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
@@ -43,7 +48,7 @@ function describeError(error: unknown): unknown {
 }
 
 /** A logger that writes to `destination` (a stream; standard error when absent, so that standard output stays the user's). */
-export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): Logger {
+export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): LeveledLogger {
   const logger = pino(
     {
       level,
@@ -55,7 +60,11 @@ export function createLogger(level: LogLevel, destination?: NodeJS.WritableStrea
     },
     destination ?? pino.destination({ dest: 2, sync: false }),
   );
-  return logger;
+  return Object.assign(logger, {
+    setLevel(next: LogLevel) {
+      logger.level = next;
+    },
+  });
 }
 
 export const silentLogger: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,0 +1,48 @@
+/** What a started server says: where it is, the first keys, and three things to try as they can be pasted. */
+
+export interface Welcome {
+  readonly url: string;
+  /** The secrets that the first start made. */
+  readonly firstStart:
+    | { readonly organization: string; readonly key: string; readonly operatorKey: string | undefined }
+    | undefined;
+}
+
+/** The model that is always there, to try the pipeline. */
+const trialModel = "sounding-trial";
+
+export function renderWelcome({ url, firstStart }: Welcome): string {
+  const key = firstStart?.key ?? "$SOUNDING_API_KEY";
+  return `Sounding takes calls at ${url} (to read: ${url}/docs).
+
+${firstStart === undefined ? laterStart : firstKeys(firstStart)}
+Three things to try, each in another terminal, from this folder:
+
+  curl ${url}/v1/chat/completions \\
+    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
+    -d '{"model": "${trialModel}", "messages": [{"role": "user", "content": "Hello!"}]}'
+
+  SOUNDING_BASE_URL=${url} SOUNDING_API_KEY=${key} \\
+    npx sounding chat --model ${trialModel} "Hello!"
+
+  OPENAI_BASE_URL=${url}/v1 OPENAI_API_KEY=${key} npx node --input-type=module -e '
+    import OpenAI from "openai";
+    const messages = [{ role: "user", content: "Hello!" }];
+    const stream = await new OpenAI().chat.completions.create({ model: "${trialModel}", messages, stream: true });
+    for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "\\n");'
+
+`;
+}
+
+const laterStart = `The first key was printed at the first start. Another: npx sounding key create --help
+`;
+
+function firstKeys({ organization, key, operatorKey }: NonNullable<Welcome["firstStart"]>): string {
+  const operator = operatorKey === undefined ? "" : `  operator's key  ${operatorKey}   (administers; keep it apart)\n`;
+  return `This is the first start. These were made, and the keys are shown this once:
+
+  organization    ${organization}
+  project         default
+  API key         ${key}
+${operator}`;
+}

@@ -1,0 +1,111 @@
+/** The composition root: every part is built once, here, by hand, and closed in the reverse order. */
+import { mkdir } from "node:fs/promises";
+import { resolve } from "node:path";
+import { operations } from "./api/index.ts";
+import { toOpenApi } from "./api/openapi.ts";
+import { catalogRoutes } from "./catalog/routes.ts";
+import { createChat } from "./chat/complete.ts";
+import { chatRoutes } from "./chat/routes.ts";
+import type { Config } from "./config/config.ts";
+import { implicitEngines } from "./config/discovery.ts";
+import { toAppError } from "./errors.ts";
+import { startHttpServer } from "./http/server.ts";
+import { createLimiter } from "./limits/limiter.ts";
+import { MonthlyUsage } from "./limits/monthly-usage.ts";
+import type { LeveledLogger } from "./logger.ts";
+import { createEngineFactory } from "./models/engine-factory.ts";
+import { createRegistry } from "./models/registry.ts";
+import type { ModelsConfig } from "./models/route-table.ts";
+import { createMetrics } from "./status/metrics.ts";
+import { statusRoutes } from "./status/routes.ts";
+import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
+import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
+import { createKeyCheck } from "./tenancy/key-check.ts";
+import { tenancyRoutes } from "./tenancy/routes.ts";
+import { createUsageLedger } from "./tenancy/usage.ts";
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly logger: LeveledLogger;
+  readonly version: string;
+}
+
+/** A running server. */
+export interface App {
+  readonly host: string;
+  readonly port: number;
+  /** The secrets of the first keys, when this start made them. */
+  readonly firstStart: FirstStart | undefined;
+  /** Puts in force what a new configuration changes of models, limits and the log; running calls are not touched. */
+  reload(config: Config): Promise<void>;
+  /** Lets running calls end within the shutdown time, then closes everything. */
+  close(): Promise<void>;
+}
+
+/** @throws AppError when a part cannot start; the parts that had started are closed again */
+export async function startApp({ config, logger, version }: AppOptions): Promise<App> {
+  await using starting = new AsyncDisposableStack();
+  const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
+
+  const dataDirectory = resolve(config.storage.data_dir);
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
+  const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
+  const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
+  const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
+  const limiter = createLimiter({ defaults: config.limits, usage });
+  const createEngine = createEngineFactory({ logger, dataDirectory });
+  const registry = closeAtEnd(await createRegistry({ config: modelsOf(config), createEngine, logger }));
+  const metrics = createMetrics(version);
+  const chat = createChat({
+    resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
+    limiter,
+    observe: (call) => metrics.observeChat(call),
+  });
+  const http = closeAtEnd(
+    await startHttpServer({
+      settings: config.server,
+      checkKey: (secret) => keyCheck.check(secret),
+      logger,
+      observe: (exchange) => metrics.observeRequest(exchange),
+      routes: [
+        ...chatRoutes(chat),
+        ...catalogRoutes(registry),
+        ...tenancyRoutes(control),
+        ...statusRoutes({
+          metrics,
+          document: toOpenApi(operations, version),
+          docs: config.server.docs,
+          checkReadiness: async () => ({ control_database: await checkDatabase(control) }),
+        }),
+      ],
+    }),
+  );
+
+  const running = starting.move();
+  return {
+    host: http.host,
+    port: http.port,
+    firstStart,
+    async reload(next) {
+      await registry.reload(modelsOf(next));
+      limiter.setDefaults(next.limits);
+      logger.setLevel(next.server.log_level);
+    },
+    close: () => running.disposeAsync(),
+  };
+}
+
+function modelsOf(config: Config): ModelsConfig {
+  return { ...config, implicitEngines: implicitEngines(config.discovery) };
+}
+
+/** What is wrong with the control database, if anything. */
+async function checkDatabase(control: ControlDatabase): Promise<string | undefined> {
+  try {
+    await control.read((database) => database.selectFrom("organizations").select("id").limit(1).execute());
+    return undefined;
+  } catch (error) {
+    return toAppError(error).message;
+  }
+}

@@ -1,0 +1,59 @@
+/** Runs the server as a process does: configuration, start, reload, and a graceful end when the signal fires. */
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { startApp, type App } from "./app.ts";
+import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
+import { formatProblem } from "./config/problem.ts";
+import { watchConfig } from "./config/watch-config.ts";
+import { createLogger } from "./logger.ts";
+
+export interface ServeOptions {
+  /** The configuration file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` if there is one. */
+  readonly configPath?: string | undefined;
+  /** Settings from the command line, over the file and the environment. */
+  readonly overrides?: ConfigOverrides | undefined;
+  /** Ends the server gracefully. */
+  readonly signal: AbortSignal;
+  /** Called once, when the server takes calls. */
+  onReady(app: App): void;
+}
+
+/** The configuration cannot be used; `problems` says why, a line each. */
+export class InvalidConfigError extends Error {
+  override readonly name = "InvalidConfigError";
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`The configuration has ${problems.length === 1 ? "a problem" : `${problems.length} problems`}.`);
+    this.problems = problems;
+  }
+}
+
+/**
+ * Resolves when the server has ended.
+ * @throws InvalidConfigError, or AppError when a part cannot start
+ */
+export async function serve({ configPath, overrides, signal, onReady }: ServeOptions): Promise<void> {
+  const load = { path: configPath, overrides };
+  const loaded = await loadConfig(load);
+  const { config } = loaded;
+  if (config === undefined) throw new InvalidConfigError(loaded.problems.map(formatProblem));
+  const logger = createLogger(config.server.log_level);
+  const app = await startApp({ config, logger, version: readVersion() });
+  const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
+  try {
+    logger.info({ host: app.host, port: app.port }, "the server takes calls");
+    onReady(app);
+    if (!signal.aborted) await once(signal, "abort");
+    logger.info({}, "the server is shutting down");
+  } finally {
+    await watch.close();
+    await app.close();
+  }
+  logger.info({}, "the server has ended");
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}
