@@ -10,6 +10,7 @@ export interface SettingSchema {
   readonly properties?: Readonly<Record<string, SettingSchema>>;
   readonly required?: readonly string[] | undefined;
   readonly patternProperties?: Readonly<Record<string, SettingSchema>>;
+  readonly propertyNames?: SettingSchema;
   readonly additionalProperties?: boolean | SettingSchema;
   readonly items?: SettingSchema;
   readonly minimum?: number;
@@ -61,8 +62,9 @@ export function describeAllowed(schema: SettingSchema): string {
 
 /** Of a map from free names to values: what a value must be, and the pattern of a name. */
 export function entrySchema(schema: SettingSchema): { entry: SettingSchema; names: string } | undefined {
-  const [names, entry] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
-  return names === undefined || entry === undefined ? undefined : { entry, names };
+  const [anyName, entry] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
+  if (anyName === undefined || entry === undefined) return undefined;
+  return { entry, names: schema.propertyNames?.pattern ?? anyName };
 }
 
 /** The members of a union that differ by the value of their `type`; undefined for anything else. */

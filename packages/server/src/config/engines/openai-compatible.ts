@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { bytes, milliseconds } from "../quantities.ts";
 import { secret } from "../secret.ts";
+import { headers } from "./headers.ts";
 import { engineTimeouts } from "./timeouts.ts";
 
 const httpUrl = (description: string, example: string) =>
@@ -13,10 +14,7 @@ const httpUrl = (description: string, example: string) =>
 const headerValue = (description: string) => Type.String({ minLength: 1, pattern: "^[\\x20-\\x7e]*$", description });
 
 const atAnyEngine = {
-  headers: Type.Record(Type.String({ minLength: 1 }), secret("The header's value.", { pattern: "^[\\x20-\\x7e]*$" }), {
-    default: {},
-    description: "Further headers of every request to the engine.",
-  }),
+  headers,
   models: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512, description: "A model's name at the engine." }), {
       maxItems: 10_000,

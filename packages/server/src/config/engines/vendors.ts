@@ -4,15 +4,14 @@
  */
 import { Type, type Static } from "typebox";
 import { secret } from "../secret.ts";
+import { headers } from "./headers.ts";
 import { engineTimeouts } from "./timeouts.ts";
 
 const baseUrl = (value: string) =>
   Type.String({ pattern: "^https?://", default: value, description: "Address of the API, version included." });
 
 const shared = {
-  headers: Type.Optional(
-    Type.Record(Type.String(), Type.String(), { description: "Further headers of every request to the vendor." }),
-  ),
+  headers: Type.Optional(headers),
   models: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
       description: "The models to offer. Absent: those that the vendor lists.",
