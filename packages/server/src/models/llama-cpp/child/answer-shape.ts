@@ -1,0 +1,130 @@
+/**
+ * What an answer may look like: free text, JSON by a schema, or tool calls. Holds each token to it before it is chosen,
+ * and tells when free text turns into a tool call.
+ */
+import { AppError } from "../../../errors.ts";
+import { choice, type Grammar } from "../grammar/grammar.ts";
+import { anyObject } from "../grammar/json-text.ts";
+import { schemaGrammar } from "../grammar/json-schema.ts";
+import { createMatcher, type Matcher, type MatcherState } from "../grammar/matcher.ts";
+import type { Generation } from "../protocol.ts";
+import { toolCallsGrammar, triggerOf, type ToolFormat } from "./tool-format.ts";
+
+export interface AnswerShape {
+  /** Where tool calls may appear. */
+  readonly toolFormat: ToolFormat | undefined;
+  /** Text that turns free text into tool calls; undefined where the answer is held to a grammar from its start. */
+  readonly trigger: string | undefined;
+  /** Held to from the start; undefined for free text. */
+  readonly fromStart: Grammar | undefined;
+  /** Held to from the trigger's first byte on. */
+  readonly fromTrigger: Grammar | undefined;
+}
+
+function contentGrammar({ format }: Generation): Grammar | undefined {
+  if (format === "text") return undefined;
+  if (format === "json_object") return anyObject;
+  return schemaGrammar(format.schema, "response_format.json_schema.schema", true);
+}
+
+function toolsGrammar(generation: Generation, format: ToolFormat): Grammar {
+  const { toolChoice } = generation;
+  const named = typeof toolChoice === "object" ? toolChoice.name : undefined;
+  const tools = generation.tools.flatMap(({ name, parameters, strict }, index) => {
+    if (named !== undefined && name !== named) return [];
+    const path = `tools[${index}].function.parameters`;
+    const grammar =
+      parameters === undefined ? anyObject : schemaGrammar({ type: "object", ...parameters }, path, strict);
+    return [{ name, grammar }];
+  });
+  return toolCallsGrammar(format, tools, generation.parallelToolCalls && named === undefined);
+}
+
+/**
+ * The shape that a call asks for.
+ * @throws AppError unsupported_parameter or invalid_request for what the model or its template cannot do
+ */
+export function createAnswerShape(generation: Generation, toolFormat: ToolFormat | undefined): AnswerShape {
+  const content = contentGrammar(generation);
+  if (generation.tools.length === 0)
+    return { toolFormat: undefined, trigger: undefined, fromStart: content, fromTrigger: undefined };
+  if (toolFormat === undefined) {
+    throw new AppError(
+      "unsupported_parameter",
+      "tools: this model's chat template has no tools, or in a form that Sounding does not read.",
+      {
+        param: "tools",
+      },
+    );
+  }
+  const tools = toolsGrammar(generation, toolFormat);
+  if (generation.toolChoice !== "auto")
+    return { toolFormat, trigger: undefined, fromStart: tools, fromTrigger: undefined };
+  const trigger = triggerOf(toolFormat);
+  if (content === undefined) return { toolFormat, trigger, fromStart: undefined, fromTrigger: tools };
+  if (trigger.startsWith("{") || trigger.startsWith("[")) {
+    throw new AppError(
+      "unsupported_parameter",
+      "response_format: this model writes tool calls as JSON, so they cannot be told from a JSON answer; leave out tools or response_format.",
+      {
+        param: "response_format",
+      },
+    );
+  }
+  return { toolFormat, trigger, fromStart: choice(content, tools), fromTrigger: undefined };
+}
+
+/** Follows one answer through its shape. */
+export interface ShapeFollower {
+  allows(bytes: Uint8Array): boolean;
+  /** The bytes were chosen; they are allowed. */
+  accept(bytes: Uint8Array): void;
+  /** Whether the answer may end here. */
+  readonly mayEnd: boolean;
+  /** Whether a grammar holds just now. */
+  readonly held: boolean;
+}
+
+interface Place {
+  readonly state: MatcherState | undefined;
+  /** The last bytes of free text, as long as a trigger without its last byte. */
+  readonly tail: Buffer;
+}
+
+function follow(
+  matcher: Matcher | undefined,
+  place: Place,
+  bytes: Uint8Array,
+  trigger: Buffer | undefined,
+): Place | undefined {
+  if (place.state !== undefined) {
+    const state = matcher!.advance(place.state, bytes);
+    return state === undefined ? undefined : { ...place, state };
+  }
+  if (trigger === undefined) return place;
+  const text = Buffer.concat([place.tail, bytes]);
+  const index = text.indexOf(trigger);
+  if (index === -1) return { state: undefined, tail: text.subarray(Math.max(0, text.length - trigger.length + 1)) };
+  const state = matcher!.advance(matcher!.start, text.subarray(index));
+  return state === undefined ? undefined : { state, tail: Buffer.alloc(0) };
+}
+
+export function createShapeFollower(shape: AnswerShape): ShapeFollower {
+  const grammar = shape.fromStart ?? shape.fromTrigger;
+  const matcher = grammar === undefined ? undefined : createMatcher(grammar);
+  const trigger =
+    shape.fromTrigger === undefined || shape.trigger === undefined ? undefined : Buffer.from(shape.trigger);
+  let place: Place = { state: shape.fromStart === undefined ? undefined : matcher!.start, tail: Buffer.alloc(0) };
+  return {
+    allows: (bytes) => follow(matcher, place, bytes, trigger) !== undefined,
+    accept(bytes) {
+      place = follow(matcher, place, bytes, trigger) ?? place;
+    },
+    get mayEnd() {
+      return place.state === undefined || place.state.complete;
+    },
+    get held() {
+      return place.state !== undefined;
+    },
+  };
+}

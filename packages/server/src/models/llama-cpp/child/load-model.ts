@@ -1,0 +1,96 @@
+/** Loads a GGUF file with llama.cpp and makes its context. */
+import {
+  getLlama,
+  InsufficientMemoryError,
+  LlamaLogLevel,
+  NoBinaryFoundError,
+  type LlamaContext,
+  type LlamaModel,
+} from "node-llama-cpp";
+import { AppError } from "../../../errors.ts";
+import type { LoadSettings } from "../protocol.ts";
+
+export interface LoadedModel {
+  readonly model: LlamaModel;
+  readonly context: LlamaContext;
+  readonly template: string;
+  /** What computes: `cpu`, `cuda`, `vulkan` or `metal`. */
+  readonly device: string;
+}
+
+export type ReportLog = (level: "warn" | "error", message: string) => void;
+
+/** Used where the file does not say how much context the model was trained on, and as the most that is taken unasked. */
+const defaultContextSize = 8192;
+
+function contextSizeFor(model: LlamaModel, settings: LoadSettings): number {
+  const trained = model.trainContextSize;
+  if (settings.contextSize === undefined) return Math.min(trained, defaultContextSize);
+  if (settings.contextSize <= trained) return settings.contextSize;
+  throw new AppError(
+    "upstream_failed",
+    `context_size is ${settings.contextSize}, but the model was trained on ${trained} tokens at most.`,
+  );
+}
+
+async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
+  const llama = await getLlama({
+    gpu: settings.gpu,
+    build: "never",
+    skipDownload: true,
+    progressLogs: false,
+    maxThreads: settings.threads,
+    logLevel: LlamaLogLevel.warn,
+    logger: (level, message) =>
+      report(level === LlamaLogLevel.error || level === LlamaLogLevel.fatal ? "error" : "warn", message.trim()),
+  });
+  const model = await llama.loadModel({
+    modelPath: settings.path,
+    ...(settings.gpu === false
+      ? { gpuLayers: 0 }
+      : settings.gpuLayers === undefined
+        ? {}
+        : { gpuLayers: settings.gpuLayers }),
+  });
+  const template = settings.chatTemplate ?? model.fileInfo.metadata.tokenizer.chat_template;
+  if (typeof template !== "string") {
+    throw new AppError(
+      "upstream_failed",
+      "The model file has no chat template; set chat_template in the configuration.",
+    );
+  }
+  const context = await model.createContext({
+    contextSize: contextSizeFor(model, settings),
+    sequences: settings.sequences,
+    threads: settings.threads,
+    failedCreationRemedy: false,
+  });
+  return { model, context, template, device: llama.gpu === false ? "cpu" : llama.gpu };
+}
+
+/**
+ * @throws AppError upstream_failed that says what is wrong with the file, the memory or the GPU
+ */
+export async function loadModel(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
+  try {
+    return await load(settings, report);
+  } catch (error) {
+    if (error instanceof AppError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof NoBinaryFoundError) {
+      throw new AppError(
+        "upstream_failed",
+        `No llama.cpp binary for gpu ${JSON.stringify(settings.gpu)} is installed; see docs/engines/llama-cpp.md.`,
+        { cause: error },
+      );
+    }
+    if (error instanceof InsufficientMemoryError) {
+      throw new AppError(
+        "upstream_failed",
+        `There is not enough memory for the model with this context_size: ${reason}`,
+        { cause: error },
+      );
+    }
+    throw new AppError("upstream_failed", `The model file cannot be loaded: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Entry of a model's own process: loads one model, serves generations over the IPC channel, and ends when the channel
+ * does, so that it never outlives the server, however that ended.
+ */
+import { AppError, toAppError } from "../../../errors.ts";
+import {
+  eventWindow,
+  type FromModel,
+  type Generation,
+  type GenerationEvent,
+  type LoadSettings,
+  type ToModel,
+  type WireError,
+} from "../protocol.ts";
+import { loadModel } from "./load-model.ts";
+import { createModelHost, type ModelHost } from "./model-host.ts";
+
+interface RunningCall {
+  readonly abort: AbortController;
+  /** Events sent and not yet taken. */
+  underway: number;
+  resume: () => void;
+}
+
+const running = new Map<number, RunningCall>();
+let host: ModelHost | undefined;
+
+function send(message: FromModel): void {
+  if (process.connected) process.send?.(message);
+}
+
+function toWireError(thrown: unknown): WireError {
+  const { code, message, param } = toAppError(thrown);
+  return { code, message, param: param ?? undefined };
+}
+
+async function load(settings: LoadSettings): Promise<void> {
+  try {
+    const loaded = await loadModel(settings, (level, message) => send({ type: "log", level, message }));
+    host = createModelHost(loaded);
+    send({ type: "ready", contextSize: host.contextSize, device: loaded.device });
+  } catch (error) {
+    send({ type: "unusable", error: toWireError(error) });
+  }
+}
+
+async function generate(call: number, generation: Generation): Promise<void> {
+  const state: RunningCall = { abort: new AbortController(), underway: 0, resume: () => {} };
+  running.set(call, state);
+  const { signal } = state.abort;
+  const emit = async (event: GenerationEvent): Promise<void> => {
+    signal.throwIfAborted();
+    send({ type: "event", call, event });
+    state.underway++;
+    while (state.underway >= eventWindow) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const previous = state.resume;
+      state.resume = () => {
+        previous();
+        resolve();
+      };
+      await promise;
+      signal.throwIfAborted();
+    }
+  };
+  try {
+    if (host === undefined) throw new AppError("internal", "The model is not loaded.");
+    await host.generate(generation, signal, emit);
+    send({ type: "ended", call });
+  } catch (error) {
+    if (!signal.aborted) logUnknown(error);
+    send({
+      type: "failed",
+      call,
+      error: signal.aborted ? { code: "client_closed", message: "The call was cancelled." } : toWireError(error),
+    });
+  } finally {
+    running.delete(call);
+  }
+}
+
+/** What is not an AppError is a fault: the log gets its stack, the caller does not. */
+function logUnknown(error: unknown): void {
+  if (error instanceof AppError) return;
+  send({
+    type: "log",
+    level: "error",
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
+}
+
+function wake(state: RunningCall): void {
+  const { resume } = state;
+  state.resume = () => {};
+  resume();
+}
+
+process.on("message", (message: ToModel) => {
+  switch (message.type) {
+    case "load":
+      void load(message.settings);
+      return;
+    case "generate":
+      void generate(message.call, message.generation);
+      return;
+    case "taken": {
+      const state = running.get(message.call);
+      if (state === undefined) return;
+      state.underway -= message.count;
+      wake(state);
+      return;
+    }
+    case "cancel": {
+      const state = running.get(message.call);
+      state?.abort.abort();
+      if (state !== undefined) wake(state);
+    }
+  }
+});
+
+process.on("disconnect", () => process.exit());
+// Ctrl-C reaches the whole process group: the server finishes its streams first and then closes the channel.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});

@@ -1,0 +1,94 @@
+/** A loaded model that serves generations, several at a time. */
+import type { LlamaContextSequence } from "node-llama-cpp";
+import { AppError } from "../../../errors.ts";
+import type { Generation, GenerationEvent } from "../protocol.ts";
+import { createAnswerShape } from "./answer-shape.ts";
+import { createChatTemplate } from "./chat-template.ts";
+import { evaluatePrompt, evaluatePromptLogprobs } from "./evaluation.ts";
+import { generateChoice } from "./generate-choice.ts";
+import type { LoadedModel } from "./load-model.ts";
+import { createSequencePool } from "./sequence-pool.ts";
+import { createVocabulary } from "./vocabulary.ts";
+
+type Emit = (event: GenerationEvent) => Promise<void>;
+
+export interface ModelHost {
+  readonly contextSize: number;
+  /** Resolves when the answer is whole. Rejects with an AppError, or with the signal's reason when it is aborted. */
+  generate(generation: Generation, signal: AbortSignal, emit: Emit): Promise<void>;
+}
+
+function refuseUnknownTokens(generation: Generation, size: number): void {
+  const unknown = generation.sampling.bias.find(([token]) => token >= size);
+  if (unknown === undefined) return;
+  throw new AppError(
+    "invalid_request",
+    `logit_bias names the token ${unknown[0]}, but the model has the tokens 0 to ${size - 1}.`,
+    {
+      param: "logit_bias",
+    },
+  );
+}
+
+export function createModelHost({ model, context, template }: LoadedModel): ModelHost {
+  const vocabulary = createVocabulary(model);
+  const chatTemplate = createChatTemplate(model, vocabulary, template);
+  const pool = createSequencePool(context);
+  const { contextSize } = context;
+
+  const requireRoom = (promptTokens: number): void => {
+    if (promptTokens < contextSize) return;
+    throw new AppError(
+      "context_length_exceeded",
+      `The messages are ${promptTokens} tokens long, but the model's context holds ${contextSize} tokens, the answer included.`,
+      { param: "messages" },
+    );
+  };
+
+  return {
+    contextSize,
+    async generate(generation, callerSignal, emit) {
+      refuseUnknownTokens(generation, vocabulary.size);
+      const shape = createAnswerShape(generation, chatTemplate.toolFormat);
+      const prompt = chatTemplate.tokenize(generation);
+      requireRoom(prompt.length);
+      const seed = generation.sampling.seed ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+      const maximumTokens = Math.min(generation.maximumTokens ?? Infinity, contextSize - prompt.length);
+      const started = { kind: "started", promptTokens: prompt.length } as const;
+      if (generation.promptLogprobs === undefined) await emit(started);
+
+      const failed = new AbortController();
+      const signal = AbortSignal.any([callerSignal, failed.signal]);
+      const runChoice = async (index: number): Promise<void> => {
+        const sequence = await pool.acquire(prompt, signal);
+        try {
+          const cachedTokens = await prepare(sequence, index);
+          const finish = await generateChoice(
+            { index, generation, shape, vocabulary, maximumTokens, seed, signal, emit },
+            sequence,
+            prompt.at(-1)!,
+          );
+          await emit({ kind: "finished", choice: index, ...finish, cachedTokens });
+        } finally {
+          pool.release(sequence);
+        }
+      };
+      const prepare = async (sequence: LlamaContextSequence, index: number): Promise<number> => {
+        const count = index === 0 ? generation.promptLogprobs : undefined;
+        if (count === undefined) return evaluatePrompt(sequence, prompt, signal);
+        const promptLogprobs = await evaluatePromptLogprobs(sequence, prompt, { count, vocabulary, signal });
+        await emit({ ...started, promptLogprobs });
+        return 0;
+      };
+      const choices = Array.from({ length: generation.choices }, (_, index) => runChoice(index));
+      try {
+        await Promise.all(choices);
+      } catch (error) {
+        // No choice may run on after its call was answered.
+        failed.abort(error);
+        await Promise.allSettled(choices);
+        throw error;
+      }
+    },
+  };
+}

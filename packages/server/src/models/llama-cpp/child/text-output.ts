@@ -1,0 +1,72 @@
+/**
+ * From tokens' bytes to text that may be sent: never half a character, and nothing that could still become a stop
+ * sequence. Each piece comes with the log probabilities of its tokens.
+ */
+import type { TokenLogprob } from "../protocol.ts";
+
+export interface TextPiece {
+  readonly text: string;
+  readonly logprobs: TokenLogprob[];
+}
+
+export interface TextStep extends TextPiece {
+  /** The stop sequence that was reached, with what came after it. */
+  readonly stopped?: { readonly by: string; readonly rest: string };
+}
+
+export interface TextOutput {
+  push(bytes: Uint8Array, logprob?: TokenLogprob): TextStep;
+  /** What was held back, when no more is coming. Bytes of an unfinished character are left out. */
+  end(): TextPiece;
+}
+
+/** Length of the longest end of `text` that begins one of the sequences. */
+function heldLength(text: string, sequences: readonly string[]): number {
+  let longest = 0;
+  for (const sequence of sequences) {
+    for (let length = Math.min(sequence.length - 1, text.length); length > longest; length--) {
+      if (text.endsWith(sequence.slice(0, length))) longest = length;
+    }
+  }
+  return longest;
+}
+
+function firstMatch(text: string, sequences: readonly string[]): { index: number; by: string } | undefined {
+  let best: { index: number; by: string } | undefined;
+  for (const by of sequences) {
+    const index = text.indexOf(by);
+    if (index !== -1 && (best === undefined || index < best.index)) best = { index, by };
+  }
+  return best;
+}
+
+/** Sequences are not empty. */
+export function createTextOutput(stopSequences: readonly string[]): TextOutput {
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let pending = "";
+  /** Tokens not yet sent, with where they start in `pending`. */
+  let tokens: { start: number; logprob: TokenLogprob }[] = [];
+
+  const release = (length: number): TextPiece => {
+    const text = pending.slice(0, length);
+    const sent = length === 0 ? [] : tokens.filter(({ start }) => start < length);
+    tokens = tokens.slice(sent.length).map(({ start, logprob }) => ({ start: start - length, logprob }));
+    pending = pending.slice(length);
+    return { text, logprobs: sent.map(({ logprob }) => logprob) };
+  };
+
+  return {
+    push(bytes, logprob) {
+      if (logprob !== undefined) tokens.push({ start: pending.length, logprob });
+      pending += decoder.decode(bytes, { stream: true });
+      const match = firstMatch(pending, stopSequences);
+      if (match === undefined) return release(pending.length - heldLength(pending, stopSequences));
+      const rest = pending.slice(match.index + match.by.length);
+      const piece = release(match.index);
+      pending = "";
+      tokens = [];
+      return { ...piece, stopped: { by: match.by, rest } };
+    },
+    end: () => release(pending.length),
+  };
+}

@@ -1,0 +1,55 @@
+/**
+ * A grammar over bytes: what a text may be, so that a model's tokens can be held to it while they are chosen.
+ * Recursion goes through `reference`. Unlike llama.cpp's GBNF it counts repetitions instead of unrolling them, so
+ * `maxLength: 100000` costs nothing, and tokens that end inside a UTF-8 character need no special care.
+ */
+
+export type Grammar =
+  | { readonly kind: "byte"; readonly allowed: Uint8Array }
+  | { readonly kind: "sequence"; readonly items: readonly Grammar[] }
+  | { readonly kind: "choice"; readonly items: readonly Grammar[] }
+  | { readonly kind: "repeat"; readonly item: Grammar; readonly minimum: number; readonly maximum: number }
+  | { readonly kind: "reference"; readonly resolve: () => Grammar };
+
+export const nothing: Grammar = { kind: "sequence", items: [] };
+
+/** One byte within the inclusive range. */
+export function byteRange(low: number, high: number): Grammar {
+  return { kind: "byte", allowed: new Uint8Array(256).fill(1, low, high + 1) };
+}
+
+/** Exactly this text, in UTF-8. */
+export function literal(text: string): Grammar {
+  return sequence(...Array.from(Buffer.from(text), (byte) => byteRange(byte, byte)));
+}
+
+export function sequence(...items: readonly Grammar[]): Grammar {
+  return items.length === 1 ? items[0]! : { kind: "sequence", items };
+}
+
+/** One of the items; of none, no text matches. */
+export function choice(...items: readonly Grammar[]): Grammar {
+  return items.length === 1 ? items[0]! : { kind: "choice", items };
+}
+
+/** The item `minimum` to `maximum` times; `Infinity` for no maximum. */
+export function repeat(item: Grammar, minimum: number, maximum: number = Infinity): Grammar {
+  return { kind: "repeat", item, minimum, maximum };
+}
+
+export function optional(item: Grammar): Grammar {
+  return choice(item, nothing);
+}
+
+/** A grammar that is looked up when it is reached, for recursion. */
+export function reference(resolve: () => Grammar): Grammar {
+  return { kind: "reference", resolve };
+}
+
+/** `item (separator item)*` with `minimum` to `maximum` items. */
+export function separated(item: Grammar, separator: Grammar, minimum: number, maximum: number): Grammar {
+  if (maximum === 0) return nothing;
+  const further = repeat(sequence(separator, item), Math.max(0, minimum - 1), maximum - 1);
+  const some = sequence(item, further);
+  return minimum === 0 ? optional(some) : some;
+}

@@ -1,0 +1,132 @@
+/** What the server and a model's process say to each other over Node's IPC channel, as JSON. */
+import type { ErrorCode } from "../../errors.ts";
+
+/** A chat call with every parameter checked and spelled out. */
+export interface Generation {
+  readonly messages: readonly TemplateMessage[];
+  /** Tools that the model may call; empty when it must not. */
+  readonly tools: readonly GenerationTool[];
+  /** `required`: at least one call; a name: that function. */
+  readonly toolChoice: "auto" | "required" | { readonly name: string };
+  readonly parallelToolCalls: boolean;
+  readonly format: "text" | "json_object" | { readonly schema: Record<string, unknown> };
+  readonly choices: number;
+  readonly maximumTokens: number | undefined;
+  readonly stop: readonly string[];
+  readonly logprobs: boolean;
+  readonly topLogprobs: number;
+  readonly promptLogprobs: number | undefined;
+  readonly sampling: SamplingSettings;
+  /** Further variables for the chat template (`chat_template_kwargs`). */
+  readonly templateVariables: Readonly<Record<string, unknown>>;
+}
+
+/** A message in the form that chat templates expect. */
+export interface TemplateMessage {
+  readonly role: string;
+  readonly content: string;
+  readonly name?: string;
+  readonly tool_call_id?: string;
+  readonly tool_calls?: readonly {
+    readonly id: string;
+    readonly type: "function";
+    readonly function: { readonly name: string; readonly arguments: string };
+  }[];
+}
+
+export interface GenerationTool {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly parameters: Record<string, unknown> | undefined;
+  /** Whether arguments must follow the schema in every keyword. */
+  readonly strict: boolean;
+}
+
+export interface SamplingSettings {
+  /** 0: always the likeliest token. */
+  readonly temperature: number;
+  readonly topP: number;
+  /** 0: no limit. */
+  readonly topK: number;
+  readonly minP: number;
+  readonly frequencyPenalty: number;
+  readonly presencePenalty: number;
+  /** Token and what is added to its logit. */
+  readonly bias: readonly (readonly [token: number, logit: number])[];
+  readonly seed: number | undefined;
+}
+
+export interface AlternativeLogprob {
+  readonly token: string;
+  readonly logprob: number;
+  readonly bytes: number[];
+}
+
+export interface TokenLogprob extends AlternativeLogprob {
+  readonly top_logprobs: AlternativeLogprob[];
+}
+
+/** vLLM's form: by token ID; null for the first token, which nothing predicts. */
+export type PromptLogprobs = (Record<
+  string,
+  { readonly logprob: number; readonly rank: number | null; readonly decoded_token: string }
+> | null)[];
+
+export type GenerationEvent =
+  | {
+      readonly kind: "started";
+      readonly promptTokens: number;
+      readonly promptLogprobs?: PromptLogprobs;
+    }
+  | { readonly kind: "text"; readonly choice: number; readonly text: string; readonly logprobs?: TokenLogprob[] }
+  | {
+      readonly kind: "tool_call";
+      readonly choice: number;
+      readonly index: number;
+      readonly id: string;
+      readonly name: string;
+    }
+  | { readonly kind: "arguments"; readonly choice: number; readonly index: number; readonly text: string }
+  | {
+      readonly kind: "finished";
+      readonly choice: number;
+      readonly reason: "stop" | "length" | "tool_calls";
+      readonly completionTokens: number;
+      readonly cachedTokens: number;
+    };
+
+/** How to load a model. */
+export interface LoadSettings {
+  readonly path: string;
+  readonly contextSize: number | undefined;
+  readonly sequences: number;
+  readonly threads: number;
+  readonly gpu: false | "auto" | "cuda" | "vulkan" | "metal";
+  readonly gpuLayers: number | undefined;
+  readonly chatTemplate: string | undefined;
+}
+
+export type ToModel =
+  | { readonly type: "load"; readonly settings: LoadSettings }
+  | { readonly type: "generate"; readonly call: number; readonly generation: Generation }
+  /** The reader has taken this many events of the call. */
+  | { readonly type: "taken"; readonly call: number; readonly count: number }
+  | { readonly type: "cancel"; readonly call: number };
+
+export type FromModel =
+  | { readonly type: "ready"; readonly contextSize: number; readonly device: string }
+  | { readonly type: "event"; readonly call: number; readonly event: GenerationEvent }
+  | { readonly type: "ended"; readonly call: number }
+  | { readonly type: "failed"; readonly call: number; readonly error: WireError }
+  /** The model cannot be loaded; the process ends. */
+  | { readonly type: "unusable"; readonly error: WireError }
+  | { readonly type: "log"; readonly level: "warn" | "error"; readonly message: string };
+
+export interface WireError {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly param?: string | undefined;
+}
+
+/** How many events of a call may be on their way before the model waits for its reader. */
+export const eventWindow = 64;

@@ -1,0 +1,150 @@
+/**
+ * A model that is loaded when it is needed: its process is started on the first call, again after a crash (at once
+ * the first time, then with growing pauses), and ended when it was idle for long.
+ */
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import { startModelProcess, type ModelProcess } from "./model-process.ts";
+import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
+
+export interface SupervisedModelOptions {
+  readonly name: string;
+  /** The model file may have to be written or looked for first. */
+  readonly settings: () => Promise<LoadSettings>;
+  readonly sequences: number;
+  /** Choices that may wait for a free sequence. */
+  readonly queueLimit: number;
+  readonly startTimeoutMs: number;
+  /** Undefined: never unloaded. */
+  readonly idleUnloadMs: number | undefined;
+  readonly logger: Logger;
+}
+
+export interface SupervisedModel {
+  /** The events of a generation; leaving the loop or aborting the signal cancels it. */
+  generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
+  /** Loads the model before it is asked for. */
+  preload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const firstPauseMs = 500;
+const longestPauseMs = 30_000;
+
+function rejectOnAbort(signal: AbortSignal): { promise: Promise<never>; dispose: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(new AppError("client_closed", "The call was cancelled."));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  promise.catch(() => {});
+  return { promise, dispose: () => signal.removeEventListener("abort", onAbort) };
+}
+
+export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
+  const { name, sequences, queueLimit, idleUnloadMs, logger } = options;
+  let starting: Promise<ModelProcess> | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let choicesUnderway = 0;
+  let failures = 0;
+  let notBefore = 0;
+  let closed = false;
+
+  /** Called when the process failed to start, or ended without having been told to. */
+  const onFailure = (): void => {
+    failures++;
+    if (failures > 1) notBefore = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
+  };
+
+  const start = async (): Promise<ModelProcess> => {
+    try {
+      const started = await startModelProcess({
+        name,
+        settings: await options.settings(),
+        startTimeoutMs: options.startTimeoutMs,
+        logger,
+      });
+      void started.ended.then(() => {
+        if (starting === undefined || stopping.has(started)) return;
+        starting = undefined;
+        onFailure();
+      });
+      return started;
+    } catch (error) {
+      starting = undefined;
+      onFailure();
+      logger.error({ model: name, error }, "A model cannot be loaded");
+      throw error;
+    }
+  };
+  const stopping = new WeakSet<ModelProcess>();
+
+  const loadedProcess = (): Promise<ModelProcess> => {
+    if (starting !== undefined) return starting;
+    const pauseMs = notBefore - Date.now();
+    if (pauseMs > 0) {
+      throw new AppError(
+        "overloaded",
+        `The model ${JSON.stringify(name)} failed ${failures} times and is started again in a moment.`,
+        { retryAfterMs: pauseMs },
+      );
+    }
+    starting = start();
+    return starting;
+  };
+
+  const unload = async (): Promise<void> => {
+    clearTimeout(idleTimer);
+    const current = await starting?.catch(() => undefined);
+    starting = undefined;
+    if (current === undefined) return;
+    stopping.add(current);
+    current.stop();
+    await current.ended;
+  };
+
+  const admit = (choices: number): void => {
+    if (closed)
+      throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, { retryAfterMs: 1000 });
+    if (choicesUnderway + choices > sequences + queueLimit) {
+      throw new AppError(
+        "overloaded",
+        `The model ${JSON.stringify(name)} has ${choicesUnderway} answers running or waiting; its limit is ${sequences + queueLimit}.`,
+        { retryAfterMs: 1000 },
+      );
+    }
+    choicesUnderway += choices;
+    clearTimeout(idleTimer);
+  };
+
+  const leave = (choices: number): void => {
+    choicesUnderway -= choices;
+    if (choicesUnderway > 0 || idleUnloadMs === undefined || closed) return;
+    idleTimer = setTimeout(() => {
+      logger.info({ model: name }, "Model unloaded after being idle");
+      void unload();
+    }, idleUnloadMs);
+    idleTimer.unref();
+  };
+
+  return {
+    async *generate(generation, signal) {
+      admit(generation.choices);
+      const aborted = rejectOnAbort(signal);
+      try {
+        const process = await Promise.race([loadedProcess(), aborted.promise]);
+        yield* process.generate(generation, signal);
+        failures = 0;
+      } finally {
+        aborted.dispose();
+        leave(generation.choices);
+      }
+    },
+    async preload() {
+      await loadedProcess();
+    },
+    async close() {
+      closed = true;
+      await unload();
+    },
+  };
+}
