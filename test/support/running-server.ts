@@ -1,0 +1,45 @@
+/** The whole server in this process, on a free port, with a configuration of the test's and a fresh data directory. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startApp } from "../../packages/server/src/app.ts";
+import { loadConfig } from "../../packages/server/src/config/load-config.ts";
+import { formatProblem } from "../../packages/server/src/config/problem.ts";
+import { createLogger } from "../../packages/server/src/logger.ts";
+
+export interface RunningServer extends AsyncDisposable {
+  readonly url: string;
+  /** An ordinary key: inference and telemetry. */
+  readonly key: string;
+  readonly operatorKey: string;
+  /** Sends JSON with the ordinary key; GET when there is no body. */
+  call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+}
+
+/** @param yaml the configuration, but for the port and the data directory */
+export async function startServer(yaml = ""): Promise<RunningServer> {
+  const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
+  const path = join(directory, "sounding.yaml");
+  await writeFile(path, yaml);
+  const overrides = { server: { port: 0 }, storage: { data_dir: join(directory, "data") } };
+  const { config, problems } = await loadConfig({ path, env: {}, overrides });
+  if (config === undefined) throw new Error(problems.map(formatProblem).join("\n"));
+  const app = await startApp({ config, logger: createLogger("silent"), version: "0.0.0-test" });
+  const url = `http://127.0.0.1:${app.port}`;
+  const { key, operatorKey } = app.firstStart!;
+  return {
+    url,
+    key,
+    operatorKey: operatorKey!,
+    call: (path, body, headers = {}) =>
+      fetch(`${url}${path}`, {
+        method: body === undefined ? "GET" : "POST",
+        ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      }),
+    async [Symbol.asyncDispose]() {
+      await app.close();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
