@@ -9,4 +9,7 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "config", load: async () => (await import("./commands/config.ts")).configCommand },
+  { name: "org", load: async () => (await import("./commands/org.ts")).orgCommand },
+  { name: "project", load: async () => (await import("./commands/project.ts")).projectCommand },
+  { name: "key", load: async () => (await import("./commands/key.ts")).keyCommand },
 ];

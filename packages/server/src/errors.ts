@@ -114,7 +114,7 @@ export const errorTable = {
     type: "invalid_request_error",
     code: "conflict",
     retryable: false,
-    when: "An object with this name exists already.",
+    when: "An object with this name exists already, or the object is archived or revoked and cannot be changed.",
   },
   payload_too_large: {
     status: 413,

@@ -4,3 +4,4 @@ export { formatProblem } from "./config/problem.ts";
 export type { SettingOrigin } from "./config/resolution.ts";
 export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
 export type { App } from "./app.ts";
+export { openAdministration } from "./tenancy/administration.ts";

@@ -1,0 +1,67 @@
+/** Options that several administration commands read the same way, and what they become in a request. */
+import { UsageError } from "./cli-error.ts";
+import type { Options } from "./command.ts";
+
+function limitOption(of: string) {
+  return { type: "string", value: "N", description: `Most ${of}; \`none\` takes the limit away.` } as const;
+}
+
+export const limitOptions = {
+  "requests-per-minute": limitOption("requests a minute"),
+  "tokens-per-minute": limitOption("tokens a minute"),
+  "concurrent-requests": limitOption("requests at the same time"),
+  "tokens-per-month": limitOption("tokens a calendar month (UTC)"),
+} as const satisfies Options;
+
+type LimitValues = { readonly [Name in keyof typeof limitOptions]?: string | undefined };
+
+/** The limits that were given, as the admin API takes them; undefined when there are none. */
+export function readLimits(values: LimitValues): Record<string, number | null> | undefined {
+  const limits: Record<string, number | null> = {};
+  for (const name of Object.keys(limitOptions) as (keyof typeof limitOptions)[]) {
+    const text = values[name];
+    if (text === undefined) continue;
+    limits[name.replaceAll("-", "_")] = text === "none" ? null : readInteger(name, text);
+  }
+  return Object.keys(limits).length === 0 ? undefined : limits;
+}
+
+/** Throws UsageError. The server knows the bounds. */
+export function readInteger(option: string, text: string): number {
+  if (!/^\d{1,15}$/.test(text))
+    throw new UsageError(`--${option} is ${JSON.stringify(text)}; a whole number is expected`);
+  return Number(text);
+}
+
+const secondsOf = { m: 60, h: 3600, d: 86_400 };
+
+/**
+ * A time ahead as UNIX seconds: a duration from now such as `90d`, a date such as `2027-01-31` (midnight UTC) or a
+ * whole ISO time; null for `never`. Throws UsageError.
+ */
+export function readExpiry(text: string, nowMs: number): number | null {
+  if (text === "never") return null;
+  const duration = /^(?<count>\d{1,6})(?<unit>[mhd])$/.exec(text)?.groups;
+  if (duration !== undefined) {
+    return Math.floor(nowMs / 1000) + Number(duration["count"]) * secondsOf[duration["unit"] as keyof typeof secondsOf];
+  }
+  const parsed = /^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(parsed)) {
+    throw new UsageError(
+      `--expires is ${JSON.stringify(text)}; a duration such as 90d, 12h or 30m, a date such as 2027-01-31 or \`never\` is expected`,
+    );
+  }
+  return Math.floor(parsed / 1000);
+}
+
+/** The members that are set. */
+export function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
+}
+
+/** Throws UsageError when nothing was given to be changed. */
+export function changesOf(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const changes = withoutUndefined(members);
+  if (Object.keys(changes).length === 0) throw new UsageError("nothing to change was given; --help shows what can be");
+  return changes;
+}

@@ -1,0 +1,31 @@
+/** How objects of the admin API are shown to people. */
+import type { Writable } from "node:stream";
+import { writeLine } from "./output.ts";
+
+/** One object, a member a line; members that are objects are written as JSON. */
+export async function writeObject(stream: Writable, object: object): Promise<void> {
+  const members = Object.entries(object).filter(([name]) => name !== "object");
+  const width = Math.max(...members.map(([name]) => name.length));
+  for (const [name, value] of members) {
+    await writeLine(stream, `${name.padEnd(width)}  ${name.endsWith("_at") ? showTime(value) : showValue(value)}`);
+  }
+}
+
+/** UNIX seconds as a time that people read; `-` for none. */
+export function showTime(seconds: unknown): string {
+  return typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : "-";
+}
+
+function showValue(value: unknown): string {
+  if (value === null) return "-";
+  if (typeof value === "string") return value;
+  if (Array.isArray(value)) return value.join(", ");
+  if (typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value ?? {}).map(([name, member]) => `${name}=${showValue(member)}`);
+  return members.join(", ") || "-";
+}
+
+/** Limits in one cell of a table. */
+export function showLimits(limits: object): string {
+  return showValue(limits);
+}

@@ -1,0 +1,169 @@
+/** `sounding key`: the API keys of an organization. */
+import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
+import { changesOf, limitOptions, readExpiry, readLimits, withoutUndefined } from "../admin-options.ts";
+import { showTime, writeObject } from "../admin-output.ts";
+import { command, type CommandIo, type Options } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { writeJson, writeLine, writeTable } from "../output.ts";
+
+interface Key extends AdminObject {
+  readonly redacted_secret: string;
+  readonly permissions: readonly string[];
+  readonly operator: boolean;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly last_used_at: number | null;
+}
+
+const keyArgument = { name: "key", description: "ID of the key, as `sounding key list` shows it.", required: true };
+const expiresOption = {
+  type: "string",
+  value: "WHEN",
+  description: "When it stops working: 90d, 12h, 30m, a date such as 2027-01-31, or never.",
+} as const;
+const projectOption = {
+  project: {
+    type: "string",
+    short: "p",
+    value: "NAME",
+    description: "The project that it is bound to, by name or ID.",
+  },
+} as const satisfies Options;
+
+async function writeKey(io: CommandIo, json: boolean, key: Key): Promise<number> {
+  await (json ? writeJson(io.stdout, key) : writeObject(io.stdout, key));
+  return exitCodes.ok;
+}
+
+const createCommand = command({
+  name: "create",
+  summary: "Create an API key; its secret is shown this once",
+  description: "Writes the secret alone to standard output and all else to standard error, unless --json is given.",
+  arguments: [{ name: "name", description: "What the key is for.", required: true }],
+  options: {
+    permission: {
+      type: "string",
+      value: "NAME",
+      multiple: true,
+      choices: ["inference", "telemetry_write", "telemetry_read", "admin"],
+      description: "What it may do; all but admin when none is given.",
+    },
+    operator: { type: "boolean", description: "It may administer every organization; needs --permission admin." },
+    expires: expiresOption,
+    ...limitOptions,
+    ...projectOption,
+    ...organizationOption,
+    ...connectionOptions,
+  },
+  examples: [
+    ["sounding key create ci --permission inference --expires 90d", "A key for three months."],
+    ["export SOUNDING_API_KEY=$(sounding key create laptop)", "Put a new key where clients find it."],
+    ["sounding key create root --permission admin --operator", "Another operator's key."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const expires_at = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now());
+    const limits = readLimits(values);
+    const created = await withAdminApi(values, io, async (api) => {
+      const organization_id = await api.organizationId(values.organization);
+      const project_id =
+        values.project === undefined ? undefined : await api.projectId(values.project, organization_id);
+      const { permission: permissions, operator } = values;
+      const members = { organization_id, project_id, name: positionals[0], permissions, operator, limits, expires_at };
+      return await api.call<Key & { secret: string }>("POST", "/keys", withoutUndefined(members));
+    });
+    if (json) {
+      await writeJson(io.stdout, created);
+    } else {
+      const { secret, ...key } = created;
+      await writeObject(io.stderr, key);
+      await writeLine(io.stderr, "\nThe key itself, shown this once:");
+      await writeLine(io.stdout, secret);
+    }
+    return exitCodes.ok;
+  },
+});
+
+const listCommand = command({
+  name: "list",
+  summary: "List API keys, without their secrets",
+  options: {
+    revoked: { type: "boolean", description: "Revoked ones too." },
+    ...projectOption,
+    ...organizationOption,
+    ...connectionOptions,
+  },
+  async run({ values, json, io }) {
+    const all = await withAdminApi(values, io, async (api) =>
+      api.list<Key>("/keys", {
+        organization_id: values.organization,
+        project_id: values.project === undefined ? undefined : await api.projectId(values.project, values.organization),
+        include_revoked: values.revoked,
+      }),
+    );
+    if (json) {
+      await writeJson(io.stdout, all);
+    } else {
+      const rows = all.map((each) => [
+        each.id,
+        each.name,
+        each.redacted_secret,
+        `${each.permissions.join(", ")}${each.operator ? " (operator)" : ""}`,
+        showTime(each.last_used_at),
+        showTime(each.expires_at),
+        showTime(each.revoked_at),
+      ]);
+      await writeTable(io.stdout, ["id", "name", "key", "permissions", "last used", "expires", "revoked"], rows);
+    }
+    return exitCodes.ok;
+  },
+});
+
+const showCommand = command({
+  name: "show",
+  summary: "Show an API key, without its secret",
+  arguments: [keyArgument],
+  options: connectionOptions,
+  async run({ values, positionals, json, io }) {
+    const path = `/keys/${encodeURIComponent(positionals[0]!)}`;
+    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("GET", path)));
+  },
+});
+
+const updateCommand = command({
+  name: "update",
+  summary: "Change an API key's name, limits or expiry",
+  arguments: [keyArgument],
+  options: {
+    name: { type: "string", value: "NAME", description: "Its new name." },
+    expires: expiresOption,
+    ...limitOptions,
+    ...connectionOptions,
+  },
+  async run({ values, positionals, json, io }) {
+    const path = `/keys/${encodeURIComponent(positionals[0]!)}`;
+    const changes = changesOf({
+      name: values.name,
+      limits: readLimits(values),
+      expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
+    });
+    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("PATCH", path, changes)));
+  },
+});
+
+const revokeCommand = command({
+  name: "revoke",
+  summary: "Revoke an API key, for good; running servers refuse it within five seconds",
+  arguments: [keyArgument],
+  options: connectionOptions,
+  async run({ values, positionals, json, io }) {
+    const path = `/keys/${encodeURIComponent(positionals[0]!)}/revoke`;
+    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("POST", path)));
+  },
+});
+
+export const keyCommand = command({
+  name: "key",
+  summary: "Administer API keys",
+  subcommands: [createCommand, listCommand, showCommand, updateCommand, revokeCommand],
+});

@@ -1,0 +1,133 @@
+/** `sounding org`: the organizations that share a server. */
+import { connectionOptions, withAdminApi, type AdminObject } from "../administration.ts";
+import { changesOf, limitOptions, readLimits, withoutUndefined } from "../admin-options.ts";
+import { showLimits, showTime, writeObject } from "../admin-output.ts";
+import { UsageError } from "../cli-error.ts";
+import { command, type CommandIo } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { writeJson, writeTable } from "../output.ts";
+
+interface Organization extends AdminObject {
+  readonly limits: object;
+  readonly allowed_models: readonly string[] | null;
+  readonly created_at: number;
+  readonly archived_at: number | null;
+}
+
+const nameArgument = { name: "name", description: "The organization's name.", required: true };
+const organizationArgument = { name: "organization", description: "Name or ID of the organization.", required: true };
+const allowModelOption = {
+  "allow-model": {
+    type: "string",
+    value: "PATTERN",
+    multiple: true,
+    description: "A model ID, or a pattern with *, that may be called; all may when none is given.",
+  },
+} as const;
+
+async function writeOrganization(io: CommandIo, json: boolean, organization: Organization): Promise<number> {
+  await (json ? writeJson(io.stdout, organization) : writeObject(io.stdout, organization));
+  return exitCodes.ok;
+}
+
+const createCommand = command({
+  name: "create",
+  summary: "Create an organization, with a project named default",
+  arguments: [nameArgument],
+  options: { ...limitOptions, ...allowModelOption, ...connectionOptions },
+  examples: [["sounding org create acme --tokens-per-month 50000000", "An organization with a budget."]],
+  async run({ values, positionals, json, io }) {
+    const body = withoutUndefined({
+      name: positionals[0],
+      limits: readLimits(values),
+      allowed_models: values["allow-model"],
+    });
+    const created = await withAdminApi(values, io, (api) => api.call<Organization>("POST", "/organizations", body));
+    return await writeOrganization(io, json, created);
+  },
+});
+
+const listCommand = command({
+  name: "list",
+  summary: "List organizations",
+  options: { archived: { type: "boolean", description: "Archived ones too." }, ...connectionOptions },
+  async run({ values, json, io }) {
+    const all = await withAdminApi(values, io, (api) =>
+      api.list<Organization>("/organizations", { include_archived: values.archived }),
+    );
+    if (json) {
+      await writeJson(io.stdout, all);
+    } else {
+      const rows = all.map((each) => [
+        each.id,
+        each.name,
+        showLimits(each.limits),
+        each.allowed_models?.join(", ") ?? "all",
+        showTime(each.created_at),
+        showTime(each.archived_at),
+      ]);
+      await writeTable(io.stdout, ["id", "name", "limits", "models", "created", "archived"], rows);
+    }
+    return exitCodes.ok;
+  },
+});
+
+const showCommand = command({
+  name: "show",
+  summary: "Show an organization",
+  arguments: [organizationArgument],
+  options: connectionOptions,
+  async run({ values, positionals, json, io }) {
+    const shown = await withAdminApi(values, io, async (api) =>
+      api.call<Organization>("GET", `/organizations/${await api.organizationId(positionals[0])}`),
+    );
+    return await writeOrganization(io, json, shown);
+  },
+});
+
+const updateCommand = command({
+  name: "update",
+  summary: "Change an organization's name, limits or allowed models",
+  arguments: [organizationArgument],
+  options: {
+    name: { type: "string", value: "NAME", description: "Its new name." },
+    ...limitOptions,
+    ...allowModelOption,
+    "allow-all-models": { type: "boolean", description: "Every model may be called again." },
+    ...connectionOptions,
+  },
+  examples: [["sounding org update acme --requests-per-minute none", "Take a limit away."]],
+  async run({ values, positionals, json, io }) {
+    if (values["allow-all-models"] === true && values["allow-model"] !== undefined) {
+      throw new UsageError("--allow-model and --allow-all-models contradict each other");
+    }
+    const changes = changesOf({
+      name: values.name,
+      limits: readLimits(values),
+      allowed_models: values["allow-all-models"] === true ? null : values["allow-model"],
+    });
+    const updated = await withAdminApi(values, io, async (api) =>
+      api.call<Organization>("PATCH", `/organizations/${await api.organizationId(positionals[0])}`, changes),
+    );
+    return await writeOrganization(io, json, updated);
+  },
+});
+
+const archiveCommand = command({
+  name: "archive",
+  summary: "Archive an organization: its keys are revoked, for good",
+  arguments: [organizationArgument],
+  options: connectionOptions,
+  async run({ values, positionals, json, io }) {
+    const archived = await withAdminApi(values, io, async (api) =>
+      api.call<Organization>("POST", `/organizations/${await api.organizationId(positionals[0])}/archive`),
+    );
+    return await writeOrganization(io, json, archived);
+  },
+});
+
+export const orgCommand = command({
+  name: "org",
+  summary: "Administer organizations",
+  subcommands: [createCommand, listCommand, showCommand, updateCommand, archiveCommand],
+});

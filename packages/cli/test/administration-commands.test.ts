@@ -1,0 +1,197 @@
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, describe, test } from "node:test";
+import { openAdministration } from "@sounding/server";
+import { run } from "../src/run.ts";
+
+const folder = await mkdtemp(join(tmpdir(), "sounding-administration-"));
+after(() => rm(folder, { recursive: true }));
+
+let installations = 0;
+
+/** A configuration with a database of its own, as the environment that selects it. */
+async function newInstallation(): Promise<{ env: Record<string, string>; dataDirectory: string }> {
+  installations += 1;
+  const dataDirectory = join(folder, `data-${installations}`);
+  const file = join(folder, `sounding-${installations}.yaml`);
+  await writeFile(file, `storage:\n  data_dir: ${JSON.stringify(dataDirectory)}\n`);
+  return { env: { SOUNDING_CONFIG: file }, dataDirectory };
+}
+
+async function sounding(words: string, env: Record<string, string>) {
+  const stdout = new PassThrough({ highWaterMark: 1_000_000 });
+  const stderr = new PassThrough({ highWaterMark: 1_000_000 });
+  const code = await run(words.split(" "), {
+    stdin: Readable.from([]),
+    stdout,
+    stderr,
+    isTTY: { stdin: false, stdout: false, stderr: false },
+    env,
+    signal: new AbortController().signal,
+    abortedExitCode: () => 130,
+  });
+  stdout.end();
+  stderr.end();
+  return { code, stdout: await text(stdout), stderr: await text(stderr) };
+}
+
+/** What a command that must succeed wrote with --json. */
+async function succeed<Value>(words: string, env: Record<string, string>): Promise<Value> {
+  const result = await sounding(`${words} --json`, env);
+  assert.deepEqual([result.code, result.stderr], [0, ""]);
+  return JSON.parse(result.stdout) as Value;
+}
+
+interface Shown {
+  readonly id: string;
+  readonly name: string;
+  readonly [member: string]: unknown;
+}
+
+/** What the commands do, wherever they do it. */
+async function administer(env: Record<string, string>, where: string): Promise<void> {
+  const run = <Value = Shown>(words: string) => succeed<Value>(`${words}${where}`, env);
+  const acme = await run("org create acme --tokens-per-month 500 --allow-model gpt-* --allow-model tiny");
+  assert.deepEqual([acme["limits"], acme["allowed_models"]], [{ tokens_per_month: 500 }, ["gpt-*", "tiny"]]);
+  const changed = await run("org update acme --name apex --tokens-per-month none --allow-all-models");
+  assert.deepEqual([changed.name, changed["limits"], changed["allowed_models"]], ["apex", {}, null]);
+
+  const bot = await run("project create bot -o apex --retention-days 7 --record-content");
+  assert.deepEqual(bot["settings"], { retention_days: 7, record_content: true });
+  const quiet = await run("project update bot -o apex --no-record-content");
+  assert.deepEqual(quiet["settings"], { retention_days: 7, record_content: false });
+  const projects = await run<Shown[]>("project list -o apex");
+  assert.deepEqual(
+    projects.map(({ name }) => name),
+    ["default", "bot"],
+  );
+
+  const key = await run("key create ci -o apex -p bot --permission inference --expires 90d --requests-per-minute 5");
+  assert.match(String(key["secret"]), /^sk-/);
+  assert.equal(key["project_id"], bot.id);
+  assert.ok(Math.abs(Number(key["expires_at"]) - Date.now() / 1000 - 90 * 86_400) < 60);
+  const updated = await run(`key update ${key.id} --name build --expires never`);
+  assert.deepEqual([updated.name, updated["expires_at"], updated["secret"]], ["build", null, undefined]);
+  assert.deepEqual(await run<Shown[]>("key list -o apex -p bot"), [updated]);
+  assert.notEqual((await run(`key revoke ${key.id}`))["revoked_at"], null);
+  assert.deepEqual(await run<Shown[]>("key list -o apex"), []);
+  assert.equal((await run<Shown[]>("key list -o apex --revoked")).length, 1);
+
+  assert.notEqual((await run("project archive bot -o apex"))["archived_at"], null);
+  assert.equal((await run(`project show ${bot.id}`)).id, bot.id);
+  assert.notEqual((await run("org archive apex"))["archived_at"], null);
+  assert.ok(!(await run<Shown[]>("org list")).some(({ name }) => name === "apex"));
+}
+
+describe("sounding org, project and key on the database of this machine", () => {
+  test("create, list, show, update, revoke and archive", async () => {
+    const { env } = await newInstallation();
+    await administer(env, "");
+  });
+
+  test("write tables and objects for people, and a new key's secret alone to standard output", async () => {
+    const { env } = await newInstallation();
+    await sounding("org create acme", env);
+    const { code, stdout, stderr } = await sounding("key create laptop", env);
+    assert.equal(code, 0);
+    assert.match(stdout, /^sk-[\w-]{43}\n$/);
+    assert.match(stderr, /^permissions +inference, telemetry_write, telemetry_read$/m);
+    const list = await sounding("key list", env);
+    assert.match(
+      list.stdout,
+      /^ID +NAME +KEY +PERMISSIONS +LAST USED +EXPIRES +REVOKED\nkey_\w+ +laptop +sk-.{4}….{4} /,
+    );
+    assert.ok(!list.stdout.includes(stdout.trim()));
+    assert.match((await sounding("org show acme", env)).stdout, /^allowed_models +-$/m);
+  });
+
+  test("take the only organization where none is named, and ask which where there are several", async () => {
+    const { env } = await newInstallation();
+    assert.match((await sounding("key create k", env)).stderr, /there is no organization yet; `sounding org create/);
+    await sounding("org create acme", env);
+    assert.equal((await sounding("key create k", env)).code, 0);
+    await sounding("org create globex", env);
+    const asked = await sounding("key create k", env);
+    assert.equal(asked.code, 2);
+    assert.match(asked.stderr, /--organization is missing; one of "acme", "globex" is expected/);
+  });
+
+  for (const [words, code, message] of [
+    ["org show nobody", 5, /there is no organization named "nobody"/],
+    ["org show org_00000000000000000000000000000000", 5, /There is no organization "org_0+"/],
+    ["key revoke key_none", 5, /There is no key "key_none"/],
+    ["org create acme", 1, /name is "acme"; another organization has this name/],
+    ["org update acme", 2, /nothing to change was given/],
+    ["org update acme --requests-per-minute many", 2, /--requests-per-minute is "many"; a whole number is expected/],
+    ["org update acme --requests-per-minute 0", 1, /limits\.requests_per_minute is 0; expected an integer/],
+    ["project create p --retention-days 0", 1, /settings\.retention_days is 0/],
+    ["key create k --expires tomorrow", 2, /--expires is "tomorrow"; a duration such as 90d/],
+    ["key create k --expires 2001-01-01", 1, /expires_at is 978307200, which is past/],
+    ["key create k --operator", 1, /operator is true; that needs the permission "admin"/],
+    ["key create k --permission root", 2, /--permission is "root"/],
+    ["org list --url http://127.0.0.1:9", 2, /--url needs a key with the permission admin in SOUNDING_ADMIN_KEY/],
+  ] as const) {
+    test(`say what is wrong with: sounding ${words}`, async () => {
+      const { env } = await newInstallation();
+      await sounding("org create acme", env);
+      const result = await sounding(words, env);
+      assert.deepEqual([result.code, result.stdout], [code, ""]);
+      assert.match(result.stderr, message);
+    });
+  }
+});
+
+describe("sounding org, project and key on a server", () => {
+  /** The admin API behind real HTTP, for whoever has the key. */
+  async function startServer() {
+    const { dataDirectory } = await newInstallation();
+    const administration = await openAdministration({ dataDirectory });
+    const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      response.setHeader("content-type", "application/json");
+      try {
+        const denied = { status: 401, message: "Incorrect API key." };
+        if (request.headers.authorization !== "Bearer sk-right") throw denied;
+        const sent = await text(request);
+        const body: unknown = sent === "" ? undefined : JSON.parse(sent);
+        response.end(JSON.stringify(await administration.request(request.method!, request.url!, body)));
+      } catch (error) {
+        const { status, message } = error as { status?: number; message: string };
+        response.writeHead(status ?? 500).end(JSON.stringify({ error: { message } }));
+      }
+    };
+    const server = createServer((request, response) => void reply(request, response)).listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    return {
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      async [Symbol.asyncDispose]() {
+        server.close();
+        server.closeAllConnections();
+        await administration.close();
+      },
+    };
+  }
+
+  test("do the same by the admin API", async () => {
+    await using server = await startServer();
+    await administer({ SOUNDING_ADMIN_KEY: "sk-right" }, ` --url ${server.url}/`);
+  });
+
+  test("give the server's errors their exit codes", async () => {
+    await using server = await startServer();
+    const denied = await sounding(`org list --url ${server.url}`, { SOUNDING_ADMIN_KEY: "sk-wrong" });
+    assert.deepEqual([denied.code, denied.stderr], [4, "sounding: Incorrect API key.\n"]);
+    const env = { SOUNDING_ADMIN_KEY: "sk-right" };
+    assert.equal((await sounding(`key show key_none --url ${server.url}`, env)).code, 5);
+    const unreachable = await sounding("org list --url http://127.0.0.1:1", env);
+    assert.deepEqual(
+      [unreachable.code, unreachable.stderr],
+      [3, "sounding: http://127.0.0.1:1 could not be reached\n"],
+    );
+  });
+});
