@@ -22,10 +22,33 @@ const vendors = {
 type Vendor = keyof typeof vendors;
 const vendorNames = Object.keys(vendors) as Vendor[];
 
+/** What can be sent in a header. */
+const keyPattern = "^[\\x21-\\x7e]+$";
+
+const key = (description: string, env: string) => Type.Optional(secret(description, { env, pattern: keyPattern }));
+
 const vendorKey = (vendor: Vendor) =>
-  Type.Optional(
-    secret(`Key of the engine \`${vendor}\`, which is there when the key is.`, { env: vendors[vendor].env }),
-  );
+  key(`Key of the engine \`${vendor}\`, which is there when the key is.`, vendors[vendor].env);
+
+const httpUrl = "^https?://[^\\s/?#]+(/[^\\s?#]*)?$";
+
+const aws = Type.Object(
+  {
+    region: Type.Optional(
+      Type.String({ pattern: "^[a-z0-9-]+$", env: "AWS_REGION", description: "AWS region of the engine `bedrock`." }),
+    ),
+    bearer_token: key("Bedrock API key; in place of an access key.", "AWS_BEARER_TOKEN_BEDROCK"),
+    access_key_id: Type.Optional(
+      Type.String({ minLength: 1, env: "AWS_ACCESS_KEY_ID", description: "AWS access key ID." }),
+    ),
+    secret_access_key: key("AWS secret access key.", "AWS_SECRET_ACCESS_KEY"),
+    session_token: key("Session token of temporary AWS credentials.", "AWS_SESSION_TOKEN"),
+  },
+  {
+    default: {},
+    description: "The engine `bedrock` is there when a region and either a Bedrock API key or an access key are.",
+  },
+);
 
 export const discovery = Type.Object(
   {
@@ -36,22 +59,41 @@ export const discovery = Type.Object(
     }),
     refresh_interval_ms: milliseconds(600_000, "Time between two looks at what the engines offer."),
     ollama_url: Type.String({
-      pattern: "^https?://",
+      pattern: "^(https?://)?[^\\s/?#]+/*$",
       default: "http://127.0.0.1:11434",
-      description: "Where to look for Ollama; the engine `ollama` is there while it answers.",
+      env: "OLLAMA_HOST",
+      description:
+        "Where to look for Ollama: a URL, a host or host and port; the engine `ollama` is there while it answers.",
     }),
+    openai_base_url: Type.Optional(
+      Type.String({
+        pattern: httpUrl,
+        env: "OPENAI_BASE_URL",
+        description: "Address of the engine `openai`, version included. Absent: `https://api.openai.com/v1`.",
+      }),
+    ),
+    azure_endpoint: Type.Optional(
+      Type.String({
+        pattern: httpUrl,
+        env: "AZURE_OPENAI_ENDPOINT",
+        description: "Address of the engine `azure`, which is there when address and key are.",
+      }),
+    ),
+    aws,
     api_keys: Type.Object(
       {
         openai: vendorKey("openai"),
         anthropic: vendorKey("anthropic"),
         google: vendorKey("google"),
+        google_generative_ai: key("The same as `google`, which comes before.", "GOOGLE_GENERATIVE_AI_API_KEY"),
         mistral: vendorKey("mistral"),
         cohere: vendorKey("cohere"),
         openrouter: vendorKey("openrouter"),
         groq: vendorKey("groq"),
         deepseek: vendorKey("deepseek"),
         xai: vendorKey("xai"),
-      } satisfies Record<Vendor, unknown>,
+        azure: key("Key of the engine `azure`.", "AZURE_OPENAI_API_KEY"),
+      } satisfies Record<Vendor | "google_generative_ai" | "azure", unknown>,
       { default: {}, description: "Keys of vendors whose models appear by themselves." },
     ),
   },
@@ -74,15 +116,40 @@ function withDefaults(settings: { type: EngineSettings["type"] } & Record<string
 /** The engines that discovery adds, by name. An entry under `engines` with the same name comes before. */
 export function implicitEngines(settings: DiscoverySettings): Readonly<Record<string, ImplicitEngine>> {
   if (!settings.enabled) return {};
-  const keyed = vendorNames.flatMap((vendor): [string, ImplicitEngine][] => {
-    const apiKey = settings.api_keys[vendor];
-    if (apiKey === undefined) return [];
+  const found = new Map<string, ImplicitEngine>();
+  const add = (name: string, members: Parameters<typeof withDefaults>[0], optional = false): void => {
+    found.set(name, { settings: withDefaults(members), optional });
+  };
+  const { api_keys: keys, openai_base_url: openAiUrl } = settings;
+  for (const vendor of vendorNames) {
+    const apiKey = keys[vendor] ?? (vendor === "google" ? keys.google_generative_ai : undefined);
+    if (apiKey === undefined) continue;
     const { env: _env, ...known } = vendors[vendor];
-    return [[vendor, { settings: withDefaults({ ...known, api_key: apiKey }), optional: false }]];
-  });
-  const ollama = withDefaults({
-    type: "openai_compatible",
-    base_url: `${settings.ollama_url.replace(/\/+$/, "")}/v1`,
-  });
-  return { ...Object.fromEntries(keyed), ollama: { settings: ollama, optional: true } };
+    const address = vendor === "openai" && openAiUrl !== undefined ? { base_url: openAiUrl } : {};
+    add(vendor, { ...known, ...address, api_key: apiKey });
+  }
+  if (keys.azure !== undefined && settings.azure_endpoint !== undefined) {
+    add("azure", { type: "azure_openai", base_url: settings.azure_endpoint, api_key: keys.azure });
+  }
+  const bedrock = bedrockMembers(settings.aws);
+  if (bedrock !== undefined) add("bedrock", { type: "amazon_bedrock", ...bedrock });
+  add("ollama", { type: "openai_compatible", base_url: `${ollamaAddress(settings.ollama_url)}/v1` }, true);
+  return Object.fromEntries(found);
+}
+
+function bedrockMembers({ region, bearer_token: token, ...credentials }: Static<typeof aws>) {
+  if (region === undefined) return undefined;
+  if (token !== undefined) return { region, api_key: token };
+  const { access_key_id: id, secret_access_key: secretKey } = credentials;
+  return id === undefined || secretKey === undefined ? undefined : { region, ...credentials };
+}
+
+/**
+ * `OLLAMA_HOST` is an address to listen on as often as one to call: a URL, `host` or `host:port`.
+ * https://docs.ollama.com/faq
+ */
+function ollamaAddress(host: string): string {
+  const withPort = /:\d+\/*$/.test(host) ? host : `${host.replace(/\/+$/, "")}:11434`;
+  const address = /^https?:\/\//.test(host) ? host : `http://${withPort}`;
+  return address.replace(/\/+$/, "").replace("//0.0.0.0:", "//127.0.0.1:");
 }

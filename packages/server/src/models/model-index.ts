@@ -90,7 +90,8 @@ export class ModelIndex {
 
   #allFound(): FoundModel[] {
     if (!this.table.config.discovery.enabled) return [];
-    return [...this.table.engines.values()].flatMap((engine) => {
+    const engines = [...this.table.engines.values()].filter(({ twin }) => !twin);
+    return engines.flatMap((engine) => {
       const models = this.#discovery.modelsOf(engine.pooled) ?? [];
       return models.map((description) => ({ engine, description }));
     });

@@ -1,6 +1,8 @@
 /** The routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced. */
+import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
 import type { EngineSettings } from "../config/engine-settings.ts";
+import type { ImplicitEngine } from "../config/discovery.ts";
 import {
   retries as retriesSchema,
   type ModelSettings,
@@ -23,19 +25,15 @@ export interface ModelsConfig {
   readonly discovery: { readonly enabled: boolean; readonly refresh_interval_ms: number };
 }
 
-/** An engine that the server found by itself. */
-export interface ImplicitEngine {
-  readonly settings: EngineSettings;
-  /** Whether it is there only if it answers, such as a server on a usual port. */
-  readonly optional: boolean;
-}
-
 /** An engine of the table, and the lease of the calls that name it or one of its models directly. */
 export interface TableEngine {
   readonly pooled: PooledEngine;
   readonly lease: Lease;
   readonly implicit: boolean;
+  /** Whether it is there only while it answers. */
   readonly optional: boolean;
+  /** Whether a configured engine is the same vendor at the same address, so that this one's models add nothing. */
+  readonly twin: boolean;
 }
 
 const defaultRetries: RetrySettings = Value.Parse(retriesSchema, Value.Default(retriesSchema, {}));
@@ -107,12 +105,23 @@ interface Parts {
 /** Adds each engine to `engines` as soon as it is held, so that a failure can let go of those before it. */
 async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: DraftEngine[]): Promise<void> {
   for (const [name, settings] of Object.entries(config.engines)) {
-    engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false });
+    engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false, twin: false });
   }
   for (const [name, { settings, optional }] of Object.entries(config.implicitEngines)) {
     if (Object.hasOwn(config.engines, name)) continue;
-    engines.push({ pooled: await pool.acquire(name, settings), implicit: true, optional });
+    const twin = Object.values(config.engines).some((configured) => isSamePlace(configured, settings));
+    engines.push({ pooled: await pool.acquire(name, settings), implicit: true, optional, twin });
   }
+}
+
+function isSamePlace(one: EngineSettings, other: EngineSettings): boolean {
+  return isDeepStrictEqual(placeOf(one), placeOf(other));
+}
+
+function placeOf(settings: EngineSettings): readonly unknown[] {
+  const url = "base_url" in settings ? settings.base_url : undefined;
+  const region = "region" in settings ? settings.region : undefined;
+  return [settings.type, url?.replace(/\/+$/, "").replace("//localhost:", "//127.0.0.1:"), region];
 }
 
 function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map<string, DraftRoute> {

@@ -7,6 +7,8 @@ import { AppError } from "../../src/errors.ts";
 import { everyone, routingFixture, scripted, type Fixture, type SomeConfig } from "./routing-fixture.ts";
 import { chatCall } from "./scripted-engine.ts";
 
+const elsewhere = { ...scripted(), base_url: "http://127.0.0.1:9/v1" } as ReturnType<typeof scripted>;
+
 async function answers(routing: Fixture, id: string): Promise<[engine: string, model: string, shown: string]> {
   const call = chatCall();
   const completion = await routing.chat(id).complete(call);
@@ -72,9 +74,21 @@ describe("a model ID", () => {
   test("of a configured engine comes before the same of an engine that was only found", async () => {
     await using routing = await withModels(
       { mine: ["x"], found: ["x"] },
-      { engines: { mine: scripted() }, implicitEngines: { found: { settings: scripted(), optional: false } } },
+      {
+        engines: { mine: scripted() },
+        implicitEngines: { found: { settings: elsewhere, optional: false } },
+      },
     );
     assert.deepEqual(await answers(routing, "x"), ["mine", "x", "x"]);
+    assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
+  });
+
+  test("of an engine that was found is not listed twice when the same vendor is configured", async () => {
+    await using routing = await withModels(
+      { mine: ["x"], found: ["x"] },
+      { engines: { mine: scripted(1) }, implicitEngines: { found: { settings: scripted(2), optional: false } } },
+    );
+    assert.deepEqual(listedIds(routing), ["x"]);
     assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
   });
 

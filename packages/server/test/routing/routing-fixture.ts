@@ -1,12 +1,13 @@
 /** A registry over scripted engines, with a clock that moves only when a test or a pause moves it. */
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { EngineSettings } from "../../src/config/engine-settings.ts";
+import type { ImplicitEngine } from "../../src/config/discovery.ts";
 import type { ModelSettings, RoutingSettings, TargetSettings } from "../../src/config/models.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import type { ChatModel } from "../../src/models/model.ts";
 import type { ModelAccess } from "../../src/models/model-access.ts";
 import { createRegistry, type Registry } from "../../src/models/registry.ts";
-import type { ImplicitEngine, ModelsConfig } from "../../src/models/route-table.ts";
+import type { ModelsConfig } from "../../src/models/route-table.ts";
 import { chatCall, ScriptedEngine } from "./scripted-engine.ts";
 
 /** Settings of some engine; only whether two of them are the same matters here. */
