@@ -53,13 +53,19 @@ function toToolChoice(request: ChatRequest): LanguageModelV4ToolChoice | undefin
   return { type: "tool", toolName: name };
 }
 
-function toResponseFormat(request: ChatRequest): LanguageModelV4CallOptions["responseFormat"] {
+function toResponseFormat(request: ChatRequest, vendor: Vendor): LanguageModelV4CallOptions["responseFormat"] {
   const format = request.response_format;
   if (format === null || format === undefined || format.type === "text") return undefined;
+  const context = { label: vendor.label, support: vendor.content, path: "response_format" };
+  refuseUnknownMembers(format, ["type", "json_schema"], context);
   if (format.type === "json_object") return { type: "json" };
+  const path = "response_format.json_schema";
+  refuseUnknownMembers(format.json_schema, ["name", "description", "schema", "strict"], { ...context, path });
   const { name, description, schema } = format.json_schema;
-  if (schema === undefined) throw invalid("response_format.json_schema.schema", "is missing.");
-  return { type: "json", name, schema: schema as JSONSchema7, ...(description === undefined ? {} : { description }) };
+  if (schema === undefined) throw invalid(`${path}.schema`, "is missing.");
+  if (description === undefined) return { type: "json", name, schema: schema as JSONSchema7 };
+  // Most adapters have no place for the description but the schema.
+  return { type: "json", name, description, schema: { description, ...schema } as JSONSchema7 };
 }
 
 function maxOutputTokens(request: ChatRequest, vendor: Vendor): number | undefined {
@@ -107,7 +113,7 @@ export function toCallOptions(request: ChatRequest, vendor: Vendor): LanguageMod
       frequencyPenalty: effectiveValue(request, "frequency_penalty") as number | undefined,
       presencePenalty: effectiveValue(request, "presence_penalty") as number | undefined,
       seed: request.seed,
-      responseFormat: toResponseFormat(request),
+      responseFormat: toResponseFormat(request, vendor),
       reasoning: toReasoning(request),
       tools: tools.length === 0 ? undefined : tools,
       toolChoice: toToolChoice(request),

@@ -31,7 +31,7 @@ export interface PartContext {
 
 type UserPart = LanguageModelV4TextPart | LanguageModelV4FilePart;
 
-const dataUrl = /^data:(?<type>[\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,(?<data>[A-Za-z0-9+/=\s_-]*)$/;
+const dataUrlHead = /^data:(?<type>[\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64$/;
 
 function invalid(path: string, problem: string): AppError {
   return new AppError("invalid_request", `${path} ${problem}`, { param: path });
@@ -54,9 +54,14 @@ export function cacheOptions(value: JsonObject): { providerOptions?: SharedV4Pro
 }
 
 function readDataUrl(url: string, path: string): { mediaType: string; data: string } {
-  const groups = dataUrl.exec(url)?.groups;
-  if (groups === undefined) throw invalid(path, "is not a data URL of the form data:<media type>;base64,<data>.");
-  return { mediaType: groups["type"]!, data: groups["data"]! };
+  // Only the head is matched: the data may be megabytes, and the vendor looks at them anyway.
+  const comma = url.indexOf(",");
+  const mediaType = dataUrlHead.exec(url.slice(0, Math.max(0, comma)))?.groups?.["type"];
+  const data = url.slice(comma + 1);
+  if (mediaType === undefined || data === "") {
+    throw invalid(path, "is not a data URL of the form data:<media type>;base64,<data>.");
+  }
+  return { mediaType, data };
 }
 
 function inlineFile(mediaType: string, data: string, filename?: string): LanguageModelV4FilePart {

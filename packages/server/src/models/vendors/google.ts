@@ -40,10 +40,6 @@ async function listModels(settings: GoogleSettings, read: JsonReader): Promise<M
     .map((model) => ({ id: String(model["name"]).replace(/^models\//, ""), created: 0, ownedBy: "google" }));
 }
 
-/** Addresses that Gemini reads itself: its own files, and YouTube. */
-const readableUrl =
-  /^https:\/\/(generativelanguage\.googleapis\.com\/v1beta\/files\/|(www\.)?youtube\.com\/watch\?v=|youtu\.be\/)/;
-
 export function createGoogle(settings: GoogleSettings): Vendor {
   return {
     label: "Google",
@@ -67,7 +63,7 @@ export function createGoogle(settings: GoogleSettings): Vendor {
     },
     content: {
       laterSystemMessages: false,
-      imageUrl: (url) => readableUrl.test(url.href),
+      imageUrl: () => false,
       imageDetail: false,
       audio: true,
       fileType: /^[\w.+-]+\/[\w.+-]+$/,

@@ -1,4 +1,5 @@
 /** Mistral's chat API. https://docs.mistral.ai/api/endpoint/chat */
+import { hash } from "node:crypto";
 import type { SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { MistralSettings } from "../../config/engines/vendors.ts";
@@ -19,8 +20,25 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   };
 }
 
+const acceptedCallId = /^[A-Za-z0-9]{9}$/;
+
+/** Mistral takes only IDs of nine letters and digits; those of other engines are replaced by ones made from them. */
+function toCallId(id: unknown): unknown {
+  if (typeof id !== "string" || acceptedCallId.test(id)) return id;
+  return hash("sha256", id, "hex").slice(0, 9);
+}
+
+function acceptCallIds(messages: readonly JsonObject[]): void {
+  for (const message of messages) {
+    if (message["tool_call_id"] !== undefined) message["tool_call_id"] = toCallId(message["tool_call_id"]);
+    const calls = message["tool_calls"];
+    for (const call of Array.isArray(calls) ? calls.filter(isObject) : []) call["id"] = toCallId(call["id"]);
+  }
+}
+
 /** Mistral has these under OpenAI's names, the adapter has not. */
 function completeBody(body: JsonObject, request: ChatRequest): void {
+  acceptCallIds(body["messages"] as JsonObject[]);
   for (const name of ["metadata", "prediction"]) {
     const value = effectiveValue(request, name);
     if (value !== undefined) body[name] = value;
