@@ -81,7 +81,7 @@ describe("Cohere", () => {
 
   test("takes one tool for the choice of one, and images by address with a detail", async () => {
     await using server = await startVendorServer();
-    server.play(json(answer({ tool_calls: [call("t1", "null")] }, "TOOL_CALL")));
+    server.play(json(answer({ tool_plan: "I look.", tool_calls: [call("t1", "null")] }, "TOOL_CALL")));
     const engine = openEngine("cohere", server.url);
     const other = { type: "function", function: { name: "other" } };
     const image = { type: "image_url", image_url: { url: "https://example.com/a.png", detail: "low" } };
@@ -95,7 +95,8 @@ describe("Cohere", () => {
     assert.deepEqual(body?.["tools"], [weatherTool]);
     assert.equal(body["tool_choice"], "REQUIRED");
     assert.deepEqual(body["messages"], [{ role: "user", content: [image] }]);
-    assert.deepEqual(completion.choices[0]?.message.tool_calls, [
+    assert.equal(completion.choices[0]?.message.content, "I look.");
+    assert.deepEqual(completion.choices[0].message.tool_calls, [
       { id: "t1", type: "function", function: { name: "get_weather", arguments: "{}" } },
     ]);
   });
@@ -152,7 +153,7 @@ describe("Cohere", () => {
     const chunks = await collect(engine, "cohere", { tools: [weatherTool] });
     await engine.close();
     assert.deepEqual(assemble(chunks), {
-      content: "Wait.",
+      content: "Wait.I look.",
       reasoning: "Think.",
       calls: [
         { id: "t1", name: "get_weather", arguments: '{"place":"Rome"}' },

@@ -49,7 +49,7 @@ describe("Mistral", () => {
     await engine.close();
     const [request] = server.requests;
     const callId = request?.body?.["messages"]?.[4]?.["tool_call_id"];
-    assert.match(String(callId), /^[a-z0-9]{9}$/i, "Mistral takes no other IDs");
+    assert.match(JSON.stringify(callId), /^"[a-z0-9]{9}"$/i, "Mistral takes no other IDs");
     assert.equal(request?.path, "/v1/chat/completions");
     assert.equal(request?.headers.authorization, `Bearer ${apiKey}`);
     assert.deepEqual(request?.body, {

@@ -110,7 +110,8 @@ function gather(content: readonly LanguageModelV4Content[], vendor: Vendor): Gat
 /** The one choice of an answer. Throws when the answer did not end well. */
 export function toChoice(result: LanguageModelV4GenerateResult, vendor: Vendor): ChatChoice {
   const finishReason = toFinishReason(result.finishReason, vendor);
-  const { text, reasoning, details, calls } = gather(result.content, vendor);
+  const { text: known, reasoning, details, calls } = gather(result.content, vendor);
+  const text = (vendor.readDroppedText?.(result.response?.body) ?? "") + known;
   const toolCalls = calls.map((call) => ({
     id: call.toolCallId,
     type: "function" as const,

@@ -119,5 +119,6 @@ export function toCallOptions(request: ChatRequest, vendor: Vendor): LanguageMod
       toolChoice: toToolChoice(request),
     }),
     providerOptions: vendor.providerOptions(request, passThrough),
+    includeRawChunks: vendor.readDroppedText !== undefined,
   };
 }

@@ -117,6 +117,10 @@ function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCom
     case "reasoning-delta":
     case "reasoning-end":
       return continueReasoning(state, part);
+    case "raw": {
+      const text = state.vendor.readDroppedText?.(part.rawValue);
+      return text === undefined ? [] : [toChunk(state, { content: text })];
+    }
     case "tool-input-start":
       return part.providerExecuted === true ? [] : [startToolCall(state, part)];
     case "tool-input-delta":

@@ -24,6 +24,11 @@ function completeBody(body: JsonObject, request: ChatRequest): void {
   if (request.tools?.some((tool) => tool.function.strict === true) === true) body["strict_tools"] = true;
 }
 
+/** The plan that comes before calls of tools, in an answer (`message`) or in a frame (`delta.message`). */
+function readPlan(raw: unknown): string | undefined {
+  return textMember(member(raw, "message") ?? member(member(raw, "delta"), "message"), "tool_plan");
+}
+
 async function listModels(settings: CohereSettings, read: JsonReader): Promise<ModelDescription[]> {
   const headers = { ...settings.headers, authorization: `Bearer ${settings.api_key}` };
   // The list of models exists in version 1 of the API only.
@@ -75,6 +80,7 @@ export function createCohere(settings: CohereSettings): Vendor {
     passThrough: "body",
     providerOptions: () => ({}),
     completeBody,
+    readDroppedText: readPlan,
     listModels: (read) => listModels(settings, read),
   };
 }

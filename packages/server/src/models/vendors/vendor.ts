@@ -42,6 +42,8 @@ export interface Vendor {
   completeBody?(body: JsonObject, request: ChatRequest): void;
   /** The refusal of a request of which the prepared body shows that the vendor would not honour it. */
   refuseBody?(body: JsonObject, request: ChatRequest, model: string): AppError | undefined;
+  /** Text that the adapter drops, from the raw body of an answer or a raw frame of a stream. */
+  readDroppedText?(raw: unknown): string | undefined;
   /** The vendor's own list of models; undefined where it cannot be asked. */
   readonly listModels?: ((read: JsonReader) => Promise<readonly ModelDescription[]>) | undefined;
 }
