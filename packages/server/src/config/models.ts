@@ -52,7 +52,7 @@ export type RetrySettings = Static<typeof retries>;
 const model = Type.Object(
   {
     targets: Type.Array(target, { minItems: 1, maxItems: 100, description: "Where the model runs." }),
-    fallbacks: Type.Array(modelId("A model under `models`."), {
+    fallbacks: Type.Array(modelId("A model under `models`, or an alias of one."), {
       maxItems: 20,
       default: [],
       description: "Models that answer, in this order, when no target of this one can.",
@@ -72,10 +72,14 @@ export const models = Type.Record(modelId("Model ID."), model, {
   description: "Models by the ID that callers use.",
 });
 
-export const aliases = Type.Record(modelId("Alias."), modelId("A model under `models`, or another alias."), {
-  default: {},
-  description: "Further names of models.",
-});
+export const aliases = Type.Record(
+  modelId("Alias."),
+  modelId("A model under `models`, another alias, or `engine/model` for a model that an engine has."),
+  {
+    default: {},
+    description: "Further names of models.",
+  },
+);
 
 export const routing = Type.Object(
   {

@@ -24,17 +24,26 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
     const value = isMap(config) ? config[name] : undefined;
     return isMap(value) ? value : {};
   };
-  const models = section("models");
-  const aliases = section("aliases");
   const { discovery } = isMap(config) ? config : {};
   const implicit = Value.Check(discoverySchema, discovery) ? Object.keys(implicitEngines(discovery)) : [];
-  checkTargets(models, [...Object.keys(section("engines")), ...implicit], report);
-  checkFallbacks(models, report);
-  checkAliases(aliases, models, report);
+  const names = {
+    models: section("models"),
+    aliases: section("aliases"),
+    engines: [...Object.keys(section("engines")), ...implicit],
+  };
+  checkTargets(names, report);
+  checkFallbacks(names, report);
+  checkAliases(names, report);
   return problems;
 }
 
-function checkTargets(models: Entries, engines: readonly string[], report: Report): void {
+interface Names {
+  readonly models: Entries;
+  readonly aliases: Entries;
+  readonly engines: readonly string[];
+}
+
+function checkTargets({ models, engines }: Names, report: Report): void {
   for (const [modelId, model] of Object.entries(models)) {
     const targets = isMap(model) && Array.isArray(model["targets"]) ? (model["targets"] as unknown[]) : [];
     for (const [index, target] of targets.entries()) {
@@ -57,28 +66,34 @@ function fallbacksOf(model: unknown): readonly unknown[] {
   return Array.isArray(fallbacks) ? fallbacks : [];
 }
 
-function checkFallbacks(models: Entries, report: Report): void {
-  const modelIds = Object.keys(models);
+function checkFallbacks({ models, aliases }: Names, report: Report): void {
+  const known = [...Object.keys(models), ...Object.keys(aliases)];
+  /** The model that a name stands for; itself where it stands for none. */
+  const modelOf = (name: unknown, steps = 0): string =>
+    typeof name === "string" && steps < 100 && Object.hasOwn(aliases, name)
+      ? modelOf(aliases[name], steps + 1)
+      : String(name);
   for (const [modelId, model] of Object.entries(models)) {
     for (const [index, fallback] of fallbacksOf(model).entries()) {
       const path = ["models", modelId, "fallbacks", index];
-      if (typeof fallback !== "string" || Object.hasOwn(models, fallback)) continue;
-      report(path, `${formatPath(path)} is ${missing(fallback, "model", modelIds)}`);
+      if (typeof fallback !== "string" || Object.hasOwn(models, modelOf(fallback))) continue;
+      report(path, `${formatPath(path)} is ${missing(fallback, "model", known)}`);
     }
   }
-  const circles = findCircles(modelIds, (modelId) => fallbacksOf(models[modelId]).map(String));
-  for (const circle of circles) {
+  const next = (modelId: string): string[] => fallbacksOf(models[modelId]).map((fallback) => modelOf(fallback));
+  for (const circle of findCircles(Object.keys(models), next)) {
     const path = ["models", circle[0]!, "fallbacks"];
     report(path, `${formatPath(path)} runs in a circle: ${[...circle, circle[0]].join(" → ")}.`);
   }
 }
 
-function checkAliases(aliases: Entries, models: Entries, report: Report): void {
+function checkAliases({ models, aliases, engines }: Names, report: Report): void {
   const known = [...Object.keys(models), ...Object.keys(aliases)];
   for (const [alias, name] of Object.entries(aliases)) {
     const path = ["aliases", alias];
     if (Object.hasOwn(models, alias)) report(path, `${formatPath(path)} has the name of a model under \`models\`.`);
-    if (typeof name !== "string" || known.includes(name)) continue;
+    const atEngine = engines.some((engine) => typeof name === "string" && name.startsWith(`${engine}/`));
+    if (typeof name !== "string" || atEngine || known.includes(name)) continue;
     report(path, `${formatPath(path)} is ${missing(name, "model", known)}`);
   }
   for (const circle of findCircles(Object.keys(aliases), (alias) => [String(aliases[alias])])) {
@@ -100,7 +115,7 @@ function findCircles(nodes: readonly string[], next: (node: string) => readonly 
     }
     if (done.has(node)) return;
     trail.push(node);
-    for (const neighbour of next(node)) visit(neighbour);
+    for (const neighbour of next(node)) if (nodes.includes(neighbour)) visit(neighbour);
     trail.pop();
     done.add(node);
   };

@@ -1,0 +1,107 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { resolveConfig } from "./load-config.ts";
+import { formatProblem } from "./problem.ts";
+import { parseYaml } from "./yaml-file.ts";
+
+function problemsOf(text: string, env: Record<string, string> = {}): string[] {
+  return resolveConfig({ file: parseYaml("test.yaml", text), env }).problems.map(formatProblem);
+}
+
+const engines = "engines: {local: {type: openai_compatible, base_url: 'http://127.0.0.1:8000/v1'}}\n";
+
+const cases: readonly [title: string, text: string, ...problems: string[]][] = [
+  [
+    "a target at an engine that does not exist",
+    `${engines}models:\n  a:\n    targets: [{engine: locla, model: x}]\n`,
+    'test.yaml:4:24: models.a.targets[0].engine is "locla", but there is no such engine. Did you mean "local"?',
+  ],
+  [
+    "a fallback that does not exist",
+    `${engines}models:\n  llama-70b: {targets: [{engine: local, model: x}], fallbacks: [lama-70b]}\n`,
+    'test.yaml:3:65: models.llama-70b.fallbacks[0] is "lama-70b", but there is no such model. Did you mean "llama-70b"?',
+  ],
+  [
+    "fallbacks in a circle, once",
+    `${engines}models:\n${["ab", "bc", "ca"].map(([one, other]) => `  ${one}: {targets: [{engine: local, model: x}], fallbacks: [${other}]}\n`).join("")}`,
+    "test.yaml:3:45: models.a.fallbacks runs in a circle: a → b → c → a.",
+  ],
+  [
+    "a model that falls back to itself",
+    `${engines}models:\n  a: {targets: [{engine: local, model: x}], fallbacks: [a]}\n`,
+    "test.yaml:3:45: models.a.fallbacks runs in a circle: a → a.",
+  ],
+  [
+    "an alias of nothing",
+    "aliases:\n  fast: small\n",
+    'test.yaml:2:9: aliases.fast is "small", but there is no such model. The models: fast.',
+  ],
+  ["aliases in a circle", "aliases:\n  a: b\n  b: a\n", "test.yaml:2:6: aliases.a runs in a circle: a → b → a."],
+  [
+    "an alias with a model's name",
+    `${engines}models:\n  a: {targets: [{engine: local, model: x}]}\naliases: {a: a}\n`,
+    "test.yaml:4:14: aliases.a has the name of a model under `models`.",
+    "test.yaml:4:14: aliases.a runs in a circle: a → a.",
+  ],
+];
+
+describe("a reference is told with its line:", () => {
+  for (const [title, text, ...problems] of cases) {
+    test(title, () => assert.deepEqual(problemsOf(text), problems));
+  }
+
+  test("also while other things are wrong", () => {
+    const problems = problemsOf(
+      "server: {port: 70000}\nmodels:\n  a: {targets: [{engine: x, model: y, weight: -1}]}\n",
+    );
+    assert.deepEqual(
+      problems.map((problem) => /^test\.yaml:\d+:\d+: ([^ ]+)/.exec(problem)?.[1]),
+      ["server.port", "models.a.targets[0].engine", "models.a.targets[0].weight"],
+    );
+  });
+});
+
+describe("references may be to", () => {
+  test("models, aliases of aliases, and engines that discovery adds", () => {
+    const text =
+      "models: {a: {targets: [{engine: openai, model: x}, {engine: ollama, model: y}]}}\naliases: {b: a, c: b, d: openai/gpt-4.1}";
+    assert.deepEqual(problemsOf(text, { OPENAI_API_KEY: "k" }), []);
+    assert.match(problemsOf(text).join(), /"openai", but there is no such engine/);
+  });
+
+  test("aliases, in fallbacks too, and circles through them are told", () => {
+    const text = (alias: string) =>
+      `${engines}models: {a: {targets: [{engine: local, model: x}], fallbacks: [z]}, b: {targets: [{engine: local, model: x}]}}\naliases: {z: ${alias}}`;
+    assert.deepEqual(problemsOf(text("b")), []);
+    assert.match(problemsOf(text("a")).join(), /models\.a\.fallbacks runs in a circle: a → a\./);
+    assert.match(problemsOf(text("local/x")).join(), /models\.a\.fallbacks\[0\] is "z", but there is no such model/);
+  });
+
+  test("several models that fall back to the same one", () => {
+    const model = (fallbacks: string) => `{targets: [{engine: local, model: x}], fallbacks: [${fallbacks}]}`;
+    assert.deepEqual(problemsOf(`${engines}models: {a: ${model("b, c")}, b: ${model("c")}, c: ${model("")}}`), []);
+  });
+});
+
+test("any graph of fallbacks is judged right: a circle is told exactly when there is one", () => {
+  const nodes = ["a", "b", "c", "d", "e"];
+  const graph = fc.array(fc.subarray(nodes), { minLength: 5, maxLength: 5 });
+  fc.assert(
+    fc.property(graph, (edges) => {
+      const models = Object.fromEntries(
+        nodes.map((node, index) => [node, { targets: [{ engine: "ollama", model: "x" }], fallbacks: edges[index] }]),
+      );
+      const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+        for (const next of edges[nodes.indexOf(from)]!) {
+          if (seen.has(next)) continue;
+          seen.add(next);
+          reachable(next, seen);
+        }
+        return seen;
+      };
+      const circular = nodes.some((node) => reachable(node).has(node));
+      assert.equal(problemsOf(JSON.stringify({ models })).length > 0, circular);
+    }),
+  );
+});
