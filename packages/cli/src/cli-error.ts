@@ -1,4 +1,5 @@
 /** Errors of the command itself, and the one line and exit code that any error becomes. */
+import { ApiStatusError, isSoundingError, type ErrorKind } from "@sounding/client";
 import { exitCodes, type ExitCode } from "./exit-codes.ts";
 
 /** A failure with its exit code; the message is shown as it is. */
@@ -30,22 +31,39 @@ const exitCodeByStatus: Readonly<Record<number, ExitCode>> = {
   504: exitCodes.timeout,
 };
 
-const exitCodeByErrorCode: Readonly<Record<string, ExitCode>> = {
-  connection_error: exitCodes.unreachable,
+const exitCodeByKind: Partial<Record<ErrorKind, ExitCode>> = {
+  configuration: exitCodes.usage,
+  connection: exitCodes.unreachable,
   incomplete_stream: exitCodes.unreachable,
   timeout: exitCodes.timeout,
 };
 
-/** The exit code of an error: its own, or by the HTTP status or the code that it carries. */
+/** The exit code of an error: its own, by what happened to the call, or by the HTTP status that it carries. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
-  const { status, code } = (error ?? {}) as { status?: unknown; code?: unknown };
-  if (typeof status === "number") return exitCodeByStatus[status] ?? exitCodes.failed;
-  return (typeof code === "string" && exitCodeByErrorCode[code]) || exitCodes.failed;
+  const byKind = isSoundingError(error) ? exitCodeByKind[error.kind] : undefined;
+  if (byKind !== undefined) return byKind;
+  const status = error instanceof Error && "status" in error ? Number(error.status) : 0;
+  return exitCodeByStatus[status] ?? exitCodes.failed;
 }
 
-/** The error in one line, without a stack. */
+const hints: Partial<Record<ExitCode, string>> = {
+  [exitCodes.unreachable]:
+    "Is the server running? `sounding serve` starts one; --url or SOUNDING_BASE_URL names another.",
+  [exitCodes.denied]: "The key is read from SOUNDING_API_KEY or --key-file.",
+};
+
+/** The error in one line, without a stack: what happened, what to do, and the request's ID where the fault is the server's. */
 export function errorLine(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
-  return message.replaceAll(/\s*\n\s*/g, " ");
+  const hint = isSoundingError(error) ? hints[exitCodeOf(error)] : undefined;
+  const requestId = error instanceof ApiStatusError && error.status >= 500 ? error.requestId : null;
+  return [
+    hint === undefined ? message : message.replace(/[^.!?]$/, "$&."),
+    hint,
+    requestId === null ? undefined : `(request ${requestId})`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(" ")
+    .replaceAll(/\s*\n\s*/g, " ");
 }

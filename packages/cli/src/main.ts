@@ -12,6 +12,11 @@ function abortWith(exitCode: number): void {
   controller.abort();
 }
 
+/** Node leaves `isTTY` undefined where its types say false. */
+function isTerminal(stream: { isTTY?: boolean }): boolean {
+  return stream.isTTY === true;
+}
+
 process.on("SIGINT", () => abortWith(exitCodes.interrupted));
 process.on("SIGTERM", () => abortWith(exitCodes.terminated));
 // The reader of a pipe went away, as in `sounding … | head`: nothing more to do, and nothing to complain about.
@@ -24,7 +29,7 @@ const exitCode = await run(process.argv.slice(2), {
   stdin: process.stdin,
   stdout: process.stdout,
   stderr: process.stderr,
-  isTTY: { stdin: process.stdin.isTTY, stdout: process.stdout.isTTY, stderr: process.stderr.isTTY },
+  isTTY: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
   env: process.env,
   signal: controller.signal,
   abortedExitCode: () => abortedExitCode,

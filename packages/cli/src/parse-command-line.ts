@@ -76,7 +76,7 @@ export function suggestion(word: string, allowed: readonly string[]): string {
   const nearest = allowed
     .map((candidate) => ({ candidate, distance: editDistance(word, candidate) }))
     .sort((a, b) => a.distance - b.distance)[0];
-  if (nearest !== undefined && nearest.distance <= Math.max(1, Math.floor(word.length / 3))) {
+  if (nearest !== undefined && nearest.distance <= (word.length < 4 ? 1 : 2)) {
     return `did you mean "${nearest.candidate}"?`;
   }
   return `one of ${allowed.join(", ")} is expected`;

@@ -1,0 +1,79 @@
+/** Asks for one answer and writes it as it comes. */
+import type { AsyncSounding, ChatCompletionParams, ChatMessage } from "@sounding/client";
+import { CliError } from "../cli-error.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { write } from "../output.ts";
+import type { CommandIo } from "../command.ts";
+
+/** The parameters of the answers of one run. */
+export interface AnswerSettings {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly parameters: Partial<ChatCompletionParams>;
+}
+
+export interface WrittenAnswer {
+  readonly text: string;
+  /** Why the answer is shorter than it should be; undefined when it is whole. */
+  readonly cutBecause: string | undefined;
+}
+
+/**
+ * Writes the answer to stdout, ending in a line feed. `onText` hears each piece, so that an answer that is
+ * cancelled is not lost.
+ */
+export async function writeAnswer(
+  client: AsyncSounding,
+  { model, stream, parameters, messages }: AnswerSettings & { readonly messages: readonly ChatMessage[] },
+  { io, signal, onText }: { io: CommandIo; signal: AbortSignal; onText?: (text: string) => void },
+): Promise<WrittenAnswer> {
+  const params = { ...parameters, model, messages: [...messages] };
+  let text = "";
+  let finishReason: string | null = null;
+  const take = async (piece: string): Promise<void> => {
+    text += piece;
+    onText?.(piece);
+    await write(io.stdout, io.isTTY.stdout ? printable(piece) : piece);
+  };
+  try {
+    if (stream) {
+      for await (const chunk of await client.chat.completions.create({ ...params, stream: true }, { signal })) {
+        const choice = chunk.choices.find(({ index }) => index === 0);
+        finishReason = choice?.finish_reason ?? finishReason;
+        const piece = choice?.delta.content ?? choice?.delta.refusal ?? "";
+        if (piece !== "") await take(piece);
+      }
+    } else {
+      const { choices } = await client.chat.completions.create({ ...params, stream: false }, { signal });
+      finishReason = choices[0]?.finish_reason ?? null;
+      await take(choices[0]?.message.content ?? choices[0]?.message.refusal ?? "");
+    }
+  } finally {
+    if (text !== "" && !text.endsWith("\n")) await write(io.stdout, "\n");
+  }
+  return { text, cutBecause: finishReason === null ? undefined : cutReasons[finishReason] };
+}
+
+/** The model asked for, else the first that the server offers. */
+export async function chooseModel(
+  client: AsyncSounding,
+  asked: string | undefined,
+  signal: AbortSignal,
+): Promise<string> {
+  if (asked !== undefined) return asked;
+  const { data } = await client.models.list({ signal });
+  const first = data[0]?.id;
+  if (first === undefined) throw new CliError("the server offers no models", exitCodes.notFound);
+  return first;
+}
+
+const cutReasons: Readonly<Record<string, string>> = {
+  length: "the answer was cut: the limit of tokens is reached",
+  content_filter: "the answer was cut by a content filter",
+};
+
+/** Without control characters, so that an answer cannot steer the terminal. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is removed
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+}

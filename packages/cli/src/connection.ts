@@ -1,0 +1,59 @@
+/** How the commands that talk to a server find it: options, environment, and the client made from them. */
+import { readFile } from "node:fs/promises";
+import { AsyncSounding } from "@sounding/client";
+import { CliError, UsageError } from "./cli-error.ts";
+import type { CommandIo, Options, OptionValues } from "./command.ts";
+import { exitCodes } from "./exit-codes.ts";
+import { cliVersion } from "./version.ts";
+
+/** Options of every command that calls a server. */
+export const connectionOptions = {
+  url: {
+    type: "string",
+    value: "URL",
+    description: "The server's address; else SOUNDING_BASE_URL, else http://127.0.0.1:4141.",
+  },
+  "key-file": {
+    type: "string",
+    value: "FILE",
+    description: "A file that holds the API key; else SOUNDING_API_KEY.",
+  },
+  project: { type: "string", value: "NAME", description: "The project that the call belongs to." },
+  timeout: { type: "string", value: "SECONDS", description: "How long a call may take, to its last byte." },
+} as const satisfies Options;
+
+/** A client for the server and the key that the command line or the environment name. */
+export async function openClient(
+  values: OptionValues<typeof connectionOptions>,
+  io: Pick<CommandIo, "env">,
+): Promise<AsyncSounding> {
+  return new AsyncSounding({
+    apiKey: await readKey(values["key-file"], io.env),
+    baseUrl: values.url ?? (io.env["SOUNDING_BASE_URL"] || undefined),
+    project: values.project,
+    timeout: numberOption("timeout", values.timeout),
+    defaultHeaders: { "user-agent": `sounding-cli/${cliVersion()} node/${process.versions.node}` },
+  });
+}
+
+/** The option's value as a number; undefined where it was not given. */
+export function numberOption(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = text.trim() === "" ? NaN : Number(text);
+  if (!Number.isFinite(value)) throw new UsageError(`--${name} is "${text}"; a number is expected`);
+  return value;
+}
+
+async function readKey(file: string | undefined, env: CommandIo["env"]): Promise<string> {
+  if (file !== undefined) {
+    const text = await readFile(file, "utf8").catch((error: unknown) => {
+      throw new CliError(`the key file ${file} cannot be read: ${(error as Error).message}`, exitCodes.denied);
+    });
+    return text.trim();
+  }
+  const key = env["SOUNDING_API_KEY"];
+  if (key === undefined || key === "") {
+    throw new CliError("no API key: set SOUNDING_API_KEY, or give --key-file FILE", exitCodes.denied);
+  }
+  return key;
+}
