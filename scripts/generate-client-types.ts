@@ -26,41 +26,54 @@ const heading = `/**
  */
 `;
 
+/** Where a type is being written. */
+interface Place {
+  /** For messages. */
+  readonly path: string;
+  readonly indent: string;
+  /** The schemas that have a type of their own. */
+  readonly names: ReadonlyMap<JsonSchema, string>;
+}
+
 /**
- * Renders one exported type per schema. The named objects themselves are closed, so that a misspelt parameter does not
- * compile (what is not listed goes into `extra_body`); objects inside them are open where the contract leaves them open.
+ * Renders one exported type per schema; where one of them is used inside another, its name is. The named objects themselves
+ * are closed, so that a misspelt parameter does not compile (what is not listed goes into `extra_body`); objects inside them
+ * are open where the contract leaves them open.
  * @param schemas by the name of the type
  * @throws Error naming the place of a schema that cannot be written as a type
  */
 export function renderClientTypes(schemas: Readonly<Record<string, JsonSchema>>): string {
+  const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));
   const rendered = Object.entries(schemas).map(([name, schema]) => {
+    const place: Place = { path: name, indent: "", names };
     const comment = docComment(schema, "");
     if (schema.properties !== undefined) {
-      return `${comment}export interface ${name} ${renderMembers({ ...schema, additionalProperties: false }, "", name)}\n`;
+      return `${comment}export interface ${name} ${renderMembers({ ...schema, additionalProperties: false }, place)}\n`;
     }
-    return `${comment}export type ${name} = ${renderType(schema, "", name)};\n`;
+    return `${comment}export type ${name} = ${renderType({ ...schema }, place)};\n`;
   });
   return [heading, ...rendered].join("\n");
 }
 
-function renderType(schema: JsonSchema, indent: string, place: string): string {
-  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1)!;
+function renderType(schema: JsonSchema, place: Place): string {
+  const name = place.names.get(schema) ?? schema.$ref?.split("/").at(-1);
+  if (name !== undefined) return name;
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) {
-    const parts = alternatives.map((each, index) => renderType(each, indent, `${place}|${index}`));
+    const parts = alternatives.map((each, index) => renderType(each, below(place, `|${index}`)));
     return [...new Set(parts)].join(" | ");
   }
   if (schema.allOf !== undefined) {
-    return schema.allOf.map((each, index) => parenthesized(renderType(each, indent, `${place}&${index}`))).join(" & ");
+    return schema.allOf.map((each, index) => parenthesized(renderType(each, below(place, `&${index}`)))).join(" & ");
   }
   if (schema.type === undefined) return "unknown";
-  const names = typeof schema.type === "string" ? [schema.type] : schema.type;
-  return names.map((type) => renderNamedType(type, schema, indent, place)).join(" | ");
+  const types = typeof schema.type === "string" ? [schema.type] : schema.type;
+  return types.map((type) => renderNamedType(type, schema, place)).join(" | ");
 }
 
-function renderNamedType(type: string, schema: JsonSchema, indent: string, place: string): string {
+function renderNamedType(type: string, schema: JsonSchema, place: Place): string {
   switch (type) {
     case "string":
     case "number":
@@ -70,34 +83,37 @@ function renderNamedType(type: string, schema: JsonSchema, indent: string, place
     case "integer":
       return "number";
     case "array":
-      return `${parenthesized(renderType(schema.items ?? {}, indent, `${place}[]`))}[]`;
+      return `${parenthesized(renderType(schema.items ?? {}, below(place, "[]")))}[]`;
     case "object":
-      return renderObject(schema, indent, place);
+      return renderObject(schema, place);
     default:
-      throw new Error(`${place} has the type "${type}", which the client's types cannot express`);
+      throw new Error(`${place.path} has the type "${type}", which the client's types cannot express`);
   }
 }
 
-function renderObject(schema: JsonSchema, indent: string, place: string): string {
+function renderObject(schema: JsonSchema, place: Place): string {
   const [pattern] = Object.values(schema.patternProperties ?? {});
-  if (pattern !== undefined) return `Record<string, ${renderType(pattern, indent, place)}>`;
-  if (Object.keys(schema.properties ?? {}).length > 0) return renderMembers(schema, indent, place);
+  if (pattern !== undefined) return `Record<string, ${renderType(pattern, place)}>`;
+  if (Object.keys(schema.properties ?? {}).length > 0) return renderMembers(schema, place);
   const value = typeof schema.additionalProperties === "object" ? schema.additionalProperties : {};
-  return `Record<string, ${renderType(value, indent, place)}>`;
+  return `Record<string, ${renderType(value, place)}>`;
 }
 
-function renderMembers(schema: JsonSchema, indent: string, place: string): string {
-  const inner = `${indent}  `;
+function renderMembers(schema: JsonSchema, place: Place): string {
+  const inner = { ...place, indent: `${place.indent}  ` };
   const members = Object.entries(schema.properties ?? {}).map(([name, member]) => {
     const optional = schema.required?.includes(name) === true ? "" : "?";
-    const type = renderType(member, inner, `${place}.${name}`);
-    return `${docComment(member, inner)}${inner}${memberName(name)}${optional}: ${type};\n`;
+    const type = renderType(member, below(inner, `.${name}`));
+    return `${docComment(member, inner.indent)}${inner.indent}${memberName(name)}${optional}: ${type};\n`;
   });
-  if (schema.additionalProperties === true) members.push(`${inner}[member: string]: unknown;\n`);
-  if (typeof schema.additionalProperties === "object") {
-    members.push(`${inner}[member: string]: ${renderType(schema.additionalProperties, inner, place)};\n`);
-  }
-  return `{\n${members.join("")}${indent}}`;
+  const { additionalProperties: more } = schema;
+  if (more === true) members.push(`${inner.indent}[member: string]: unknown;\n`);
+  if (typeof more === "object") members.push(`${inner.indent}[member: string]: ${renderType(more, inner)};\n`);
+  return `{\n${members.join("")}${place.indent}}`;
+}
+
+function below(place: Place, step: string): Place {
+  return { ...place, path: place.path + step };
 }
 
 function docComment(schema: JsonSchema, indent: string): string {

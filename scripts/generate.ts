@@ -6,9 +6,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { renderCliDocument } from "../packages/cli/src/cli-document.ts";
+import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/chat-answer.ts";
+import { ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { operations } from "../packages/server/src/api/index.ts";
+import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
+import { renderClientTypes } from "./generate-client-types.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -18,7 +23,7 @@ const { version } = JSON.parse(readFileSync(join(repository, "packages/server/pa
 
 interface Generated {
   readonly path: string;
-  render(): string;
+  render(): string | Promise<string>;
   /** Whether the formatter has the last word, as for every Markdown and TypeScript file of the repository. */
   readonly format: boolean;
 }
@@ -31,6 +36,19 @@ const files: Generated[] = [
   },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
   { path: "docs/config.md", render: renderConfigDocument, format: true },
+  { path: "docs/cli.md", render: renderCliDocument, format: true },
+  {
+    path: "packages/client/src/generated/types.ts",
+    render: () =>
+      renderClientTypes({
+        ChatRequest: ChatRequest.json,
+        ChatCompletion: ChatCompletion.json,
+        ChatCompletionChunk: ChatCompletionChunk.json,
+        Model: ModelObject.json,
+        ModelList: ModelList.json,
+      }),
+    format: false,
+  },
 ];
 
 function formatted(path: string, text: string): string {
@@ -51,7 +69,8 @@ function current(path: string): string | undefined {
 const check = process.argv.includes("--check");
 const stale: string[] = [];
 for (const { path, render, format } of files) {
-  const text = format ? formatted(path, render()) : render();
+  const rendered = await render();
+  const text = format ? formatted(path, rendered) : rendered;
   if (text === current(path)) continue;
   if (check) stale.push(path);
   else writeFileSync(join(repository, path), text);

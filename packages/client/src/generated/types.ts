@@ -340,22 +340,28 @@ export interface ChatCompletionChunk {
   } | null;
 }
 
-/** A model that the server offers. */
+/** A model. */
 export interface Model {
-  /** Model ID, as `model` of a call. */
+  /** Model ID, to be sent as `model`. */
   id: string;
   /** Always `model`. */
   object: "model";
-  /** UNIX time, seconds. */
+  /** UNIX time of creation, seconds; 0 when unknown. */
   created: number;
-  /** Who offers the model. */
+  /** Who offers the model: its owner, or the engine that runs it. */
   owned_by: string;
+  /** The model that an alias stands for, else the model's own ID. */
+  root: string;
+  /** The model from which this one was made; null when unknown. */
+  parent: string | null;
+  /** Always empty; older clients ask for it. */
+  permission: unknown[];
 }
 
-/** The models that the key may use. */
+/** Models. */
 export interface ModelList {
   /** Always `list`. */
   object: "list";
-  /** The models. */
+  /** The models, sorted by ID. */
   data: Model[];
 }

@@ -21,7 +21,7 @@ const modelObject = Type.Object(
 export const ModelObject = schema(modelObject);
 export type ModelObject = TypeOf<typeof ModelObject>;
 
-const ModelList = schema(
+export const ModelList = schema(
   Type.Object(
     {
       object: Type.Literal("list", { description: "Always `list`." }),

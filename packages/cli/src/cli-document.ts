@@ -1,0 +1,66 @@
+/** The page docs/cli.md, made from the commands' own data. */
+import type { Command, Options } from "./command.ts";
+import { commands } from "./commands.ts";
+import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";
+import { optionRows, usageLine } from "./help.ts";
+import { globalOptions } from "./parse-command-line.ts";
+
+const introduction = `# The command \`sounding\`
+
+This page is generated from the commands themselves; \`sounding <command> --help\` shows the same.
+
+Results go to standard output, everything else to standard error. Colours and progress are only for terminals; with \`NO_COLOR\` or
+\`--no-color\` there are no colours either. With \`--json\` results are JSON for programs, and an error is one line
+\`{"error": {"message": …, "exit_code": …}}\` on standard error. The first Ctrl-C lets a command end cleanly, the second one ends it at once.
+\`SOUNDING_DEBUG=1\` adds the stack to an error.`;
+
+/** Renders the page. */
+export async function renderCliDocument(): Promise<string> {
+  const loaded = await Promise.all(commands.map(({ load }) => load()));
+  const exitCodeRows = Object.entries(exitCodes).map(([name, code]) => [
+    String(code),
+    exitCodeMeanings[name as keyof typeof exitCodes],
+  ]);
+  return `${[
+    introduction,
+    table(
+      ["command", "what it does"],
+      loaded.map(({ name, summary }) => [`[\`${name}\`](#sounding-${name})`, summary]),
+    ),
+    "## Exit codes",
+    table(["code", "meaning"], exitCodeRows),
+    "## Options of every command",
+    optionTable(globalOptions),
+    ...loaded.flatMap((command) => describeCommand(command, [command.name])),
+  ].join("\n\n")}\n`;
+}
+
+function describeCommand(command: Command, path: readonly string[]): string[] {
+  const sections = [
+    `${"#".repeat(path.length + 1)} sounding ${path.join(" ")}`,
+    `${command.summary}.`,
+    `\`\`\`\n${usageLine(command, path)}\n\`\`\``,
+  ];
+  if (command.description !== undefined) sections.push(command.description);
+  const named = (command.arguments ?? []).map((argument) => [`\`${argument.name}\``, argument.description]);
+  if (named.length > 0) sections.push(table(["argument", "meaning"], named));
+  if (Object.keys(command.options ?? {}).length > 0) sections.push(optionTable(command.options!));
+  if (command.examples !== undefined) {
+    const lines = command.examples.map(([line, meaning]) => `# ${meaning}\n${line}`);
+    sections.push(`\`\`\`sh\n${lines.join("\n\n")}\n\`\`\``);
+  }
+  return [...sections, ...(command.subcommands ?? []).flatMap((each) => describeCommand(each, [...path, each.name]))];
+}
+
+function optionTable(options: Options): string {
+  return table(
+    ["option", "meaning"],
+    optionRows(options).map(([written, meaning]) => [`\`${written}\``, meaning]),
+  );
+}
+
+function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string =>
+    `| ${cells.map((cell) => cell.replaceAll("|", "\\|").replaceAll("\n", " ")).join(" | ")} |`;
+  return [line(heading), line(heading.map(() => "---")), ...rows.map(line)].join("\n");
+}
