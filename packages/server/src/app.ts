@@ -14,6 +14,7 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
+import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
 import { createMetrics } from "./status/metrics.ts";
@@ -97,7 +98,8 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
 }
 
 function modelsOf(config: Config): ModelsConfig {
-  return { ...config, implicitEngines: implicitEngines(config.discovery) };
+  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
+  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
 }
 
 /** What is wrong with the control database, if anything. */

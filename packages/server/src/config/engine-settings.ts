@@ -1,5 +1,6 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
 import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
 import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
 
@@ -11,5 +12,6 @@ export const engineSettings = Type.Union([
   amazonBedrockEngine,
   mistralEngine,
   cohereEngine,
+  llamaCppEngineSettings,
 ]);
 export type EngineSettings = Static<typeof engineSettings>;

@@ -129,6 +129,8 @@ describe("discovery", () => {
     assert.deepEqual(problems, []);
     assert.deepEqual(config?.engines, engines);
     assert.equal(added["ollama"]?.optional, true);
-    assert.equal(engines["ollama"]?.base_url, "http://127.0.0.1:11434/v1");
+    const ollama = engines["ollama"];
+    assert.ok(ollama?.type === "openai_compatible");
+    assert.equal(ollama.base_url, "http://127.0.0.1:11434/v1");
   });
 });

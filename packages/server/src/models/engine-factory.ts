@@ -32,6 +32,7 @@ const engineMakers: EngineMakers = {
   amazon_bedrock: vendor,
   mistral: vendor,
   cohere: vendor,
+  llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 
 /** Makes engines of every type that the configuration knows. */

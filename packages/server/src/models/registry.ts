@@ -155,10 +155,20 @@ class ModelRegistry implements Registry {
     const rootId = index.rootOf(id);
     // Whether a model exists is told only to those who may call it.
     if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
-    const route = index.find(rootId);
+    const route = this.#findIn(index, rootId);
     if (route !== undefined) return route;
     if (index.describe(rootId) === undefined) throw this.#notFound(id, access);
     throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not answer chats.`, { param: "model" });
+  }
+
+  /** An engine's own words may name models that the caller must not know of: they are not passed on. */
+  #findIn(index: ModelIndex, rootId: string): Route | undefined {
+    try {
+      return index.find(rootId);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "model_not_found") return undefined;
+      throw error;
+    }
   }
 
   #notFound(id: string, access: ModelAccess): AppError {

@@ -92,6 +92,15 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
   });
 
+  test("that an engine knows not to have is unknown, and the engine's own words stay here", async () => {
+    await using routing = await withModels({ a: ["x"] });
+    routing.engine("a").absent = ["gone"];
+    assert.throws(() => routing.chat("a/gone"), {
+      code: "model_not_found",
+      message: 'There is no model "a/gone". GET /v1/models lists those that there are.',
+    });
+  });
+
   test("that is unknown gets a suggestion", async () => {
     await using routing = await withModels({ a: ["gpt-large", "gpt-small"] });
     assert.throws(() => routing.chat("gpt-lrage"), {

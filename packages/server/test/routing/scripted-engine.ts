@@ -41,7 +41,11 @@ export class ScriptedEngine implements Engine {
   /** Time limits that a target had for a model. */
   readonly timeouts = new Map<string, TargetTimeouts | undefined>();
 
+  /** Models that the engine knows not to have. */
+  absent: readonly string[] = [];
+
   chat(model: string, timeouts?: TargetTimeouts): ChatModel {
+    if (this.absent.includes(model)) throw new AppError("model_not_found", `${this.name} has secret models only.`);
     this.timeouts.set(model, timeouts);
     return {
       complete: (call) => this.#complete(model, call),
