@@ -34,7 +34,7 @@ const retryAfterMs = 1000;
 /** After a failed load old values serve without waiting for another try, for this long. */
 const outageMs = 5000;
 /** More misses than these at one time are refused, so that a flood of unknown identifiers cannot queue without end. */
-const maximumLoads = 256;
+const maximumLoads = 1024;
 
 interface Entry<Value> {
   readonly value: Value;

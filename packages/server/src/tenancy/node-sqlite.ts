@@ -65,6 +65,8 @@ async function openDatabase(path: string): Promise<SqliteDatabase> {
   const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
   try {
     await useWriteAheadLog(database);
+    // A revocation that was answered survives a power cut.
+    database.exec("pragma synchronous = full");
   } catch (error) {
     database.close();
     throw error;
