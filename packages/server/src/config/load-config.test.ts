@@ -73,6 +73,23 @@ describe("the configuration", () => {
   });
 });
 
+describe("the documentation", () => {
+  for (const page of ["configuration.md", "limits.md"]) {
+    test(`docs/${page} has examples without problems`, async () => {
+      const text = await readFile(join(repository, "docs", page), "utf8");
+      const examples = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => match[1] ?? "");
+      assert.ok(examples.length > 0);
+      for (const example of examples) {
+        const { problems } = await loadConfig({
+          path: await write("example.yaml", example),
+          env: { OPENAI_API_KEY: "k" },
+        });
+        assert.deepEqual(problems.map(formatProblem), []);
+      }
+    });
+  }
+});
+
 describe("a file that cannot be used is told:", () => {
   test("one that does not exist", async () => {
     assert.match(await problemsOf(join(folder, "nowhere.yaml")), /nowhere\.yaml: The file does not exist\.$/);

@@ -13,13 +13,13 @@ export const storage = Type.Object(
     database_url: Type.Optional(
       secret(
         "Postgres database of organizations, projects and keys: `postgres://user:password@host:5432/name`. Absent: SQLite in `data_dir`.",
-        { env: "DATABASE_URL" },
+        { env: "DATABASE_URL", pattern: "^postgres(ql)?://" },
       ),
     ),
     admin_key: Type.Optional(
       secret(
         "An operator's API key that always exists, to administer a new installation without its first printed key: `sk-` and at least 32 more characters.",
-        { env: "SOUNDING_ADMIN_KEY" },
+        { env: "SOUNDING_ADMIN_KEY", pattern: "^sk-[A-Za-z0-9_-]{32,}$" },
       ),
     ),
   },
