@@ -52,7 +52,7 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
     await migrate(migrating);
   } catch (error) {
     throw isUnreachable(error)
-      ? toAppError(error)
+      ? asDatabaseFailure(error)
       : new AppError(
           "internal",
           `The control database could not be opened, or not be brought to the form that this version needs: ${error instanceof Error ? error.message : String(error)}`,
@@ -117,11 +117,12 @@ async function wrapped<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw toAppError(error);
+    throw asDatabaseFailure(error);
   }
 }
 
-function toAppError(error: unknown): AppError {
+/** AppErrors stay as they are; the database's own become `overloaded` or `internal`. */
+function asDatabaseFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (isUnreachable(error)) {
     return new AppError("overloaded", "The control database cannot be reached just now. Try again in a moment.", {

@@ -10,6 +10,8 @@ export interface LastUsed {
 }
 
 const flushIntervalMs = 10_000;
+/** A time of last use that is no older than this is good enough. */
+const freshSeconds = 30;
 /** Well under the number of parameters that a statement may have. */
 const keysPerStatement = 500;
 
@@ -20,13 +22,18 @@ export function createLastUsed(control: ControlDatabase, logger: Logger): LastUs
     if (noted.size === 0) return;
     const keyIds = [...noted];
     noted = new Set();
+    const now = nowSeconds();
     try {
       await control.write(async (transaction) => {
         for (let start = 0; start < keyIds.length; start += keysPerStatement) {
           await transaction
             .updateTable("keys")
-            .set({ last_used_at: nowSeconds() })
+            .set({ last_used_at: now })
             .where("id", "in", keyIds.slice(start, start + keysPerStatement))
+            // Another server may just have done so.
+            .where((where) =>
+              where.or([where("last_used_at", "is", null), where("last_used_at", "<", now - freshSeconds)]),
+            )
             .execute();
         }
       });
