@@ -1,6 +1,9 @@
 /** What holds for every vendor: answers, refusals, failures, cancellation, time limits, several choices. */
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { inspect } from "node:util";
 import { apiKey, assemble, collect, complete, modelOf, openEngine, toCall, type VendorType } from "./vendor-call.ts";
 import { bytes, json, silent, startVendorServer } from "./vendor-server.ts";
 import { wires } from "./wires.ts";
@@ -159,6 +162,72 @@ for (const type of Object.keys(wires) as VendorType[]) {
       controller.abort();
       await failing;
       await server.requests[2]?.aborted;
+      await engine.close();
+    });
+
+    test("closes the vendor's connection while nobody reads", async () => {
+      await using server = await startVendorServer();
+      server.play(wire.stream("open", false));
+      const engine = openEngine(type, server.url);
+      const controller = new AbortController();
+      const stream = chatOf(engine).stream(toCall({ stream: true }, controller.signal));
+      const chunks = stream[Symbol.asyncIterator]();
+      await chunks.next();
+      controller.abort();
+      await server.requests[0]?.aborted;
+      const read = async () => {
+        while ((await chunks.next()).done !== true);
+      };
+      await assert.rejects(read(), { code: "client_closed" });
+      await engine.close();
+    });
+
+    test("gives the reader's pace to the vendor", async () => {
+      await using server = await startVendorServer();
+      let written = 0;
+      server.play(async (response, request) => {
+        await wire.stream("open", false)(response, request);
+        const filler = Buffer.alloc(1 << 20, "\n");
+        while (written < 256 && !response.destroyed) {
+          written++;
+          if (!response.write(filler)) await Promise.race([once(response, "drain"), request.aborted]);
+        }
+      });
+      const engine = openEngine(type, server.url);
+      const stream = chatOf(engine).stream(toCall({ stream: true }));
+      const chunks = stream[Symbol.asyncIterator]();
+      await chunks.next();
+      // Long enough for a reader without brakes to take everything.
+      await delay(300);
+      assert.ok(written < 64, `${written} MiB were taken from the vendor while nobody read`);
+      await chunks.return?.();
+      await engine.close();
+    });
+
+    test("tells the vendor the request's ID and holds a target's own limits", async () => {
+      await using server = await startVendorServer();
+      server.play(wire.batch);
+      const engine = openEngine(type, server.url);
+      await chatOf(engine).complete({ ...toCall({}), requestId: "req-1" });
+      assert.equal(server.requests[0]?.headers["x-request-id"], "req-1");
+      server.play(silent);
+      const limited = engine.chat!(modelOf[type], { total_timeout_ms: 40, connect_timeout_ms: 1_000 });
+      await assert.rejects(limited.complete(toCall({})), { code: "upstream_timeout", message: /within 40 ms/ });
+      await engine.close();
+    });
+
+    test("shows neither pages of proxies nor secrets, not even to the log", async () => {
+      await using server = await startVendorServer();
+      server.play((response) => {
+        response.writeHead(502, { "content-type": "text/html" }).end(`<html>${apiKey}</html>`);
+      });
+      const engine = openEngine(type, server.url);
+      await assert.rejects(complete(engine, type), (error: Error & { code?: string }) => {
+        assert.equal(error.code, "upstream_failed");
+        assert.ok(!error.message.includes("<html>"), error.message);
+        assert.ok(!inspect(error, { depth: 10, showHidden: true }).includes(apiKey));
+        return true;
+      });
       await engine.close();
     });
 

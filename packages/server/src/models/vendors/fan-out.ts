@@ -2,14 +2,13 @@
  * Several choices from a vendor that makes one a call: `n` calls side by side, joined into one answer. Usage is the
  * sum, since the vendor counts, and bills, the prompt of each call.
  */
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../../api/chat-answer.ts";
-import type { ChatRequest } from "../../api/chat-request.ts";
 import { addUsage } from "./answer.ts";
 
-/** The request of one choice. A seed is moved on, so that the choices differ and stay reproducible. */
-export function toChoiceRequest(request: ChatRequest, index: number): ChatRequest {
-  const { n: _, ...single } = request;
-  return typeof request.seed === "number" ? { ...single, seed: request.seed + index } : single;
+/** The seed of one choice: moved on from the request's, so that the choices differ and can be repeated. */
+export function seedOf({ seed }: LanguageModelV4CallOptions, index: number): { seed?: number } {
+  return seed === undefined ? {} : { seed: seed + index };
 }
 
 /** One completion of several, each of one choice. */

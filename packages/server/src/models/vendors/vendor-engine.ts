@@ -13,7 +13,8 @@ import { beginLiveCall } from "./live-call.ts";
 import { createMistral } from "./mistral.ts";
 import { createRehearsal } from "./rehearsal.ts";
 import type { JsonReader, ModelFactory, Vendor } from "./vendor.ts";
-import { createVendorChat, type VendorConnection } from "./vendor-chat.ts";
+import type { VendorConnection } from "./choice.ts";
+import { createVendorChat } from "./vendor-chat.ts";
 import { toVendorFailure } from "./vendor-failure.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
 

@@ -4,7 +4,7 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
 import { isObject, type Vendor } from "./vendor.ts";
 
-const longestMessage = 1_000;
+const longestMessage = 500;
 
 /** A vendor's words without the operator's secrets. */
 function withoutSecrets(text: string, vendor: Vendor): string {
@@ -49,10 +49,13 @@ function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vend
   const refused = status === 401 || status === 403 || badCredentials.test(message);
   if (refused) {
     const text = `${vendor.label} refused the credentials that this server has for it (status ${status}).`;
-    return new AppError("upstream_failed", text, { cause });
+    return new AppError("upstream_failed", text, { cause: toCause(cause, vendor) });
   }
   const text = `${vendor.label} answered ${status}: ${withoutSecrets(message, vendor)}`;
-  return new AppError(toCode(status, message), text, { cause, retryAfterMs: retryAfterMs(headers) });
+  return new AppError(toCode(status, message), text, {
+    cause: toCause(cause, vendor),
+    retryAfterMs: retryAfterMs(headers),
+  });
 }
 
 function causes(thrown: unknown): unknown[] {
@@ -61,16 +64,36 @@ function causes(thrown: unknown): unknown[] {
   return chain;
 }
 
+/**
+ * The cause for the log: what was thrown, without secrets, and cut, since adapters put whole answers into their
+ * messages.
+ */
+function toCause(thrown: unknown, vendor: Vendor): Error {
+  if (!(thrown instanceof Error)) return new Error(withoutSecrets(JSON.stringify(thrown) ?? String(thrown), vendor));
+  const inner = thrown.cause instanceof Error ? { cause: toCause(thrown.cause, vendor) } : {};
+  const cause = new Error(withoutSecrets(thrown.message, vendor), inner);
+  cause.name = thrown.name;
+  return cause;
+}
+
 const codeOf = (error: unknown): unknown => (isObject(error) ? error["code"] : undefined);
 
 function toTransportFailure(thrown: unknown, vendor: Vendor): AppError {
   const codes = causes(thrown).map(codeOf);
   if (codes.some((code) => code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT")) {
-    return new AppError("upstream_timeout", `No connection to ${vendor.label} in time.`, { cause: thrown });
+    return new AppError("upstream_timeout", `No connection to ${vendor.label} in time.`, {
+      cause: toCause(thrown, vendor),
+    });
   }
   const code = codes.find((each) => typeof each === "string");
   const detail = code === undefined ? "answered what cannot be understood." : `could not be reached (${code}).`;
-  return new AppError("upstream_failed", `${vendor.label} ${detail}`, { cause: thrown });
+  return new AppError("upstream_failed", `${vendor.label} ${detail}`, { cause: toCause(thrown, vendor) });
+}
+
+/** The body of an error that the adapter could not read; not the page of some proxy. */
+function readable(body: string | undefined): string {
+  const text = body?.trim() ?? "";
+  return text === "" || text.startsWith("<") ? "no explanation" : text;
 }
 
 /** The status and words of an error that the vendor sent, over HTTP or inside a stream. */
@@ -78,7 +101,7 @@ function toVendorAnswer(thrown: unknown): VendorAnswer | undefined {
   if (APICallError.isInstance(thrown)) {
     const { statusCode, message, responseHeaders, responseBody } = thrown;
     if (statusCode === undefined || (statusCode >= 200 && statusCode < 300)) return undefined;
-    const known = message === "" ? (responseBody ?? "") : message;
+    const known = message === "" ? readable(responseBody) : message;
     const text = badCredentials.test(responseBody ?? "") ? `${known} API_KEY_INVALID` : known;
     return { status: statusCode, message: text, headers: responseHeaders, cause: thrown };
   }
@@ -95,7 +118,7 @@ export function toVendorFailure(thrown: unknown, vendor: Vendor): AppError {
   if (own !== undefined) return own;
   if (UnsupportedFunctionalityError.isInstance(thrown)) {
     const text = `${vendor.label} cannot honour the messages: ${thrown.functionality}.`;
-    return new AppError("unsupported_parameter", text, { param: "messages", cause: thrown });
+    return new AppError("unsupported_parameter", text, { param: "messages", cause: toCause(thrown, vendor) });
   }
   const answer = toVendorAnswer(thrown);
   return answer === undefined ? toTransportFailure(thrown, vendor) : toStatusFailure(answer, vendor);
