@@ -1,0 +1,94 @@
+/** The list of models and each model, over HTTP. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import OpenAI, { NotFoundError } from "openai";
+import { request } from "undici";
+import { catalogRoutes } from "../../src/catalog/routes.ts";
+import { routingFixture, type Fixture } from "../routing/routing-fixture.ts";
+import { startTestHttp, testSecret } from "../support/test-http.ts";
+import { testKey } from "../support/test-key.ts";
+
+describe("the models", () => {
+  let routing: Fixture;
+  let http: Awaited<ReturnType<typeof startTestHttp>>;
+
+  before(async () => {
+    routing = await routingFixture(
+      {
+        engines: ["a"],
+        models: { chat: { targets: [{ engine: "a" }] }, "team/private": { targets: [{ engine: "a" }] } },
+        aliases: { fast: "chat" },
+      },
+      { prepare: (engine) => (engine.models = ["org/found"]) },
+    );
+    http = await startTestHttp({
+      routes: catalogRoutes(routing.registry),
+      checkKey: (secret) =>
+        testKey(secret === testSecret ? {} : { allowedModels: ["chat"], permissions: new Set(["inference"]) }),
+    });
+  });
+  after(async () => {
+    await http.close();
+    await routing.registry.close();
+  });
+
+  async function get(path: string, options: { secret?: string; body?: string } = {}) {
+    const { statusCode, body } = await request(`${http.url}${path}`, {
+      method: "GET",
+      headers: { authorization: `Bearer ${options.secret ?? testSecret}`, "content-type": "application/json" },
+      ...(options.body === undefined ? {} : { body: options.body }),
+    });
+    return { status: statusCode, json: (await body.json()) as Record<string, unknown> };
+  }
+
+  test("are listed with every member that strict clients want, also when the request has a body", async () => {
+    const { status, json } = await get("/v1/models", { body: "{}" });
+    assert.equal(status, 200);
+    const model = (id: string, root: string, created: number) => ({
+      id,
+      object: "model",
+      created,
+      owned_by: "a",
+      root,
+      parent: null,
+      permission: [],
+    });
+    assert.deepEqual(json, {
+      object: "list",
+      data: [
+        model("chat", "chat", 0),
+        model("fast", "chat", 0),
+        model("org/found", "org/found", 1_700_000_000),
+        model("team/private", "team/private", 0),
+      ],
+    });
+  });
+
+  test("are read by OpenAI's client, one with a slash in its name too", async () => {
+    const client = new OpenAI({ apiKey: testSecret, baseURL: `${http.url}/v1`, maxRetries: 0 });
+    const ids: string[] = [];
+    for await (const { id } of client.models.list()) ids.push(id);
+    assert.deepEqual(ids, ["chat", "fast", "org/found", "team/private"]);
+    assert.equal((await client.models.retrieve("team/private")).id, "team/private");
+    await assert.rejects(client.models.retrieve("absent"), NotFoundError);
+  });
+
+  test("may be asked for with a slash as it is, as %2F, and by engine and model", async () => {
+    for (const path of ["team/private", "team%2Fprivate"]) {
+      const { json } = await get(`/v1/models/${path}`);
+      assert.equal(json["id"], "team/private");
+    }
+    assert.equal((await get("/v1/models/a/org/found")).json["id"], "a/org/found");
+  });
+
+  test("outside an organization's allow-list are not shown to it", async () => {
+    const { json } = await get("/v1/models", { secret: "restricted" });
+    assert.deepEqual(
+      (json["data"] as { id: string }[]).map(({ id }) => id),
+      ["chat", "fast"],
+    );
+    const refused = await get("/v1/models/team/private", { secret: "restricted" });
+    assert.equal(refused.status, 403);
+    assert.equal((refused.json["error"] as { code: string }).code, "model_not_allowed");
+  });
+});
