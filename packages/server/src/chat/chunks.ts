@@ -12,22 +12,23 @@ export interface ChunkObserver {
 }
 
 export interface FrameOptions {
-  /** The model ID that the client asked for. */
-  readonly model: string;
   readonly includeUsage: boolean;
   readonly observer: ChunkObserver;
 }
 
+/** What all chunks of a stream have in common, as the first one says it. */
+type StreamHead = Pick<ChatCompletionChunk, "id" | "created" | "model">;
+
 /** The JSON texts of the frames, in order. Ends and fails as the chunks do. */
 export async function* toFrames(
   chunks: AsyncIterable<ChatCompletionChunk>,
-  { model, includeUsage, observer }: FrameOptions,
+  { includeUsage, observer }: FrameOptions,
 ): AsyncGenerator<string, void, undefined> {
-  let head: { id: string; created: number } | undefined;
+  let head: StreamHead | undefined;
   let usage: ChatUsage | undefined;
   const begun = new Set<number>();
   for await (const chunk of chunks) {
-    head ??= { id: chunk.id, created: chunk.created };
+    head ??= { id: chunk.id, created: chunk.created, model: chunk.model };
     if (chunk.usage != null) {
       usage = chunk.usage;
       observer.onUsage(usage);
@@ -40,18 +41,15 @@ export async function* toFrames(
       choice.delta.role ??= "assistant";
     }
     observer.onChunk();
-    yield JSON.stringify(withHead(chunk, { ...head, model, usage: includeUsage ? null : undefined }));
+    yield JSON.stringify(withHead(chunk, { ...head, usage: includeUsage ? null : undefined }));
   }
   if (includeUsage && usage !== undefined && head !== undefined) {
-    yield JSON.stringify({ ...head, object: "chat.completion.chunk", model, choices: [], usage });
+    yield JSON.stringify({ ...head, object: "chat.completion.chunk", choices: [], usage });
   }
 }
 
 /** Writes into the chunk, which nobody else holds: a copy of every chunk of every stream would be waste. */
-function withHead(
-  chunk: ChatCompletionChunk,
-  head: { id: string; created: number; model: string; usage: null | undefined },
-): ChatCompletionChunk {
+function withHead(chunk: ChatCompletionChunk, head: StreamHead & { usage: null | undefined }): ChatCompletionChunk {
   chunk.id = head.id;
   chunk.created = head.created;
   chunk.model = head.model;

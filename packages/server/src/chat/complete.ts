@@ -65,7 +65,6 @@ export function createChat(parts: ChatParts): Chat {
     }
     const includeUsage = request.stream_options?.include_usage === true;
     const frames = toFrames(counted(model.stream(call), record), {
-      model: request.model,
       includeUsage,
       observer: record,
     });
@@ -77,7 +76,6 @@ async function complete(model: ChatModel, call: ChatCall, record: CallRecord): P
   try {
     const completion = await model.complete(call);
     if (completion.usage !== undefined) record.onUsage(completion.usage);
-    completion.model = call.request.model;
     record.end("ok");
     return completion;
   } catch (error) {

@@ -16,14 +16,14 @@ async function errorOf(response: Response) {
 }
 
 describe("a batch answer", () => {
-  test("is the engine's, under the model ID that was asked for", async () => {
+  test("is what the model gave, its name for itself included", async () => {
     const model = scriptedModel({
       complete: () => completion("Hi.", { system_fingerprint: "fp", my_vendor_field: 1 } as object),
     });
     await using server = await startTestChat({ model });
     const response = await server.post(request);
     const answer = validate(ChatCompletion, await response.json());
-    assert.equal(answer.model, "my-model");
+    assert.equal(answer.model, "engine-name");
     assert.equal(answer.choices[0]?.message.content, "Hi.");
     assert.equal((answer as Record<string, unknown>)["my_vendor_field"], 1);
   });
@@ -138,7 +138,7 @@ describe("a streamed answer", () => {
     const chunks = frames.map((frame) => validate(ChatCompletionChunk, frame));
     assert.deepEqual(
       new Set(chunks.map(({ id, created, model, object }) => JSON.stringify([id, created, model, object]))),
-      new Set(['["id-0",0,"my-model","chat.completion.chunk"]']),
+      new Set(['["id-0",0,"m-0","chat.completion.chunk"]']),
     );
     assert.deepEqual(
       chunks.map(({ choices }) => choices[0]?.delta.role),
