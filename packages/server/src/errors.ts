@@ -197,6 +197,8 @@ interface AppErrorDetails {
   readonly retryAfterMs?: number | undefined;
   /** Replaces the table's wire code, for example with the code that an upstream gave. */
   readonly wireCode?: string | undefined;
+  /** Further headers of the answer, such as those of rate limits. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The one error that this server throws on purpose. `message` is shown to the caller. */
@@ -206,6 +208,7 @@ export class AppError extends Error {
   readonly param: string | null;
   readonly retryAfterMs: number | undefined;
   readonly wireCode: string | null;
+  readonly headers: Readonly<Record<string, string>> | undefined;
 
   constructor(code: ErrorCode, message: string, details: AppErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -213,6 +216,7 @@ export class AppError extends Error {
     this.param = details.param ?? null;
     this.retryAfterMs = details.retryAfterMs;
     this.wireCode = details.wireCode ?? errorTable[code].code;
+    this.headers = details.headers;
   }
 
   get status(): number {

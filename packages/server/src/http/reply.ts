@@ -25,7 +25,7 @@ export function replyEmpty(response: ServerResponse, status: number, headers?: A
 
 /** The error with its status and the headers that tell a client what to do: wait, retry, authenticate. */
 export function replyError(response: ServerResponse, error: AppError, headers?: AnswerHeaders): void {
-  replyJson(response, error.status, toErrorBody(error), { ...headers, ...errorHeaders(error) });
+  replyJson(response, error.status, toErrorBody(error), { ...headers, ...error.headers, ...errorHeaders(error) });
 }
 
 function errorHeaders(error: AppError): AnswerHeaders {

@@ -1,15 +1,12 @@
-/**
- * A call that was admitted: what it holds of its key's and its organization's limits until it ends.
- * The headers are OpenAI's: https://platform.openai.com/docs/guides/rate-limits
- */
+/** A call that was admitted: what it holds of its key's and its organization's limits until it ends. */
 import type { CheckedKey, Limits } from "../tenant.ts";
-import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
-import type { Subject } from "./subject.ts";
-import { leftNow, refillMs, take, takenNow } from "./token-bucket.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import type { LimitedSubject, Subject } from "./subject.ts";
+import { refillMs, take, takenNow } from "./token-bucket.ts";
 
 /** What one call holds of one subject's limits. */
-export class Reservation {
+export class Reservation implements LimitedSubject {
   readonly subject: Subject;
   readonly limits: Limits;
   readonly #estimatedTokens: number;
@@ -86,27 +83,6 @@ export class Admission {
 
   /** `x-ratelimit-…` headers as things stand now: of the limit that has least left; none where there is no limit. */
   headers(): Record<string, string> {
-    const nowMs = this.#call.now();
-    const headers: Record<string, string> = {};
-    for (const kind of ["requests", "tokens"] as const) {
-      const tightest = this.#tightest(kind, nowMs);
-      if (tightest === undefined) continue;
-      headers[`x-ratelimit-limit-${kind}`] = String(tightest.limit);
-      headers[`x-ratelimit-remaining-${kind}`] = String(tightest.remaining);
-      headers[`x-ratelimit-reset-${kind}`] = formatDuration(tightest.resetMs);
-    }
-    return headers;
-  }
-
-  #tightest(kind: "requests" | "tokens", nowMs: number) {
-    let tightest: { limit: number; remaining: number; resetMs: number } | undefined;
-    for (const { subject, limits } of [this.#key, this.#organization]) {
-      const limit = limits[`${kind}_per_minute`];
-      if (limit === undefined) continue;
-      const resetMs = refillMs(subject[kind], limit, nowMs);
-      const remaining = leftNow(subject[kind], limit, nowMs);
-      if (tightest === undefined || remaining < tightest.remaining) tightest = { limit, remaining, resetMs };
-    }
-    return tightest;
+    return rateLimitHeaders([this.#key, this.#organization], this.#call.now());
   }
 }

@@ -232,6 +232,16 @@ describe("the headers", () => {
     });
   });
 
+  test("go with a refusal too", async () => {
+    const { limiter } = await setUp({ key: { requests_per_minute: 1 } });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+    assert.deepEqual(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).headers, {
+      "x-ratelimit-limit-requests": "1",
+      "x-ratelimit-remaining-requests": "0",
+      "x-ratelimit-reset-requests": "1m0s",
+    });
+  });
+
   test("are absent for what has no limit", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 10 } });
     assert.deepEqual(Object.keys(limiter.admit(scope(), { estimatedTokens: 3 }).headers()), [

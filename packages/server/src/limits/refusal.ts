@@ -1,15 +1,16 @@
 /** Why a call is refused, in words that say which limit of what, its value, and when it ends. */
 import { AppError } from "../errors.ts";
-import type { Limits } from "../tenant.ts";
 import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
-import type { Subject } from "./subject.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import type { LimitedSubject, Subject } from "./subject.ts";
 import { leftNow, waitMs } from "./token-bucket.ts";
 
-/** A key or an organization and what holds for it. */
-export interface LimitedSubject {
-  readonly subject: Subject;
-  readonly limits: Limits;
+/** Why not, and for how long. */
+interface Refusal {
+  readonly code: "rate_limited" | "quota_exceeded";
+  readonly message: string;
+  readonly retryAfterMs: number;
 }
 
 export interface Wish {
@@ -21,21 +22,23 @@ export interface Wish {
 /** What only the end of another call can free has no known time; a second is soon enough to ask again. */
 const unknownWaitMs = 1_000;
 
-/** The reason to refuse that lasts longest; undefined when the call may go. Takes nothing. */
+/** The error for the reason to refuse that lasts longest; undefined when the call may go. Takes nothing. */
 export function findRefusal(subjects: readonly LimitedSubject[], wish: Wish): AppError | undefined {
-  let longest: AppError | undefined;
+  let longest: Refusal | undefined;
   for (const limited of subjects) {
     for (const check of checks) {
       const refusal = check(limited, wish);
       if (refusal === undefined) continue;
-      if (refusal.code === "quota_exceeded") return refusal;
-      if (longest === undefined || (refusal.retryAfterMs ?? 0) > (longest.retryAfterMs ?? 0)) longest = refusal;
+      if (longest === undefined || refusal.retryAfterMs > longest.retryAfterMs) longest = refusal;
     }
   }
-  return longest;
+  if (longest === undefined) return undefined;
+  const { code, message, retryAfterMs } = longest;
+  const headers = rateLimitHeaders(subjects, wish.nowMs);
+  return new AppError(code, message, { retryAfterMs: Math.ceil(retryAfterMs), headers });
 }
 
-type Check = (limited: LimitedSubject, wish: Wish) => AppError | undefined;
+type Check = (limited: LimitedSubject, wish: Wish) => Refusal | undefined;
 
 const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkConcurrency];
 
@@ -43,11 +46,11 @@ function nameOf(subject: Subject): string {
   return `${subject.kind === "key" ? "The API key" : "The organization"} ${JSON.stringify(subject.name)}`;
 }
 
-function rateLimited(message: string, retryAfterMs: number): AppError {
-  return new AppError("rate_limited", message, { retryAfterMs: Math.ceil(retryAfterMs) });
+function rateLimited(message: string, retryAfterMs: number): Refusal {
+  return { code: "rate_limited", message, retryAfterMs };
 }
 
-function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish): AppError | undefined {
+function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish): Refusal | undefined {
   const budget = limits.tokens_per_month;
   if (budget === undefined) return undefined;
   const used =
@@ -55,11 +58,8 @@ function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish)
   const month = usage.month(nowMs);
   if (used >= budget) {
     const begins = new Date(month.endUnixMs).toISOString().replace(".000", "");
-    return new AppError(
-      "quota_exceeded",
-      `${nameOf(subject)} has a budget of ${budget} tokens a month, and ${used} are used in ${month.name}; the next month begins at ${begins}.`,
-      { retryAfterMs: month.endUnixMs - nowMs },
-    );
+    const message = `${nameOf(subject)} has a budget of ${budget} tokens a month, and ${used} are used in ${month.name}; the next month begins at ${begins}.`;
+    return { code: "quota_exceeded", message, retryAfterMs: month.endUnixMs - nowMs };
   }
   if (used + subject.reservedTokens < budget) return undefined;
   return rateLimited(
@@ -68,7 +68,7 @@ function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish)
   );
 }
 
-function checkRequests({ subject, limits }: LimitedSubject, { nowMs }: Wish): AppError | undefined {
+function checkRequests({ subject, limits }: LimitedSubject, { nowMs }: Wish): Refusal | undefined {
   const limit = limits.requests_per_minute;
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
@@ -79,7 +79,7 @@ function checkRequests({ subject, limits }: LimitedSubject, { nowMs }: Wish): Ap
   );
 }
 
-function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, nowMs }: Wish): AppError | undefined {
+function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, nowMs }: Wish): Refusal | undefined {
   const limit = limits.tokens_per_minute;
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.tokens, limit, { amount: Math.min(estimatedTokens, limit), nowMs });
@@ -91,7 +91,7 @@ function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, now
   );
 }
 
-function checkConcurrency({ subject, limits }: LimitedSubject): AppError | undefined {
+function checkConcurrency({ subject, limits }: LimitedSubject): Refusal | undefined {
   const limit = limits.concurrent_requests;
   if (limit === undefined || subject.inFlight < limit) return undefined;
   return rateLimited(

@@ -1,4 +1,5 @@
 /** What is remembered of a key or an organization between its calls. */
+import type { Limits } from "../tenant.ts";
 import { createBucket, type TokenBucket } from "./token-bucket.ts";
 
 export type SubjectKind = "key" | "organization";
@@ -15,6 +16,12 @@ export interface Subject {
   reservedTokens: number;
   /** When the buckets of a subject without calls are full again, so that it may be forgotten. */
   restedAtMs: number;
+}
+
+/** A key or an organization and the limits that hold for it in this call. */
+export interface LimitedSubject {
+  readonly subject: Subject;
+  readonly limits: Limits;
 }
 
 export interface Subjects {

@@ -213,6 +213,7 @@ describe("limits", () => {
     await server.post(request);
     const third = await server.post(request);
     assert.equal(third.status, 429);
+    assert.equal(third.headers.get("x-ratelimit-remaining-requests"), "0");
     assert.ok(Number(third.headers.get("retry-after")) >= 1);
     assert.equal((await errorOf(third)).code, "rate_limit_exceeded");
   });
