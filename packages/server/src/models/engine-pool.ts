@@ -46,6 +46,16 @@ export class EnginePool {
     return pooled;
   }
 
+  /** The same for an engine that nobody asked for: one that cannot be made is logged, and is not there. */
+  async acquireIfPossible(name: string, settings: EngineSettings): Promise<PooledEngine | undefined> {
+    try {
+      return await this.acquire(name, settings);
+    } catch (error) {
+      this.#logger.warn({ engine: name, error }, "An engine that was found by itself cannot be used.");
+      return undefined;
+    }
+  }
+
   /** One more user of an engine that has some. */
   hold(pooled: PooledEngine): void {
     this.#users.set(pooled, (this.#users.get(pooled) ?? 0) + 1);

@@ -16,8 +16,6 @@ import { RouteTable, type ModelsConfig } from "./route-table.ts";
 import type { Route } from "./route.ts";
 import type { Timing } from "./try-route.ts";
 
-export type { ModelsConfig } from "./route-table.ts";
-
 export interface RegistryOptions {
   readonly config: ModelsConfig;
   readonly createEngine: CreateEngine;

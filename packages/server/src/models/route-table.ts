@@ -110,7 +110,8 @@ async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: D
   for (const [name, { settings, optional }] of Object.entries(config.implicitEngines)) {
     if (Object.hasOwn(config.engines, name)) continue;
     const twin = Object.values(config.engines).some((configured) => isSamePlace(configured, settings));
-    engines.push({ pooled: await pool.acquire(name, settings), implicit: true, optional, twin });
+    const pooled = await pool.acquireIfPossible(name, settings);
+    if (pooled !== undefined) engines.push({ pooled, implicit: true, optional, twin });
   }
 }
 

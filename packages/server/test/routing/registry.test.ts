@@ -205,6 +205,23 @@ describe("discovery", () => {
     assert.deepEqual(await answers(routing, "x"), ["slow", "x", "x"]);
   });
 
+  test("never keeps the server from starting, whatever it found", async () => {
+    await using routing = await routingFixture(
+      {
+        engines: ["a"],
+        models: { m: { targets: [{ engine: "a" }] } },
+        implicitEngines: { odd: { settings: elsewhere, optional: false } },
+      },
+      {
+        prepare: ({ name }) => {
+          if (name === "odd") throw new AppError("invalid_request", "These settings cannot work.");
+        },
+      },
+    );
+    assert.deepEqual(await answers(routing, "m"), ["a", "m-upstream", "m"]);
+    assert.throws(() => routing.chat("odd/x"), { code: "model_not_found" });
+  });
+
   test("that fails is logged once, and takes nothing away that was there", async () => {
     const lines = new PassThrough({ encoding: "utf8" });
     await using routing = await routingFixture(
