@@ -1,0 +1,43 @@
+/** The synchronous client. */
+import { ConfigurationError } from "./errors.ts";
+import { clientSettings, type ClientOptions } from "./options.ts";
+import { createChat, type Chat } from "./resources/chat.ts";
+import { createModels, type Models } from "./resources/models.ts";
+import { createSyncTransport } from "./transport-sync.ts";
+
+/** Options of the synchronous client: those of the asynchronous one, where a function can be called from this thread. */
+export type SyncClientOptions = Omit<ClientOptions, "fetch" | "apiKey" | "api_key"> & {
+  /** The API key, or a function that gives a fresh one. Default: the environment variable `SOUNDING_API_KEY`. */
+  apiKey?: string | (() => string) | undefined;
+  api_key?: string | (() => string) | undefined;
+};
+
+/**
+ * A client of one Sounding server whose operations return values; for Node.
+ *
+ * It blocks the thread while it waits: nothing else runs, no timer and no other request. It is for scripts, notebooks
+ * and the command line; a server uses `AsyncSounding`. A signal is looked at before a call and between the events of
+ * a stream; `timeout` holds at any time.
+ *
+ * @example
+ * const sounding = new Sounding();
+ * for (const chunk of sounding.chat.completions.create({ model: "…", messages: […], stream: true })) {
+ *   process.stdout.write(chunk.choices[0]?.delta.content ?? "");
+ * }
+ */
+export class Sounding {
+  /** Chat completions. */
+  readonly chat: Chat<"sync">;
+  /** The models that the server offers. */
+  readonly models: Models<"sync">;
+
+  /** @throws ConfigurationError when an option is missing or wrong */
+  constructor(options: SyncClientOptions = {}) {
+    if ("fetch" in options) {
+      throw new ConfigurationError("`fetch` cannot be given to the synchronous client: it sends from another thread.");
+    }
+    const transport = createSyncTransport(clientSettings(options));
+    this.chat = createChat(transport);
+    this.models = createModels(transport);
+  }
+}

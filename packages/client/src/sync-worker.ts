@@ -1,0 +1,62 @@
+/** The worker thread of the synchronous client: does what the asynchronous client does while the other thread waits. */
+import { workerData } from "node:worker_threads";
+import { exchangeOpen, exchangeWhole, type OpenBody, type Sender } from "./exchange.ts";
+import { toPortableError } from "./portable-error.ts";
+import type { SyncOrder, SyncReply, SyncWorkerData } from "./sync-messages.ts";
+
+const { port, counter }: SyncWorkerData = workerData;
+const bodies = new Map<number, OpenBody>();
+const keys = new Map<number, (key: string) => void>();
+
+port.on("message", (order: SyncOrder) => {
+  obey(order).catch((error: unknown) => reply({ kind: "error", call: order.call, error: toPortableError(error) }));
+});
+
+async function obey(order: SyncOrder): Promise<void> {
+  const { call } = order;
+  switch (order.kind) {
+    case "send": {
+      const { head, bytes } = await exchangeWhole({ ...order.request, signal: undefined }, senderOf(call));
+      reply({ kind: "whole", call, status: head.status, headers: [...head.headers], bytes });
+      return;
+    }
+    case "open": {
+      const body = await exchangeOpen({ ...order.request, signal: undefined }, senderOf(call));
+      bodies.set(call, body);
+      reply({ kind: "head", call, status: body.head.status, headers: [...body.head.headers] });
+      return;
+    }
+    case "read":
+      // Copied, because what `fetch` gives may be a part of a larger buffer, which would be sent as a whole.
+      reply({ kind: "bytes", call, bytes: (await bodies.get(call)?.read())?.slice() });
+      return;
+    case "close":
+      bodies.get(call)?.close();
+      bodies.delete(call);
+      return;
+    case "finish":
+      bodies.get(call)?.finish();
+      bodies.delete(call);
+      return;
+    case "key":
+      keys.get(call)?.(order.key ?? "");
+      keys.delete(call);
+  }
+}
+
+/** Asks the other thread for the key of each attempt. */
+function senderOf(call: number): Sender {
+  const apiKey = (): Promise<string> =>
+    new Promise((resolve) => {
+      keys.set(call, resolve);
+      reply({ kind: "key", call });
+    });
+  return { apiKey, fetch: globalThis.fetch };
+}
+
+function reply(message: SyncReply): void {
+  const { bytes } = message as { bytes?: Uint8Array<ArrayBuffer> };
+  port.postMessage(message, bytes === undefined ? [] : [bytes.buffer]);
+  Atomics.add(counter, 0, 1);
+  Atomics.notify(counter, 0);
+}

@@ -1,0 +1,190 @@
+/**
+ * The synchronous transport: a worker thread sends the request while this thread waits. A stream comes chunk by chunk.
+ * One worker serves all synchronous clients of a thread, and does not keep the process alive.
+ */
+import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from "node:worker_threads";
+import { AbortError, ConfigurationError, ConnectionError } from "./errors.ts";
+import type { StreamDecoder, SyncEventStream, Transport } from "./mode.ts";
+import { checkedApiKey, type ApiKey, type ClientSettings } from "./options.ts";
+import { fromPortableError } from "./portable-error.ts";
+import { buildRequest, defaultTimeoutMs, type HttpRequest } from "./request.ts";
+import { answerHead, type AnswerHead } from "./response.ts";
+import type { PortableHeaders, PortableRequest, SyncOrder, SyncReply, SyncWorkerData } from "./sync-messages.ts";
+
+/** A worker that has not replied this long after the time limit is gone. */
+const graceMs = 10_000;
+
+interface SyncWorker {
+  readonly port: MessagePort;
+  readonly counter: Int32Array<SharedArrayBuffer>;
+  lastCall: number;
+}
+
+/** One call: its number, and what its caller gave that cannot leave this thread. */
+interface SyncCall {
+  readonly call: number;
+  readonly apiKey: ApiKey;
+  readonly signal: AbortSignal | undefined;
+  readonly limitMs: number;
+}
+
+export function createSyncTransport(settings: ClientSettings): Transport<"sync"> {
+  return {
+    send(apiRequest, read) {
+      const [call, request] = beginCall(buildRequest(apiRequest, settings), settings);
+      const reply = ask(call, { kind: "send", call: call.call, request });
+      if (reply.kind !== "whole") throw unexpected(reply);
+      return read({ head: headOf(reply), bytes: reply.bytes });
+    },
+
+    stream(apiRequest, open) {
+      const [call, request] = beginCall(buildRequest(apiRequest, settings), settings);
+      const reply = ask(call, { kind: "open", call: call.call, request });
+      if (reply.kind !== "head") throw unexpected(reply);
+      const head = headOf(reply);
+      try {
+        return eventStream(call, head, open(head));
+      } catch (error) {
+        tell({ kind: "close", call: call.call });
+        throw error;
+      }
+    },
+  };
+}
+
+let worker: SyncWorker | undefined;
+
+function startedWorker(): SyncWorker {
+  if (worker !== undefined) return worker;
+  const { port1, port2 } = new MessageChannel();
+  const counter = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  const workerData: SyncWorkerData = { port: port2, counter };
+  // Built, this file is JavaScript and so is the worker's.
+  const file = import.meta.url.endsWith(".ts") ? "./sync-worker.ts" : "./sync-worker.js";
+  const thread = new Worker(new URL(file, import.meta.url), { workerData, transferList: [port2], execArgv: [] });
+  thread.unref();
+  thread.on("exit", () => (worker = undefined));
+  worker = { port: port1, counter, lastCall: 0 };
+  return worker;
+}
+
+function beginCall({ signal, ...request }: HttpRequest, { apiKey }: ClientSettings): [SyncCall, PortableRequest] {
+  if (signal?.aborted === true) throw new AbortError(signal.reason);
+  const current = startedWorker();
+  current.lastCall += 1;
+  return [{ call: current.lastCall, apiKey, signal, limitMs: request.timeoutMs ?? defaultTimeoutMs }, request];
+}
+
+function tell(order: SyncOrder): void {
+  startedWorker().port.postMessage(order);
+}
+
+/** Gives the worker an order and waits for its reply; answers its questions for the key meanwhile. */
+function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key" | "error" }> {
+  tell(order);
+  let keyFailure: unknown;
+  for (;;) {
+    const reply = nextReply(call);
+    if (reply.kind === "key") {
+      try {
+        tell({ kind: "key", call: call.call, key: keyNow(call.apiKey) });
+      } catch (error) {
+        keyFailure = error;
+        tell({ kind: "key", call: call.call, key: undefined });
+      }
+    } else if (reply.kind === "error") {
+      throw keyFailure ?? fromPortableError(reply.error);
+    } else {
+      return reply;
+    }
+  }
+}
+
+/** Replies that came while another call was waited for: a function that gives the key may itself call. */
+const replies = new Map<number, SyncReply>();
+
+function nextReply({ call, limitMs }: SyncCall): SyncReply {
+  const { port, counter } = startedWorker();
+  const untilMs = performance.now() + limitMs + graceMs;
+  for (;;) {
+    // In this order: a message that comes after the port was emptied has changed the counter, and ends the wait at once.
+    const seen = Atomics.load(counter, 0);
+    for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
+      const reply: SyncReply = next.message;
+      replies.set(reply.call, reply);
+    }
+    const mine = replies.get(call);
+    replies.delete(call);
+    if (mine !== undefined) return mine;
+    if (Atomics.wait(counter, 0, seen, Math.max(0, untilMs - performance.now())) === "timed-out") {
+      throw new ConnectionError("The worker thread of the synchronous client does not reply.");
+    }
+  }
+}
+
+function keyNow(apiKey: ApiKey): string {
+  if (typeof apiKey === "string") return apiKey;
+  let key: unknown;
+  try {
+    key = apiKey();
+  } catch (error) {
+    throw new ConfigurationError("The function `apiKey` failed.", error);
+  }
+  if (key instanceof Promise) {
+    throw new ConfigurationError("The function `apiKey` gives a promise; the synchronous client needs the key itself.");
+  }
+  return checkedApiKey(key);
+}
+
+function headOf({ status, headers }: { status: number; headers: PortableHeaders }): AnswerHead {
+  return answerHead(status, new Headers(headers.map(([name, value]) => [name, value])));
+}
+
+function unexpected(reply: SyncReply): Error {
+  return new Error(`The worker thread replied with "${reply.kind}" out of turn.`);
+}
+
+function eventStream<T>(call: SyncCall, head: AnswerHead, decoder: StreamDecoder<T>): SyncEventStream<T> {
+  const state = { iterated: false, closed: false };
+  return {
+    head,
+    [Symbol.iterator]() {
+      if (state.iterated) throw new ConfigurationError("The stream was iterated already; its events come once.");
+      state.iterated = true;
+      return readEvents(call, decoder, state);
+    },
+    close() {
+      if (!state.closed) tell({ kind: "close", call: call.call });
+      state.closed = true;
+    },
+  };
+}
+
+function* readEvents<T>(
+  call: SyncCall,
+  decoder: StreamDecoder<T>,
+  state: { closed: boolean },
+): Generator<T, void, void> {
+  let whole = false;
+  try {
+    while (!decoder.finished && !state.closed) {
+      checkSignal(call.signal);
+      const reply = ask(call, { kind: "read", call: call.call });
+      if (reply.kind !== "bytes") throw unexpected(reply);
+      for (const event of reply.bytes === undefined ? decoder.end() : decoder.push(reply.bytes)) {
+        yield event;
+        if (state.closed) return;
+        checkSignal(call.signal);
+      }
+      if (reply.bytes === undefined) break;
+    }
+    whole = true;
+  } finally {
+    if (!state.closed) tell({ kind: whole ? "finish" : "close", call: call.call });
+    state.closed = true;
+  }
+}
+
+function checkSignal(signal: AbortSignal | undefined): void {
+  if (signal?.aborted === true) throw new AbortError(signal.reason);
+}

@@ -1,0 +1,115 @@
+/**
+ * What both clients must do, written once: `await` and `for await` take the values and the iterables of the synchronous
+ * client as well. Each case gives plain data, because the synchronous client runs in a thread of its own: it blocks the
+ * thread, and the server of the tests must go on.
+ */
+import { ApiStatusError, isSoundingError, responseOf, type AsyncSounding } from "@sounding/client";
+
+export interface CaseTools {
+  /** A client of the scripted server; the synchronous one passes for the asynchronous one here, as said above. */
+  readonly client: AsyncSounding;
+  /** Makes a client with other options. */
+  readonly make: (options: Record<string, unknown>) => AsyncSounding;
+  /** Tells the server's side of the test that this point is reached. */
+  readonly reached: (point: string) => void;
+}
+
+const question = { model: "m", messages: [{ role: "user" as const, content: "Hello?" }] };
+
+/** What an error is, as plain data. */
+async function errorOf(work: () => unknown): Promise<unknown> {
+  try {
+    await work();
+    return "no error";
+  } catch (error) {
+    if (!isSoundingError(error)) return String(error);
+    const { name, kind, message, code } = error;
+    const cause = error.cause instanceof Error ? error.cause.message : undefined;
+    if (!(error instanceof ApiStatusError)) return { name, kind, message, code, cause };
+    const { status, type, param, requestId, body } = error;
+    return { name, kind, message, code, status, type, param, requestId, body, header: error.headers.get("x-extra") };
+  }
+}
+
+async function contents(tools: CaseTools, options: object = {}, client = tools.client): Promise<string[]> {
+  const seen: string[] = [];
+  const stream = await client.chat.completions.create({ ...question, stream: true }, options);
+  for await (const { choices } of stream) {
+    seen.push(choices[0]?.delta.content ?? "");
+    tools.reached(seen.at(-1)!);
+  }
+  return seen;
+}
+
+export const modeCases = {
+  "gives a whole answer and what came with it": async ({ client }) => {
+    const answer = await client.chat.completions.create({ ...question, extra_body: { top_k: 3 } });
+    return [answer.choices[0]?.message.content, responseOf(answer)?.requestId, responseOf(answer)?.status];
+  },
+  "lists models": async ({ client }) => (await client.models.list()).data.map(({ id }) => id),
+  "shows each chunk before the next is sent": (tools) => contents(tools),
+  "tells status and request ID of a stream": async ({ client }) => {
+    const stream = await client.chat.completions.create({ ...question, stream: true });
+    await stream.close();
+    return [stream.head.status, stream.head.requestId];
+  },
+  "reads two streams in turns": async ({ client }) => {
+    const seen: string[] = [];
+    for await (const outer of await client.chat.completions.create({ ...question, stream: true })) {
+      for await (const inner of await client.chat.completions.create({ ...question, stream: true })) {
+        seen.push(`${outer.choices[0]?.delta.content}${inner.choices[0]?.delta.content}`);
+      }
+    }
+    return seen;
+  },
+  "throws an error status with all that the server said": ({ client }) => errorOf(() => client.models.list()),
+  "throws an error status before a stream": (tools) => errorOf(() => contents(tools)),
+  "throws an error inside a stream after its chunks": (tools) => errorOf(() => contents(tools)),
+  "throws when a stream ends too early": (tools) => errorOf(() => contents(tools)),
+  "throws when a stream is cut": async (tools) => {
+    const { name, kind } = (await errorOf(() => contents(tools))) as Record<string, unknown>;
+    return { name, kind };
+  },
+  "throws when an answer makes no sense": ({ client }) => errorOf(() => client.models.list()),
+  "throws when a whole answer comes for a stream": (tools) => errorOf(() => contents(tools)),
+  "repeats what may be repeated, with a fresh key each time": async ({ make }) => {
+    const keys = ["sk-1", "sk-2", "sk-3"];
+    return (await make({ apiKey: () => keys.shift(), maxRetries: 2 }).models.list()).object;
+  },
+  "throws when there is no fresh key": ({ make }) =>
+    errorOf(() =>
+      make({
+        apiKey: () => {
+          throw new Error("vault closed");
+        },
+      }).models.list(),
+    ),
+  "cancels a stream by leaving the loop": async ({ client }) => {
+    for await (const { choices } of await client.chat.completions.create({ ...question, stream: true })) {
+      return choices[0]?.delta.content;
+    }
+    return undefined;
+  },
+  "cancels a stream by a signal": (tools) =>
+    errorOf(async () => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const stream = await tools.client.chat.completions.create({ ...question, stream: true }, { signal });
+      for await (const chunk of stream) controller.abort(new Error(`after ${chunk.choices[0]?.delta.content}`));
+    }),
+  "sends nothing for a signal that is aborted": ({ client }) =>
+    errorOf(() => client.models.list({ signal: AbortSignal.abort(new Error("before")) })),
+  "ends a whole answer at its time limit": ({ client }) => errorOf(() => client.models.list({ timeout: 0.2 })),
+  "ends a stream at its time limit": (tools) => errorOf(() => contents(tools, { timeout: 0.3 })),
+  "iterates a stream once": async ({ client }) => {
+    const stream = await client.chat.completions.create({ ...question, stream: true });
+    for await (const chunk of stream) if (chunk.choices.length === 0) return "an empty chunk";
+    return errorOf(async () => {
+      for await (const chunk of stream) return chunk;
+      return undefined;
+    });
+  },
+  "refuses an option that is wrong": ({ make }) => errorOf(() => make({ apiKey: "sk-a", api_key: "sk-b" })),
+} satisfies Record<string, (tools: CaseTools) => Promise<unknown>>;
+
+export type ModeCase = keyof typeof modeCases;

@@ -1,0 +1,269 @@
+import assert from "node:assert/strict";
+import { after, describe, test } from "node:test";
+import { Worker } from "node:worker_threads";
+import { AsyncSounding } from "@sounding/client";
+import { modeCases, type ModeCase } from "./mode-cases.ts";
+import { chunk, completion, done, events, failure, json, startScriptedServer, type Answer } from "./scripted-server.ts";
+
+const server = await startScriptedServer();
+const thread = new Worker(new URL("./sync-thread.ts", import.meta.url), { workerData: { url: server.url } });
+after(() => thread.terminate());
+
+type Reached = (point: string) => void;
+
+/** Runs a case with the asynchronous client, here. */
+function runAsync(name: ModeCase, reached: Reached): Promise<unknown> {
+  const make = (options: object): AsyncSounding =>
+    new AsyncSounding({ apiKey: "sk-test", baseUrl: server.url, maxRetries: 0, ...options });
+  return modeCases[name]({ client: make({}), make, reached });
+}
+
+/** Runs a case with the synchronous client, in its thread. */
+function runSync(name: ModeCase, reached: Reached): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: { reached?: string; outcome?: unknown; failure?: string }): void => {
+      if (message.reached !== undefined) {
+        reached(message.reached);
+        return;
+      }
+      thread.off("message", listen);
+      if (message.failure === undefined) resolve(message.outcome);
+      else reject(new Error(message.failure));
+    };
+    thread.on("message", listen);
+    thread.postMessage(name);
+  });
+}
+
+const models = { object: "list", data: [{ id: "a", object: "model", created: 1, owned_by: "x" }] };
+const refusal = { message: "No.", type: "a_type", param: "model", code: "a_code" };
+const refused = failure(404, { "x-request-id": "request-3", "x-extra": "more" }, refusal);
+const refusedError = {
+  name: "NotFoundError",
+  kind: "status",
+  status: 404,
+  ...refusal,
+  requestId: "request-3",
+  body: { error: refusal },
+  header: "more",
+};
+
+interface Expectation {
+  readonly answers: readonly Answer[];
+  readonly outcome: unknown;
+  /** How many requests the server sees. */
+  readonly requests: number;
+  /** Whether the client must cancel the first request, which the server would leave open. */
+  readonly cancelled?: boolean;
+}
+
+const expectations: Record<Exclude<ModeCase, "shows each chunk before the next is sent">, Expectation> = {
+  "gives a whole answer and what came with it": {
+    answers: [json(completion("Hi."), 200, { "x-request-id": "request-1" })],
+    outcome: ["Hi.", "request-1", 200],
+    requests: 1,
+  },
+  "lists models": { answers: [json(models)], outcome: ["a"], requests: 1 },
+  "tells status and request ID of a stream": {
+    answers: [events([chunk("one")], true)],
+    outcome: [200, "request-7"],
+    requests: 1,
+    cancelled: true,
+  },
+  "reads two streams in turns": {
+    answers: [events([chunk("a"), chunk("b"), done]), events([chunk("1"), done]), events([chunk("2"), done])],
+    outcome: ["a1", "b2"],
+    requests: 3,
+  },
+  "throws an error status with all that the server said": { answers: [refused], outcome: refusedError, requests: 1 },
+  "throws an error status before a stream": { answers: [refused], outcome: refusedError, requests: 1 },
+  "throws an error inside a stream after its chunks": {
+    answers: [events([chunk("one"), { error: refusal }], true)],
+    outcome: {
+      ...refusedError,
+      name: "StreamError",
+      kind: "stream",
+      status: 200,
+      requestId: "request-7",
+      header: null,
+    },
+    requests: 1,
+    cancelled: true,
+  },
+  "throws when a stream ends too early": {
+    answers: [events([chunk("one")])],
+    outcome: {
+      name: "IncompleteStreamError",
+      kind: "incomplete_stream",
+      code: "incomplete_stream",
+      message: "The stream ended before its end mark; the answer is not whole.",
+      cause: undefined,
+    },
+    requests: 1,
+  },
+  "throws when a stream is cut": {
+    answers: [
+      (response, request) => {
+        void events([chunk("one")], true)(response, request);
+        setImmediate(() => response.destroy());
+      },
+    ],
+    outcome: { name: "IncompleteStreamError", kind: "incomplete_stream" },
+    requests: 1,
+  },
+  "throws when an answer makes no sense": {
+    answers: [(response) => void response.writeHead(200, { "content-type": "text/html" }).end("<p>Sign in</p>")],
+    outcome: {
+      name: "InvalidAnswerError",
+      kind: "invalid_answer",
+      code: "invalid_answer",
+      message: "The answer is not a JSON object (text/html): <p>Sign in</p>",
+      cause: undefined,
+    },
+    requests: 1,
+  },
+  "throws when a whole answer comes for a stream": {
+    answers: [json(completion("Hi."))],
+    outcome: {
+      name: "InvalidAnswerError",
+      kind: "invalid_answer",
+      code: "invalid_answer",
+      message: "A stream of events was asked for, but the answer is application/json.",
+      cause: undefined,
+    },
+    requests: 1,
+  },
+  "repeats what may be repeated, with a fresh key each time": {
+    answers: [failure(503, { "retry-after-ms": "1" }), (response) => void response.destroy(), json(models)],
+    outcome: "list",
+    requests: 3,
+  },
+  "throws when there is no fresh key": {
+    answers: [json(models)],
+    outcome: {
+      name: "ConfigurationError",
+      kind: "configuration",
+      code: "configuration",
+      message: "The function `apiKey` failed.",
+      cause: "vault closed",
+    },
+    requests: 0,
+  },
+  "cancels a stream by leaving the loop": {
+    answers: [events([chunk("one"), chunk("two")], true)],
+    outcome: "one",
+    requests: 1,
+    cancelled: true,
+  },
+  "cancels a stream by a signal": {
+    answers: [events([chunk("one"), chunk("two")], true)],
+    outcome: {
+      name: "AbortError",
+      kind: "aborted",
+      code: "aborted",
+      message: "The call was aborted.",
+      cause: "after one",
+    },
+    requests: 1,
+    cancelled: true,
+  },
+  "sends nothing for a signal that is aborted": {
+    answers: [json(models)],
+    outcome: {
+      name: "AbortError",
+      kind: "aborted",
+      code: "aborted",
+      message: "The call was aborted.",
+      cause: "before",
+    },
+    requests: 0,
+  },
+  "ends a whole answer at its time limit": {
+    answers: [() => undefined],
+    outcome: {
+      name: "TimeoutError",
+      kind: "timeout",
+      code: "timeout",
+      message: "The call was not complete after 0.2 s; the request was cancelled.",
+      cause: undefined,
+    },
+    requests: 1,
+    cancelled: true,
+  },
+  "ends a stream at its time limit": {
+    answers: [events([chunk("one")], true)],
+    outcome: {
+      name: "TimeoutError",
+      kind: "timeout",
+      code: "timeout",
+      message: "The call was not complete after 0.3 s; the request was cancelled.",
+      cause: undefined,
+    },
+    requests: 1,
+    cancelled: true,
+  },
+  "iterates a stream once": {
+    answers: [events([chunk("one"), done])],
+    outcome: {
+      name: "ConfigurationError",
+      kind: "configuration",
+      code: "configuration",
+      message: "The stream was iterated already; its events come once.",
+      cause: undefined,
+    },
+    requests: 1,
+  },
+  "refuses an option that is wrong": {
+    answers: [json(models)],
+    outcome: {
+      name: "ConfigurationError",
+      kind: "configuration",
+      code: "configuration",
+      message: "`apiKey` and `api_key` are the same option; give one of them.",
+      cause: undefined,
+    },
+    requests: 0,
+  },
+};
+
+for (const [mode, run] of [
+  ["asynchronous", runAsync],
+  ["synchronous", runSync],
+] as const) {
+  describe(`the ${mode} client`, { timeout: 120_000 }, () => {
+    for (const [name, expectation] of Object.entries(expectations)) {
+      test(name, async () => {
+        server.answer(...expectation.answers);
+        assert.deepEqual(await run(name as ModeCase, () => undefined), expectation.outcome);
+        assert.equal(server.requests.length, expectation.requests);
+        if (expectation.cancelled === true) await server.requests[0]!.closed;
+      });
+    }
+
+    test("shows each chunk before the next is sent", async () => {
+      const reached = new Map<string, () => void>();
+      const after = (point: string): Promise<void> => new Promise((resolve) => void reached.set(point, resolve));
+      server.answer(async (response, request) => {
+        const [one, two] = [after("one"), after("two")];
+        void events([chunk("one")], true)(response, request);
+        await one;
+        response.write(`data: ${JSON.stringify(chunk("two"))}\n\n`);
+        await two;
+        response.end(done);
+      });
+      const seen = await run("shows each chunk before the next is sent", (point) => reached.get(point)?.());
+      assert.deepEqual(seen, ["one", "two"]);
+    });
+  });
+}
+
+describe("the synchronous client's fresh keys", () => {
+  test("reach the server one by one", async () => {
+    server.answer(failure(503, { "retry-after-ms": "1" }), failure(503, { "retry-after-ms": "1" }), json(models));
+    await runSync("repeats what may be repeated, with a fresh key each time", () => undefined);
+    assert.deepEqual(
+      server.requests.map(({ headers }) => headers.authorization),
+      ["Bearer sk-1", "Bearer sk-2", "Bearer sk-3"],
+    );
+  });
+});
