@@ -6,9 +6,9 @@ import { resolve } from "node:path";
 import { Value } from "typebox/value";
 import { configSchema, type Config } from "./config.ts";
 import type { Environment } from "./interpolate.ts";
-import type { ConfigProblem } from "./problem.ts";
+import { formatPath, type ConfigProblem } from "./problem.ts";
 import { checkReferences } from "./references.ts";
-import type { Resolution, SettingSource } from "./resolution.ts";
+import { report, type Resolution, type SettingSource } from "./resolution.ts";
 import { resolveSettings } from "./resolve-settings.ts";
 import { readYamlFile, type YamlFile } from "./yaml-file.ts";
 
@@ -69,10 +69,16 @@ export function resolveConfig(layers: {
   if (problems.length === 0) {
     // What the walk above does not know, such as rules between the members of an engine's settings.
     for (const error of Value.Errors(configSchema, value)) {
-      problems.push({ path: error.instancePath, message: `${error.instancePath}: ${error.message}.` });
+      const path = error.instancePath.split("/").slice(1).map(unescapePointer);
+      report(resolution, { path, part: "key" }, `${formatPath(path)} ${error.message}.`);
     }
   }
   problems.push(...checkReferences(value, layers.file));
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
   return { config: problems.length === 0 ? (value as Config) : undefined, problems, sources };
+}
+
+/** A step of a JSON pointer as the name that it stands for: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
+function unescapePointer(step: string): string | number {
+  return /^\d+$/.test(step) ? Number(step) : step.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -37,6 +37,12 @@ const schema = Type.Object({
     ]),
     { default: {} },
   ),
+  shelf: Type.Optional(
+    Type.Record(Type.String(), Type.Integer(), {
+      minProperties: 1,
+      propertyNames: Type.String({ pattern: "^[a-z]+$" }),
+    }),
+  ),
   list: Type.Array(Type.Object({ a: Type.String(), b: Type.Integer({ default: 1 }) }), { default: [], maxItems: 2 }),
 });
 
@@ -141,7 +147,12 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
     {},
     'test.yaml:2:3: There is no setting "sise" in room. Did you mean "size"?',
   ],
-  ["an unknown section", "zoo: 1", {}, 'test.yaml:1:1: There is no setting "zoo". Known settings: room, things, list.'],
+  [
+    "an unknown section",
+    "zoo: 1",
+    {},
+    'test.yaml:1:1: There is no setting "zoo". Known settings: room, things, shelf, list.',
+  ],
   [
     "an unknown name like no other",
     "room:\n  something: 1",
@@ -211,6 +222,13 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
     "things: {a: {type: cup, url: '${NOWHERE}/x'}}",
     {},
     "test.yaml:1:30: things.a.url uses the environment variable NOWHERE, which is not set; set it or write `${NOWHERE:-default}`.",
+  ],
+  ["a map with too little in it", "shelf: {}", {}, "test.yaml:1:1: shelf is empty; it must have at least 1 entry."],
+  [
+    "a name that is not allowed",
+    "shelf: {a: 1, A1: 2}",
+    {},
+    'test.yaml:1:15: shelf has the name "A1"; it must be a name that matches `^[a-z]+$`.',
   ],
   ["an item that lacks something", "list: [{b: 2}]", {}, "test.yaml:1:8: list[0].a is missing; it must be text."],
   ["too many items", "list: [{a: x}, {a: x}, {a: x}]", {}, "test.yaml:1:1: list has 3 items; at most 2 are allowed."],

@@ -103,6 +103,10 @@ function resolveMap(schema: SettingSchema, at: At, resolution: Resolution): unkn
     reportShape(schema, at, resolution);
     return given;
   }
+  if (Object.keys(given).length < (schema.minProperties ?? 0)) {
+    const message = `${formatPath(at.path)} is empty; it must have at least ${schema.minProperties} ${schema.minProperties === 1 ? "entry" : "entries"}.`;
+    report(resolution, { path: at.path, part: "key" }, message);
+  }
   const { entry, names } = entrySchema(schema)!;
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => {

@@ -1,5 +1,5 @@
 /** How the server listens, and the limits of a connection: `server` of the configuration file. */
-import { Type, type Static } from "typebox";
+import { Type } from "typebox";
 import { logLevels } from "../logger.ts";
 import { bytes, milliseconds } from "./quantities.ts";
 
@@ -58,4 +58,3 @@ export const server = Type.Object(
   },
   { default: {}, description: "How the server listens, and the limits of a connection." },
 );
-export type ServerSettings = Static<typeof server>;

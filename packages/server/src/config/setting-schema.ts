@@ -10,6 +10,7 @@ export interface SettingSchema {
   readonly properties?: Readonly<Record<string, SettingSchema>>;
   readonly required?: readonly string[] | undefined;
   readonly patternProperties?: Readonly<Record<string, SettingSchema>>;
+  readonly minProperties?: number;
   readonly propertyNames?: SettingSchema;
   readonly additionalProperties?: boolean | SettingSchema;
   readonly items?: SettingSchema;

@@ -1,5 +1,5 @@
 /** Where the server keeps what it must remember: `storage` of the configuration file. */
-import { Type, type Static } from "typebox";
+import { Type } from "typebox";
 import { secret } from "./secret.ts";
 
 export const storage = Type.Object(
@@ -25,4 +25,3 @@ export const storage = Type.Object(
   },
   { default: {}, description: "Where the server keeps what it must remember." },
 );
-export type StorageSettings = Static<typeof storage>;
