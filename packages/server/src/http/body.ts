@@ -62,10 +62,16 @@ function collect(source: Readable, limitBytes: number, declaredBytes: number): P
       else chunk.copy(whole, length);
       length += chunk.length;
     });
-    source.once("end", () => resolve(whole ?? Buffer.concat(chunks, length)));
-    source.once("close", () =>
-      reject(new AppError("client_closed", "The client closed the connection before its request was whole.")),
-    );
+    let ended = false;
+    source.once("end", () => {
+      ended = true;
+      resolve(whole ?? Buffer.concat(chunks, length));
+    });
+    source.once("close", () => {
+      // Every request closes; an error for each would cost more than all the rest here.
+      if (!ended)
+        reject(new AppError("client_closed", "The client closed the connection before its request was whole."));
+    });
     source.once("error", (error) =>
       reject(new AppError("invalid_request", "The body could not be read or decompressed.", { cause: error })),
     );

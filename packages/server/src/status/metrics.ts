@@ -27,7 +27,9 @@ export interface Metrics {
 }
 
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-const unknownModel = "other";
+/** Any `engine/name` may be asked for; callers must not be able to grow the set of series without end. */
+const maximumModels = 1000;
+const otherModel = "other";
 
 export function createMetrics(version: string): Metrics {
   const registry = new Registry();
@@ -85,14 +87,19 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
+  const models = new Set<string>();
+  const modelLabel = ({ model, outcome }: FinishedCall): string => {
+    if (outcome === "ok" && models.size < maximumModels) models.add(model);
+    return models.has(model) ? model : otherModel;
+  };
+
   return {
     observeRequest({ operation, status, durationMs }) {
       requests.inc({ operation, status });
       requestSeconds.observe({ operation }, durationMs / 1000);
     },
     observeChat(call) {
-      // A name that no route knew would let callers grow the set of series without end.
-      const model = call.attempts.length === 0 ? unknownModel : call.model;
+      const model = modelLabel(call);
       chats.inc({ model, outcome: call.outcome, stream: String(call.stream) });
       chatSeconds.observe({ model }, call.durationMs / 1000);
       if (call.firstChunkMs !== undefined) firstChunkSeconds.observe({ model }, call.firstChunkMs / 1000);
