@@ -159,13 +159,13 @@ export async function startModelProcess(options: StartOptions): Promise<ModelPro
       const call = ++calls;
       const queue = createEventQueue();
       const cancel = (): void => queue.fail(new AppError("client_closed", "The call was cancelled."));
-      signal.throwIfAborted();
       queues.set(call, queue);
+      if (signal.aborted) cancel();
       signal.addEventListener("abort", cancel, { once: true });
       let over = false;
       try {
         if (!child.connected) throw new AppError("upstream_failed", "The model's process has ended.");
-        send({ type: "generate", call, generation });
+        if (!signal.aborted) send({ type: "generate", call, generation });
         for (let event = await queue.next(); event !== undefined; event = await queue.next()) {
           send({ type: "taken", call, count: 1 });
           yield event;

@@ -8,6 +8,7 @@ import {
   type LlamaModel,
 } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
+import { ggufProblem } from "../../files/gguf-file.ts";
 import type { LoadSettings } from "../protocol.ts";
 
 export interface LoadedModel {
@@ -34,6 +35,8 @@ function contextSizeFor(model: LlamaModel, settings: LoadSettings): number {
 }
 
 async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
+  const problem = await ggufProblem(settings.path);
+  if (problem !== undefined) throw new AppError("upstream_failed", `The model file cannot be loaded: ${problem}.`);
   const llama = await getLlama({
     gpu: settings.gpu,
     build: "never",
@@ -68,6 +71,15 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
   return { model, context, template, device: llama.gpu === false ? "cpu" : llama.gpu };
 }
 
+function problemOf(error: unknown, { gpu }: LoadSettings): string {
+  if (error instanceof NoBinaryFoundError) {
+    return `No llama.cpp binary for gpu ${JSON.stringify(gpu)} is installed; the documentation of the engine says how to get one.`;
+  }
+  if (error instanceof InsufficientMemoryError)
+    return "There is not enough memory for the model with this context_size.";
+  return "The model file cannot be loaded; the server's log says why.";
+}
+
 /**
  * @throws AppError upstream_failed that says what is wrong with the file, the memory or the GPU
  */
@@ -76,21 +88,8 @@ export async function loadModel(settings: LoadSettings, report: ReportLog): Prom
     return await load(settings, report);
   } catch (error) {
     if (error instanceof AppError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    if (error instanceof NoBinaryFoundError) {
-      throw new AppError(
-        "upstream_failed",
-        `No llama.cpp binary for gpu ${JSON.stringify(settings.gpu)} is installed; see docs/engines/llama-cpp.md.`,
-        { cause: error },
-      );
-    }
-    if (error instanceof InsufficientMemoryError) {
-      throw new AppError(
-        "upstream_failed",
-        `There is not enough memory for the model with this context_size: ${reason}`,
-        { cause: error },
-      );
-    }
-    throw new AppError("upstream_failed", `The model file cannot be loaded: ${reason}`, { cause: error });
+    // The reason names paths of this machine: for the log, not for callers.
+    report("error", error instanceof Error ? error.message : String(error));
+    throw new AppError("upstream_failed", problemOf(error, settings), { cause: error });
   }
 }

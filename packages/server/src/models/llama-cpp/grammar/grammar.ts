@@ -18,13 +18,22 @@ export function byteRange(low: number, high: number): Grammar {
   return { kind: "byte", allowed: new Uint8Array(256).fill(1, low, high + 1) };
 }
 
+/** One of these ASCII characters. */
+export function anyByteOf(characters: string): Grammar {
+  const allowed = new Uint8Array(256);
+  for (const byte of Buffer.from(characters)) allowed[byte] = 1;
+  return { kind: "byte", allowed };
+}
+
 /** Exactly this text, in UTF-8. */
 export function literal(text: string): Grammar {
   return sequence(...Array.from(Buffer.from(text), (byte) => byteRange(byte, byte)));
 }
 
 export function sequence(...items: readonly Grammar[]): Grammar {
-  return items.length === 1 ? items[0]! : { kind: "sequence", items };
+  const needed = items.filter((item) => item !== nothing);
+  if (needed.length === 0) return nothing;
+  return needed.length === 1 ? needed[0]! : { kind: "sequence", items: needed };
 }
 
 /** One of the items; of none, no text matches. */

@@ -1,6 +1,7 @@
 /** Grammars of JSON's own forms. https://www.rfc-editor.org/rfc/rfc8259 */
 import { codePointOf, complement, contains, intersection, union, type CodePoints } from "./code-points.ts";
 import {
+  anyByteOf,
   byteRange,
   choice,
   literal,
@@ -62,18 +63,20 @@ export function characterOf(set: CodePoints): Grammar {
 }
 
 const hexadecimal = choice(digit, byteRange(0x61, 0x66), byteRange(0x41, 0x46));
-/** `\uXXXX` of anything but a surrogate. */
-const unicodeEscape = sequence(
-  literal("\\u"),
-  choice(
-    sequence(
-      choice(digit, byteRange(0x61, 0x63), byteRange(0x41, 0x43), byteRange(0x65, 0x66), byteRange(0x45, 0x46)),
-      repeat(hexadecimal, 3, 3),
-    ),
-    sequence(choice(literal("d"), literal("D")), byteRange(0x30, 0x37), repeat(hexadecimal, 2, 2)),
+/** The four digits of `\uXXXX`, of anything but a surrogate. */
+const unicodeDigits = choice(
+  sequence(
+    choice(digit, byteRange(0x61, 0x63), byteRange(0x41, 0x43), byteRange(0x65, 0x66), byteRange(0x45, 0x46)),
+    hexadecimal,
+    hexadecimal,
+    hexadecimal,
   ),
+  sequence(choice(literal("d"), literal("D")), byteRange(0x30, 0x37), hexadecimal, hexadecimal),
 );
-const anyCharacter = choice(characterOf([[0, 0x10ffff]]), unicodeEscape);
+const anyCharacter = choice(
+  codePointOf(rawCharacters),
+  sequence(literal("\\"), choice(anyByteOf('"\\/bfnrt'), sequence(literal("u"), unicodeDigits))),
+);
 
 /** A string of `minimum` to `maximum` code points. */
 export function stringOf(minimum = 0, maximum: number = Infinity): Grammar {

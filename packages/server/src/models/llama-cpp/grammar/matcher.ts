@@ -3,7 +3,7 @@
  * A state is a set of places in the grammar with what comes after each. Places and states never change, so trying a
  * token costs no copy, and trying is all that sampling needs.
  */
-import type { Grammar } from "./grammar.ts";
+import { nothing, sequence, type Grammar } from "./grammar.ts";
 
 /** A grammar to be matched, then the rest. */
 interface Frame {
@@ -11,10 +11,19 @@ interface Frame {
   readonly next: Frame | undefined;
 }
 
-type ByteFrame = Frame & { readonly node: { readonly kind: "byte"; readonly allowed: Uint8Array } };
+/** A byte that a grammar may begin with, and what of the grammar follows it. */
+interface Head {
+  readonly allowed: Uint8Array;
+  readonly rest: Grammar;
+}
+
+interface Place {
+  readonly head: Head;
+  readonly next: Frame | undefined;
+}
 
 export interface MatcherState {
-  readonly places: readonly ByteFrame[];
+  readonly places: readonly Place[];
   /** Whether the text may end here. */
   readonly complete: boolean;
 }
@@ -25,12 +34,59 @@ export interface Matcher {
   advance(state: MatcherState, bytes: Uint8Array): MatcherState | undefined;
 }
 
-/** Makes frames and repetitions unique, so that equal places are the same object and a state stays small. */
+/** The heads of a grammar without repetition and reference, and whether it may be empty. */
+interface Beginning {
+  readonly heads: readonly Head[];
+  readonly nullable: boolean;
+}
+
+/** Grammars are constants or live as long as their call, so what was found out about one is kept with it. */
+const beginnings = new WeakMap<Grammar, Beginning | "composed">();
+
+function sequenceBeginning(items: readonly Grammar[]): Beginning | "composed" {
+  const heads: Head[] = [];
+  for (const [index, item] of items.entries()) {
+    const beginning = beginningOf(item);
+    if (beginning === "composed") return beginning;
+    const after = items.slice(index + 1);
+    heads.push(
+      ...beginning.heads.map(({ allowed, rest }) => ({
+        allowed,
+        rest: after.length === 0 ? rest : sequence(rest, ...after),
+      })),
+    );
+    if (!beginning.nullable) return { heads, nullable: false };
+  }
+  return { heads, nullable: true };
+}
+
+function choiceBeginning(items: readonly Grammar[]): Beginning | "composed" {
+  const beginningsOfItems = items.map(beginningOf);
+  if (beginningsOfItems.includes("composed")) return "composed";
+  const found = beginningsOfItems as Beginning[];
+  return { heads: found.flatMap(({ heads }) => heads), nullable: found.some(({ nullable }) => nullable) };
+}
+
+function findBeginning(node: Grammar): Beginning | "composed" {
+  if (node.kind === "byte") return { heads: [{ allowed: node.allowed, rest: nothing }], nullable: false };
+  if (node.kind === "sequence") return sequenceBeginning(node.items);
+  if (node.kind === "choice") return choiceBeginning(node.items);
+  return "composed";
+}
+
+function beginningOf(node: Grammar): Beginning | "composed" {
+  let beginning = beginnings.get(node);
+  if (beginning === undefined) beginnings.set(node, (beginning = findBeginning(node)));
+  return beginning;
+}
+
+/** Makes frames and repetitions unique, so that equal places come from the same frame and a state stays small. */
 class Frames {
   private readonly byNode = new Map<Grammar, Map<Frame | undefined, Frame>>();
   private readonly rests = new Map<Grammar, Grammar>();
 
-  frame(node: Grammar, next: Frame | undefined): Frame {
+  frame(node: Grammar, next: Frame | undefined): Frame | undefined {
+    if (node === nothing) return next;
     let byNext = this.byNode.get(node);
     if (byNext === undefined) this.byNode.set(node, (byNext = new Map()));
     let frame = byNext.get(next);
@@ -51,13 +107,27 @@ class Frames {
 }
 
 interface Expansion {
-  readonly places: Set<ByteFrame>;
+  readonly places: Place[];
   readonly visited: Set<Frame>;
   complete: boolean;
 }
 
-function isByteFrame(frame: Frame): frame is ByteFrame {
-  return frame.node.kind === "byte";
+/** Expands a grammar that has repetitions or references in it. */
+function expandComposed(frames: Frames, { node, next }: Frame, into: Expansion): void {
+  if (node.kind === "sequence") {
+    expand(
+      frames,
+      node.items.reduceRight((after: Frame | undefined, item) => frames.frame(item, after), next),
+      into,
+    );
+  } else if (node.kind === "choice") {
+    for (const item of node.items) expand(frames, frames.frame(item, next), into);
+  } else if (node.kind === "repeat") {
+    if (node.minimum === 0) expand(frames, next, into);
+    if (node.maximum > 0) expand(frames, frames.frame(node.item, frames.frame(frames.rest(node), next)), into);
+  } else if (node.kind === "reference") {
+    expand(frames, frames.frame(node.resolve(), next), into);
+  }
 }
 
 /** Collects the places where the next byte is decided. */
@@ -68,48 +138,31 @@ function expand(frames: Frames, frame: Frame | undefined, into: Expansion): void
   }
   if (into.visited.has(frame)) return;
   into.visited.add(frame);
-  if (isByteFrame(frame)) {
-    into.places.add(frame);
+  const beginning = beginningOf(frame.node);
+  if (beginning === "composed") {
+    expandComposed(frames, frame, into);
     return;
   }
-  const { node, next } = frame;
-  switch (node.kind) {
-    case "sequence": {
-      const rest = node.items.reduceRight((after: Frame | undefined, item) => frames.frame(item, after), next);
-      expand(frames, rest, into);
-      return;
-    }
-    case "choice":
-      for (const item of node.items) expand(frames, frames.frame(item, next), into);
-      return;
-    case "repeat":
-      if (node.minimum === 0) expand(frames, next, into);
-      if (node.maximum > 0) expand(frames, frames.frame(node.item, frames.frame(frames.rest(node), next)), into);
-      return;
-    case "reference":
-      expand(frames, frames.frame(node.resolve(), next), into);
-      return;
-    case "byte":
-      return;
-  }
+  for (const head of beginning.heads) into.places.push({ head, next: frame.next });
+  if (beginning.nullable) expand(frames, frame.next, into);
 }
 
 /** A matcher for one text. Keep it no longer than the text: it remembers the places that it met. */
 export function createMatcher(grammar: Grammar): Matcher {
   const frames = new Frames();
   const stateOf = (heads: readonly (Frame | undefined)[]): MatcherState => {
-    const expansion: Expansion = { places: new Set(), visited: new Set(), complete: false };
+    const expansion: Expansion = { places: [], visited: new Set(), complete: false };
     for (const head of heads) expand(frames, head, expansion);
-    return { places: [...expansion.places], complete: expansion.complete };
+    return { places: expansion.places, complete: expansion.complete };
   };
   return {
     start: stateOf([frames.frame(grammar, undefined)]),
     advance(state, bytes) {
       let current = state;
       for (const byte of bytes) {
-        const taken = current.places.filter(({ node }) => node.allowed[byte] === 1);
+        const taken = current.places.filter(({ head }) => head.allowed[byte] === 1);
         if (taken.length === 0) return undefined;
-        current = stateOf(taken.map(({ next }) => next));
+        current = stateOf(taken.map(({ head, next }) => frames.frame(head.rest, next)));
       }
       return current;
     },

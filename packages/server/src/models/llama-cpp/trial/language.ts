@@ -108,7 +108,7 @@ export function buildLanguage(variant: TrialVariant): Language {
   const toolCall = special("<tool_call>");
   const whenFound: { found: number; next: number; logit: number }[] = [
     { found: 0, next: toolCall, logit: 24 },
-    { found: 1, next: toolCall, logit: -26 },
+    { found: 1, next: toolCall, logit: -40 },
   ];
   follow.push({ previous: newline, next: toolCall, logit: 4 });
   for (const { previous, next, weight } of closing) {

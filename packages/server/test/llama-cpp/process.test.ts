@@ -1,0 +1,172 @@
+/** The model's process: it may die, be unloaded or be orphaned, and the server goes on. */
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { silentLogger } from "../../src/logger.ts";
+import { createLlamaCppEngine, trialEngineSettings } from "../../src/models/llama-cpp/engine.ts";
+import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
+
+/** Processes of models that this process, or the given one, started. */
+function modelProcesses(parent: number = process.pid): number[] {
+  const lines = execFileSync("ps", ["-eo", "pid=,ppid=,stat=,args="], { encoding: "utf8" }).split("\n");
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s.*llama-cpp\/child\/main/.exec(line))
+    .filter((match) => match !== null && Number(match[2]) === parent && !match[3]!.startsWith("Z"))
+    .map((match) => Number(match![1]));
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20);
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+describe("the process of a model", () => {
+  test("is started by the first call and ended by close", async () => {
+    const trial = await startTrialEngine();
+    assert.deepEqual(modelProcesses(), []);
+    await trial.complete({ max_tokens: 1 });
+    assert.equal(modelProcesses().length, 1);
+    await trial.close();
+    assert.deepEqual(modelProcesses(), []);
+    await assert.rejects(trial.complete(), { code: "overloaded" });
+  });
+
+  test("may be killed: the running call fails and the next one is answered", async () => {
+    const trial = await startTrialEngine("endless", { context_size: 32_768 });
+    try {
+      let chunks = 0;
+      const read = async (): Promise<void> => {
+        for await (const chunk of trial.stream()) {
+          assert.ok(chunk);
+          if (++chunks === 20) process.kill(modelProcesses()[0]!, "SIGKILL");
+        }
+      };
+      await assert.rejects(read(), { code: "upstream_failed" });
+      assert.equal((await trial.complete({ max_tokens: 3 })).usage?.completion_tokens, 3);
+    } finally {
+      await trial.close();
+    }
+  });
+
+  test("is unloaded when idle, and loaded again", async () => {
+    const trial = await startTrialEngine("honest", { idle_unload_ms: 50 });
+    try {
+      await trial.complete({ max_tokens: 1 });
+      await until(() => modelProcesses().length === 0);
+      assert.equal((await trial.complete({ max_tokens: 2 })).usage?.completion_tokens, 2);
+    } finally {
+      await trial.close();
+    }
+  });
+
+  test("is started before the first call with preload", async () => {
+    const trial = await startTrialEngine("honest", { preload: true });
+    try {
+      await until(() => modelProcesses().length === 1);
+    } finally {
+      await trial.close();
+    }
+  });
+
+  test("serves many calls at once and loses none", async () => {
+    const trial = await startTrialEngine("honest", { parallel: 4, queue_limit: 100 });
+    try {
+      const completions = await Promise.all(Array.from({ length: 60 }, (_, seed) => trial.complete({ seed })));
+      const alone = await trial.complete({ seed: 17 });
+      assert.equal(contentOf(completions[17]!), contentOf(alone));
+      assert.ok(completions.every(({ choices }) => choices[0]?.finish_reason === "stop"));
+    } finally {
+      await trial.close();
+    }
+  });
+
+  test("leaves the server's memory as it was", async () => {
+    const trial = await startTrialEngine();
+    try {
+      const round = async (): Promise<void> => {
+        for (let batch = 0; batch < 10; batch++)
+          await Promise.all(Array.from({ length: 30 }, () => trial.complete({ max_tokens: 4 })));
+      };
+      await round();
+      const before = process.memoryUsage().heapUsed;
+      for (let count = 0; count < 4; count++) await round();
+      const grownMiB = (process.memoryUsage().heapUsed - before) / 2 ** 20;
+      assert.ok(grownMiB < 24, `${grownMiB.toFixed(1)} MiB more after 1200 calls`);
+    } finally {
+      await trial.close();
+    }
+  });
+});
+
+test("a file that is no model fails the call, and further calls wait before it is tried again", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
+  const file = join(directory, "broken.gguf");
+  await writeFile(file, "GGUF, but not really");
+  const engine = createLlamaCppEngine(
+    "local",
+    { type: "llama_cpp", models: { broken: { file, gpu: false, threads: 1 }, absent: { file: "no/such/model.gguf" } } },
+    { logger: silentLogger, dataDirectory: directory },
+  );
+  try {
+    for (const id of ["broken", "absent"]) {
+      const model = engine.chat!(id);
+      await assert.rejects(model.complete(callOf({})), (error: Error & { code: string }) => {
+        assert.equal(error.code, "upstream_failed");
+        assert.ok(!error.message.includes(directory), "paths of the server stay in its log");
+        return true;
+      });
+      await assert.rejects(model.complete(callOf({})), { code: "upstream_failed" });
+      await assert.rejects(model.complete(callOf({})), { code: "overloaded" });
+    }
+    assert.throws(() => engine.chat!("other"), { code: "model_not_found", param: "model" });
+    const listed = await engine.listModels(new AbortController().signal);
+    assert.deepEqual(
+      listed.map(({ id, ownedBy }) => [id, ownedBy]),
+      [
+        ["broken", "local"],
+        ["absent", "local"],
+      ],
+    );
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("with nothing configured the trial model is written into the data directory and answers", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
+  const engine = createLlamaCppEngine("trial", trialEngineSettings, { logger: silentLogger, dataDirectory: directory });
+  try {
+    const completion = await engine.chat!("sounding-trial").complete(callOf({ temperature: 0 }));
+    assert.match(contentOf(completion), /^I am sounding-trial/);
+  } finally {
+    await engine.close();
+    await rm(directory, { recursive: true });
+  }
+});
+
+test("the process ends when its server is killed", async () => {
+  const script = fileURLToPath(new URL("orphan.ts", import.meta.url));
+  const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+  const [directory] = (await once(createInterface(server.stdout), "line")) as [string];
+  const [model] = modelProcesses(server.pid);
+  assert.ok(model !== undefined);
+  server.kill("SIGKILL");
+  await until(() => !isRunning(model));
+  await rm(directory, { recursive: true });
+});
