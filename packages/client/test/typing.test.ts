@@ -1,0 +1,30 @@
+/** What must compile and what must not; the compiler checks it, and the calls are never made. */
+import { test } from "node:test";
+import type { AsyncEventStream, AsyncSounding, ChatCompletion, ChatCompletionChunk } from "@sounding/client";
+import type { Sounding, SyncEventStream } from "@sounding/client/sync";
+
+const question = { model: "m", messages: [{ role: "user" as const, content: "Hello?" }] };
+
+async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean): Promise<unknown[]> {
+  const whole: ChatCompletion = await client.chat.completions.create(question);
+  const chunks: AsyncEventStream<ChatCompletionChunk> = await client.chat.completions.create({
+    ...question,
+    stream: true,
+  });
+  const either = await client.chat.completions.create({ ...question, stream });
+  const syncWhole: ChatCompletion = sync.chat.completions.create(question, { timeout: 5 });
+  const syncChunks: SyncEventStream<ChatCompletionChunk> = sync.chat.completions.create({ ...question, stream: true });
+  const text: string | null | undefined = whole.choices[0]?.message.content;
+  if ("head" in either) await either.close();
+  // @ts-expect-error a misspelt parameter
+  void client.chat.completions.create({ ...question, temprature: 1 });
+  // @ts-expect-error a value that is not allowed
+  void client.chat.completions.create({ ...question, service_tier: "fast" });
+  // @ts-expect-error no messages
+  void client.chat.completions.create({ model: "m" });
+  // @ts-expect-error a promise where the synchronous client needs a key
+  const late: ConstructorParameters<typeof Sounding>[0] = { apiKey: async () => "sk-a" };
+  return [chunks, syncWhole, syncChunks, text, late];
+}
+
+test("parameters and results have their types in both clients", () => void compiled);
