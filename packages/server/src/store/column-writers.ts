@@ -1,0 +1,236 @@
+/**
+ * Writers of one column each, in ClickHouse's Native encoding: fixed-width values little-endian, strings as a varint
+ * length and bytes, arrays and maps as cumulative 64-bit offsets followed by their items.
+ * https://clickhouse.com/docs/interfaces/formats/Native
+ */
+const hexDigits = Buffer.from("0123456789abcdef", "latin1");
+
+function varintLength(value: number): number {
+  let length = 1;
+  for (let rest = value; rest >= 0x80; rest = Math.floor(rest / 0x80)) length += 1;
+  return length;
+}
+
+/** Writes an unsigned integer below 2^53 as a varint; returns the offset behind it. */
+export function writeVarint(target: Uint8Array, offset: number, value: number): number {
+  let at = offset;
+  let rest = value;
+  while (rest >= 0x80) {
+    target[at++] = (rest % 0x80) | 0x80;
+    rest = Math.floor(rest / 0x80);
+  }
+  target[at++] = rest;
+  return at;
+}
+
+/** Bytes that grow. */
+class GrowingBytes {
+  buffer: Buffer;
+  length = 0;
+
+  constructor(initialBytes: number) {
+    this.buffer = Buffer.allocUnsafe(initialBytes);
+  }
+
+  /** Makes room for `bytes` more; `buffer` may be another one afterwards. */
+  reserve(bytes: number): void {
+    const needed = this.length + bytes;
+    if (needed <= this.buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(needed, this.buffer.length * 2));
+    this.buffer.copy(larger, 0, 0, this.length);
+    this.buffer = larger;
+  }
+
+  written(): Uint8Array {
+    return this.buffer.subarray(0, this.length);
+  }
+}
+
+/** What every column writer can do. `count` is how many values it holds. */
+export interface ColumnWriter {
+  readonly count: number;
+  /** Adds the type's default: zero, empty text, an empty list or map. */
+  addDefault(): void;
+  /** The encoded parts, in order. */
+  parts(): Uint8Array[];
+}
+
+/** Values of 1, 2, 4 or 8 bytes. */
+export class FixedColumn implements ColumnWriter {
+  readonly #bytes = new GrowingBytes(256);
+  readonly #width: 1 | 2 | 4 | 8;
+  count = 0;
+
+  constructor(width: 1 | 2 | 4 | 8) {
+    this.#width = width;
+  }
+
+  /** An unsigned integer: any of up to 32 bits, or one below 2^53 in an 8-byte column. */
+  unsigned(value: number): void {
+    const bytes = this.#next();
+    const at = bytes.length - this.#width;
+    if (this.#width === 8) {
+      bytes.buffer.writeUInt32LE(value % 0x1_0000_0000, at);
+      bytes.buffer.writeUInt32LE(Math.floor(value / 0x1_0000_0000), at + 4);
+    } else bytes.buffer.writeUIntLE(value, at, this.#width);
+  }
+
+  /** A signed integer of 32 bits. */
+  signed(value: number): void {
+    const bytes = this.#next();
+    bytes.buffer.writeIntLE(value, bytes.length - this.#width, this.#width === 8 ? 6 : this.#width);
+    if (this.#width === 8) bytes.buffer.fill(value < 0 ? 0xff : 0, bytes.length - 2, bytes.length);
+  }
+
+  float(value: number): void {
+    const bytes = this.#next();
+    bytes.buffer.writeDoubleLE(value, bytes.length - 8);
+  }
+
+  /** 64 bits, signed or not. */
+  bigint(value: bigint): void {
+    const bytes = this.#next();
+    bytes.buffer.writeBigUInt64LE(BigInt.asUintN(64, value), bytes.length - 8);
+  }
+
+  /** The column's width of bytes, little-endian, as they stand in `source` (an OTLP fixed64, a double). */
+  copy(source: Uint8Array, offset: number): void {
+    const bytes = this.#next();
+    const at = bytes.length - this.#width;
+    for (let index = 0; index < this.#width; index += 1) bytes.buffer[at + index] = source[offset + index]!;
+  }
+
+  addDefault(): void {
+    const bytes = this.#next();
+    bytes.buffer.fill(0, bytes.length - this.#width, bytes.length);
+  }
+
+  parts(): Uint8Array[] {
+    return [this.#bytes.written()];
+  }
+
+  #next(): GrowingBytes {
+    this.#bytes.reserve(this.#width);
+    this.#bytes.length += this.#width;
+    this.count += 1;
+    return this.#bytes;
+  }
+}
+
+/** Texts (bytes, by convention UTF-8). */
+export class StringColumn implements ColumnWriter {
+  readonly #bytes = new GrowingBytes(1024);
+  count = 0;
+
+  /** Lone surrogates become U+FFFD. */
+  text(value: string): void {
+    const { length } = value;
+    if (length < 0x80) {
+      // Short text: the length takes one byte if the text is ASCII; if it was not, it is moved aside below.
+      this.#bytes.reserve(3 * length + 2);
+      const { buffer } = this.#bytes;
+      const start = this.#bytes.length;
+      const written = buffer.write(value, start + 1, "utf8");
+      if (written < 0x80) buffer[start] = written;
+      else {
+        buffer.copyWithin(start + 2, start + 1, start + 1 + written);
+        writeVarint(buffer, start, written);
+      }
+      this.#bytes.length = start + (written < 0x80 ? 1 : 2) + written;
+    } else {
+      const byteLength = Buffer.byteLength(value, "utf8");
+      this.#bytes.reserve(byteLength + 5);
+      const start = writeVarint(this.#bytes.buffer, this.#bytes.length, byteLength);
+      this.#bytes.length = start + this.#bytes.buffer.write(value, start, "utf8");
+    }
+    this.count += 1;
+  }
+
+  /** The bytes of `source` from `start` to before `end`, which the caller knows to be UTF-8. */
+  bytes(source: Uint8Array, start: number, end: number): void {
+    const length = end - start;
+    this.#bytes.reserve(length + varintLength(length));
+    const at = writeVarint(this.#bytes.buffer, this.#bytes.length, length);
+    if (length < 24)
+      for (let index = 0; index < length; index += 1) this.#bytes.buffer[at + index] = source[start + index]!;
+    else this.#bytes.buffer.set(source.subarray(start, end), at);
+    this.#bytes.length = at + length;
+    this.count += 1;
+  }
+
+  /** Those bytes as lower-case hex digits. */
+  hex(source: Uint8Array, start: number, end: number): void {
+    const length = 2 * (end - start);
+    this.#bytes.reserve(length + varintLength(length));
+    const { buffer } = this.#bytes;
+    let at = writeVarint(buffer, this.#bytes.length, length);
+    for (let index = start; index < end; index += 1) {
+      const byte = source[index]!;
+      buffer[at++] = hexDigits[byte >> 4]!;
+      buffer[at++] = hexDigits[byte & 15]!;
+    }
+    this.#bytes.length = at;
+    this.count += 1;
+  }
+
+  addDefault(): void {
+    this.#bytes.reserve(1);
+    this.#bytes.buffer[this.#bytes.length++] = 0;
+    this.count += 1;
+  }
+
+  parts(): Uint8Array[] {
+    return [this.#bytes.written()];
+  }
+}
+
+/** Maps from text to text: write `keys` and `values` pairwise, then end the row's map. */
+export class MapColumn implements ColumnWriter {
+  readonly keys = new StringColumn();
+  readonly values = new StringColumn();
+  readonly #offsets = new FixedColumn(8);
+
+  get count(): number {
+    return this.#offsets.count;
+  }
+
+  /** Ends this row's map with what was written to `keys` and `values` since the row before. */
+  end(): void {
+    this.#offsets.unsigned(this.keys.count);
+  }
+
+  addDefault(): void {
+    this.end();
+  }
+
+  parts(): Uint8Array[] {
+    return [...this.#offsets.parts(), ...this.keys.parts(), ...this.values.parts()];
+  }
+}
+
+/** Lists: write to `items`, then end the row's list. */
+export class ArrayColumn<Item extends ColumnWriter> implements ColumnWriter {
+  readonly items: Item;
+  readonly #offsets = new FixedColumn(8);
+
+  constructor(items: Item) {
+    this.items = items;
+  }
+
+  get count(): number {
+    return this.#offsets.count;
+  }
+
+  /** Ends this row's list with what was written to `items` since the row before. */
+  end(): void {
+    this.#offsets.unsigned(this.items.count);
+  }
+
+  addDefault(): void {
+    this.end();
+  }
+
+  parts(): Uint8Array[] {
+    return [...this.#offsets.parts(), ...this.items.parts()];
+  }
+}

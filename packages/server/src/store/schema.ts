@@ -1,0 +1,231 @@
+/**
+ * The tables of telemetry: the one source of their columns, for the statements that make them, for the encoding of rows
+ * and for whoever reads them. The organization leads every sort key. Times are nanoseconds, IDs lower-case hex digits.
+ * Rows of one key (a client that sent its request again) count once: see "Duplicates" in docs/telemetry-store.md.
+ */
+import {
+  attributeMap,
+  choice,
+  label,
+  list,
+  nanoseconds,
+  seconds,
+  text,
+  uint32,
+  uint64,
+  uint8,
+} from "./column-types.ts";
+import { distributionPoints, exemplars, points, series } from "./metric-tables.ts";
+import {
+  attributes,
+  attributeTypes,
+  column,
+  content,
+  count,
+  defineTable,
+  hash,
+  id,
+  name,
+  retention,
+  tenant,
+  time,
+} from "./table-definition.ts";
+
+/**
+ * Kinds of attribute values. `attribute_types` has one of these letters for each attribute, in the map's order; an empty
+ * text means that all are strings. Values are text: integers and doubles as JSON writes them (doubles also NaN, Infinity,
+ * -Infinity), `true` or `false`, bytes in base64, lists and maps as OTLP/JSON AnyValue, empty values as empty text.
+ */
+export const attributeKinds = {
+  string: "s",
+  integer: "i",
+  double: "d",
+  boolean: "b",
+  bytes: "y",
+  array: "a",
+  map: "k",
+  empty: "e",
+} as const;
+
+/** An attribute value longer than this (bytes) goes to `span_details`, so that reading spans stays quick. */
+export const largeAttributeBytes = 1024;
+
+export const spans = defineTable({
+  name: "spans",
+  columns: {
+    ...tenant,
+    trace_id: id,
+    span_id: id,
+    /** Empty for a root. */
+    parent_span_id: id,
+    trace_state: content,
+    flags: count,
+    name,
+    /** OTLP SpanKind. */
+    kind: column(uint8),
+    start_time: time,
+    end_time: time,
+    /** OTLP StatusCode: 0 unset, 1 ok, 2 error. */
+    status_code: column(uint8),
+    status_message: content,
+    service: name,
+    resource_id: hash,
+    scope_id: hash,
+    /** gen_ai.operation.name; the next ones are the GenAI attributes of that name, empty when absent. */
+    operation: name,
+    provider: name,
+    request_model: name,
+    response_model: name,
+    agent_name: name,
+    agent_class: name,
+    /** gen_ai.conversation.id, else session.id. */
+    session_id: content,
+    input_tokens: column(uint64, "ZSTD(1)"),
+    output_tokens: column(uint64, "ZSTD(1)"),
+    error_type: name,
+    attributes,
+    attribute_types: attributeTypes,
+    /** 1 when the span has a row in `span_details`. */
+    has_details: column(uint8, "ZSTD(1)"),
+    ...retention,
+  },
+  sortKey: ["organization", "project", "start_time", "trace_id", "span_id"],
+  indexedColumns: 3,
+  timeColumn: "start_time",
+  partitioned: true,
+  shardColumns: ["organization", "trace_id"],
+});
+
+/** What few spans have and few queries read: large attributes, events, links, counts of what the sender dropped. */
+export const spanDetails = defineTable({
+  name: "span_details",
+  columns: {
+    ...tenant,
+    trace_id: id,
+    span_id: id,
+    start_time: time,
+    attributes,
+    attribute_types: attributeTypes,
+    event_times: column(list(nanoseconds), "ZSTD(1)"),
+    event_names: column(list(label)),
+    event_attributes: column(list(attributeMap), "ZSTD(1)"),
+    event_attribute_types: column(list(text), "ZSTD(1)"),
+    event_dropped_attributes: column(list(uint32), "ZSTD(1)"),
+    link_trace_ids: column(list(text), "ZSTD(1)"),
+    link_span_ids: column(list(text), "ZSTD(1)"),
+    link_trace_states: column(list(text), "ZSTD(1)"),
+    link_flags: column(list(uint32), "ZSTD(1)"),
+    link_attributes: column(list(attributeMap), "ZSTD(1)"),
+    link_attribute_types: column(list(text), "ZSTD(1)"),
+    link_dropped_attributes: column(list(uint32), "ZSTD(1)"),
+    dropped_attributes: count,
+    dropped_events: count,
+    dropped_links: count,
+    ...retention,
+  },
+  sortKey: ["organization", "trace_id", "span_id", "start_time"],
+  indexedColumns: 2,
+  timeColumn: "start_time",
+  partitioned: true,
+  shardColumns: ["organization", "trace_id"],
+});
+
+/** OTLP's severity numbers 1–8, 9–12, 13–16, 17–24 as the four levels. */
+export const levels = { debug: 1, info: 2, warning: 3, error: 4 } as const;
+
+export const logs = defineTable({
+  name: "logs",
+  columns: {
+    ...tenant,
+    /** The record's time, else its observed time, else the time of reception. */
+    time,
+    observed_time: time,
+    /** Differs between records of a request, is the same when the request comes again: hash of the body plus position. */
+    record_id: hash,
+    level: column(choice(levels)),
+    /** As sent; 0 when absent. */
+    severity_number: column(uint8, "ZSTD(1)"),
+    severity_text: name,
+    service: name,
+    /** Empty when absent. */
+    trace_id: id,
+    span_id: id,
+    flags: count,
+    event_name: name,
+    body: content,
+    /** One letter of `attributeKinds`. */
+    body_type: name,
+    resource_id: hash,
+    scope_id: hash,
+    attributes,
+    attribute_types: attributeTypes,
+    dropped_attributes: count,
+    ...retention,
+  },
+  sortKey: ["organization", "project", "time", "record_id"],
+  indexedColumns: 3,
+  timeColumn: "time",
+  partitioned: true,
+});
+
+/** What a row's `resource_id` stands for. */
+export const resources = defineTable({
+  name: "resources",
+  columns: {
+    organization: name,
+    resource_id: hash,
+    attributes,
+    attribute_types: attributeTypes,
+    schema_url: content,
+    dropped_attributes: count,
+    seen: column(seconds, "ZSTD(1)"),
+    ...retention,
+  },
+  sortKey: ["organization", "resource_id"],
+  timeColumn: "seen",
+  partitioned: false,
+  shardColumns: ["organization", "resource_id"],
+  identity: "resource_id",
+});
+
+/** What a row's `scope_id` stands for. */
+export const scopes = defineTable({
+  name: "scopes",
+  columns: {
+    organization: name,
+    scope_id: hash,
+    name: content,
+    version: content,
+    attributes,
+    attribute_types: attributeTypes,
+    schema_url: content,
+    dropped_attributes: count,
+    seen: column(seconds, "ZSTD(1)"),
+    ...retention,
+  },
+  sortKey: ["organization", "scope_id"],
+  timeColumn: "seen",
+  partitioned: false,
+  shardColumns: ["organization", "scope_id"],
+  identity: "scope_id",
+});
+
+/** Every table that rows are appended to. */
+export const tables = {
+  spans,
+  span_details: spanDetails,
+  logs,
+  series,
+  points,
+  distribution_points: distributionPoints,
+  exemplars,
+  resources,
+  scopes,
+} as const;
+export type TableName = keyof typeof tables;
+
+/** Where an organization's traces are: filled from `spans` by the store. Read it first to find a trace by its ID. */
+export const traceIndex = {
+  name: "trace_index",
+  columns: ["organization", "trace_id", "project", "first_start", "last_start", "days"],
+} as const;
