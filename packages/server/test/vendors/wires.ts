@@ -10,8 +10,13 @@ interface VendorWire {
   readonly batch: Reply;
   /** The same as a stream. Without `finish`, the last frames are missing. */
   stream(end: End, finish: boolean): Reply;
+  /** A frame of a stream with a long piece of text. */
+  readonly longPiece: string | Buffer;
   failure(status: number, message: string, headers?: Record<string, string>): Reply;
 }
+
+const longText = "long ".repeat(200_000);
+const toFrame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 
 const anthropicMessage = { type: "message", id: "msg_1", role: "assistant", model: "claude-sonnet-4-5" };
 const anthropic: VendorWire = {
@@ -52,6 +57,7 @@ const anthropic: VendorWire = {
       ],
       end,
     ),
+  longPiece: toFrame({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text: longText } }),
   failure: (status, message, headers) =>
     json({ type: "error", error: { type: "some_error", message } }, status, headers),
 };
@@ -66,6 +72,7 @@ const googleText = (text: string, finishReason?: string) => ({
 const google: VendorWire = {
   batch: json(googleText("Hello there", "STOP")),
   stream: (end, finish) => events([googleText("Hello "), googleText("there", finish ? "STOP" : undefined)], end),
+  longPiece: toFrame(googleText(longText)),
   failure: (status, message, headers) => json({ error: { code: status, message, status: "SOME" } }, status, headers),
 };
 
@@ -92,6 +99,7 @@ const mistral: VendorWire = {
       ],
       end,
     ),
+  longPiece: toFrame(mistralChunk({ content: longText }, null)),
   failure: (status, message, headers) =>
     json({ object: "error", message, type: "some_error", param: null, code: "1" }, status, headers),
 };
@@ -126,6 +134,7 @@ const cohere: VendorWire = {
       ],
       end,
     ),
+  longPiece: toFrame(cohereDelta(longText)),
   failure: (status, message, headers) => json({ message }, status, headers),
 };
 
@@ -157,6 +166,7 @@ const amazonBedrock: VendorWire = {
       ],
       end,
     ),
+  longPiece: frame("contentBlockDelta", { contentBlockIndex: 0, delta: { text: longText } }),
   failure: (status, message, headers) => json({ message }, status, headers),
 };
 
