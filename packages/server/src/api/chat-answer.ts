@@ -151,7 +151,6 @@ export const ChatCompletion = schema(
 );
 export type ChatCompletion = TypeOf<typeof ChatCompletion>;
 export type ChatChoice = ChatCompletion["choices"][number];
-export type ChatLogprobs = NonNullable<ChatChoice["logprobs"]>;
 
 export const ChatCompletionChunk = schema(
   Type.Object(
