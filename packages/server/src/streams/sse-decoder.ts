@@ -147,5 +147,5 @@ function startsWithData(bytes: Buffer, start: number, end: number): boolean {
 /** What stands after the colon at `at`, less one space; empty when the field has no colon. */
 function readValue(bytes: Buffer, at: number, end: number): string {
   if (at >= end) return "";
-  return bytes.toString("utf8", bytes[at + 1] === space && at + 1 < end ? at + 2 : at + 1, end);
+  return bytes.toString("utf8", bytes[at + 1] === space ? at + 2 : at + 1, end);
 }

@@ -26,6 +26,7 @@ export interface ScriptedUpstream {
   until(condition: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Ends every connection and the server. */
   close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /** One request and its answer. */
@@ -83,7 +84,11 @@ export class ScriptedExchange {
     if (this.gone) return;
     if (!this.#response.write(bytes)) {
       await new Promise<void>((resolve) => {
-        this.#response.once("drain", resolve).once("close", resolve);
+        const proceed = (): void => {
+          this.#response.off("drain", proceed).off("close", proceed);
+          resolve();
+        };
+        this.#response.on("drain", proceed).on("close", proceed);
       });
     }
   }
@@ -181,6 +186,15 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  const close = async (): Promise<void> => {
+    if (server.listening) {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    }
+    assert.deepEqual(faults, [], "a script failed");
+  };
   const upstream: ScriptedUpstream = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     exchanges,
@@ -193,13 +207,8 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
     },
     script,
     until: (condition, what, withinMs = 10_000) => waitUntil(condition, { what, withinMs, waiting }),
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-      assert.deepEqual(faults, [], "a script failed");
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
   return upstream;
 }

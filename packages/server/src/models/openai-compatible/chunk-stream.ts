@@ -8,7 +8,7 @@ import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import { BodyCollector, checkNotCompressed } from "./body-collector.ts";
 import { maxErrorBytes, parseAnswer, tooLarge } from "./collect-answer.ts";
 import { completionToChunks } from "./completion-to-chunks.ts";
-import type { AnswerHeaders, AnswerReader, Exchange } from "./exchange.ts";
+import type { AnswerHeaders, AnswerReader, ExchangeControl } from "./exchange.ts";
 import { ChunkNormalizer, endedEarly } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
 import { refusal } from "./upstream-error.ts";
@@ -33,12 +33,12 @@ const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
 type Mode = "events" | "completion" | "refusal";
 
 export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionChunk, undefined> {
-  readonly #open: (reader: AnswerReader) => Exchange;
+  readonly #open: (reader: AnswerReader) => ExchangeControl;
   readonly #model: string;
   readonly #limits: StreamLimits;
   readonly #decoder: SseDecoder;
   readonly #normalizer: ChunkNormalizer;
-  #exchange: Exchange | undefined;
+  #exchange: ExchangeControl | undefined;
   #mode: Mode = "events";
   #status = 0;
   #headers: AnswerHeaders = {};
@@ -51,7 +51,7 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
   #outcome: "whole" | AppError | undefined;
 
   /** @param open begins the exchange; called when the first chunk is asked for */
-  constructor(open: (reader: AnswerReader) => Exchange, model: string, limits: StreamLimits) {
+  constructor(open: (reader: AnswerReader) => ExchangeControl, model: string, limits: StreamLimits) {
     this.#open = open;
     this.#model = model;
     this.#limits = limits;

@@ -2,7 +2,7 @@
 import { AppError } from "../../errors.ts";
 import { BodyCollector, checkNotCompressed } from "./body-collector.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { AnswerHeaders, AnswerReader, Exchange, OutgoingRequest } from "./exchange.ts";
+import type { AnswerHeaders, AnswerReader, ExchangeControl, OutgoingRequest } from "./exchange.ts";
 import { refusal } from "./upstream-error.ts";
 
 /** As much of an error's body as is read. */
@@ -20,7 +20,7 @@ export function collectAnswer(pool: ConnectionPool, request: OutgoingRequest, ma
 }
 
 class AnswerCollector implements AnswerReader {
-  exchange: Exchange | undefined;
+  exchange: ExchangeControl | undefined;
   readonly #maxBytes: number;
   readonly #settle: { resolve(value: unknown): void; reject(error: AppError): void };
   #status = 0;

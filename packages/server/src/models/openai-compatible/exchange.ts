@@ -15,6 +15,9 @@ export interface AnswerReader {
   onFailure(error: AppError): void;
 }
 
+/** What a reader may ask of the exchange that it reads. */
+export type ExchangeControl = Pick<Exchange, "pause" | "resume" | "begun" | "limitRest" | "finish" | "leave">;
+
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   /** Path and query. */
@@ -107,10 +110,6 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
     this.#isPaused = false;
     this.#sinceMs = performance.now();
     this.#controller?.resume();
-  }
-
-  get isPaused(): boolean {
-    return this.#isPaused;
   }
 
   /** The reader has the first valid frame: from now on the limit between frames holds. */

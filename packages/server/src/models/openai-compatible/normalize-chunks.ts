@@ -71,6 +71,7 @@ export class ChunkNormalizer {
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are no list");
     const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
+    if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
     const id = nonEmptyText(chunk["id"]);
     if (chunk["choices"] == null && usage === undefined && id === undefined) {
       throw invalidAnswer("an event is no chunk");

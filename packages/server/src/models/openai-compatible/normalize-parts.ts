@@ -59,7 +59,35 @@ export function normalizeChoice(choice: JsonObject): void {
   // vLLM puts the matched stop string or token here; clients know only the token.
   if (stopReason != null && !Number.isInteger(stopReason)) choice["stop_reason"] = null;
   const logprobs = choice["logprobs"];
-  if (logprobs != null && !isObject(logprobs)) choice["logprobs"] = null;
+  if (logprobs != null && !normalizeLogprobs(logprobs)) choice["logprobs"] = null;
+}
+
+/** @returns false when these are no log probabilities */
+function normalizeLogprobs(logprobs: unknown): boolean {
+  if (!isObject(logprobs)) return false;
+  const { content } = logprobs;
+  if (content == null) return true;
+  return (
+    Array.isArray(content) && content.every((token: unknown) => normalizeToken(token) && normalizeAlternatives(token))
+  );
+}
+
+function normalizeToken(token: unknown): token is JsonObject {
+  if (!isObject(token) || typeof token["token"] !== "string" || typeof token["logprob"] !== "number") return false;
+  const { bytes } = token;
+  if (!Array.isArray(bytes) || !bytes.every(isByte)) token["bytes"] = null;
+  return true;
+}
+
+function normalizeAlternatives(token: JsonObject): boolean {
+  const alternatives = token["top_logprobs"];
+  if (Array.isArray(alternatives)) return alternatives.every(normalizeToken);
+  token["top_logprobs"] = [];
+  return true;
+}
+
+function isByte(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
 }
 
 /** Text, also where an engine sends a list of parts. Null when there is none. */
@@ -87,13 +115,21 @@ export function usageOf(value: unknown): JsonObject | undefined {
   const completion = wholeNumber(value["completion_tokens"]);
   const total = wholeNumber(value["total_tokens"]);
   if (prompt === undefined && completion === undefined && total === undefined) return undefined;
-  value["prompt_tokens"] = prompt ?? Math.max(0, (total ?? 0) - (completion ?? 0));
-  value["completion_tokens"] = completion ?? Math.max(0, (total ?? 0) - (prompt ?? 0));
-  value["total_tokens"] = total ?? (prompt ?? 0) + (completion ?? 0);
-  for (const name of ["prompt_tokens_details", "completion_tokens_details"]) {
-    if (value[name] != null && !isObject(value[name])) delete value[name];
-  }
+  const completionTokens = completion ?? (prompt === undefined ? 0 : Math.max(0, (total ?? 0) - prompt));
+  const promptTokens = prompt ?? Math.max(0, (total ?? 0) - completionTokens);
+  value["prompt_tokens"] = promptTokens;
+  value["completion_tokens"] = completionTokens;
+  value["total_tokens"] = total ?? promptTokens + completionTokens;
+  normalizeDetails(value, "prompt_tokens_details", "cached_tokens");
+  normalizeDetails(value, "completion_tokens_details", "reasoning_tokens");
   return value;
+}
+
+function normalizeDetails(usage: JsonObject, name: string, count: string): void {
+  const details = usage[name];
+  if (details == null) return;
+  if (!isObject(details)) delete usage[name];
+  else if (count in details && wholeNumber(details[count]) !== details[count]) delete details[count];
 }
 
 export function newCompletionId(): string {

@@ -23,12 +23,13 @@ export function asAppError(error: unknown): AppError {
     return new AppError("upstream_timeout", "The engine took no connection in time.", { cause: error });
   }
   if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return closing(error);
-  return new AppError("upstream_failed", messages[code] ?? otherMessage(code), { cause: error });
+  return new AppError("upstream_failed", messages[code] ?? otherMessage(error, code), { cause: error });
 }
 
-function otherMessage(code: string): string {
-  if (code.startsWith("HPE_")) return "The engine's answer is not valid HTTP.";
-  if (/CERT|SELF_SIGNED|ERR_TLS|ERR_SSL|UNABLE_TO/.test(code)) return "The engine's TLS certificate was not accepted.";
+function otherMessage(error: unknown, code: string): string {
+  if (error instanceof Error && error.name === "HTTPParserError") return "The engine's answer is not valid HTTP.";
+  if (/CERT|SELF_SIGNED|ERR_TLS|UNABLE_TO/.test(code)) return "The engine's TLS certificate was not accepted.";
+  if (code.startsWith("ERR_SSL")) return "The TLS handshake with the engine failed.";
   return "The connection to the engine failed.";
 }
 

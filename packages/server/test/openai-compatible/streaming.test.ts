@@ -1,0 +1,209 @@
+/** The pace of a stream, and its end: by the engine, by the consumer, by the caller's signal. */
+import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
+import { describe, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import { startScriptedUpstream, toEvent, type Script } from "../support/scripted-upstream.ts";
+import { chatModel, chunk, collect, completion, contentOf, openEngine, toCall } from "./engine-call.ts";
+
+const streamCall = (signal?: AbortSignal) => toCall({ stream: true }, signal === undefined ? {} : { signal });
+
+const endless: Script = async (exchange) => {
+  exchange.beginEvents();
+  await exchange.flood(toEvent(chunk({ content: "x".repeat(1_000) })));
+};
+
+const oneThenNothing: Script = async (exchange) => {
+  exchange.beginEvents();
+  await exchange.sendEvents(chunk({ content: "a" }));
+  await exchange.stall();
+};
+
+describe("a consumer that does not read", () => {
+  test("holds up the engine, and reads on from where it was", async () => {
+    const total = 30_000;
+    let sent = 0;
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      for (; sent < total && !exchange.gone; sent++) {
+        await exchange.send(toEvent(chunk({ content: `${String(sent).padStart(5, "0")}${"x".repeat(1_000)}` })));
+      }
+      await exchange.sendEvents(chunk({}, "stop"), "[DONE]");
+      exchange.end();
+    });
+    // A limit on silence must not strike while it is the consumer who is silent.
+    const engine = openEngine(upstream.url, { idle_timeout_ms: 300 });
+    const iterator = chatModel(engine).stream(streamCall())[Symbol.asyncIterator]();
+    await iterator.next();
+    let seen = -1;
+    await upstream.until(() => {
+      const isStill = sent === seen;
+      seen = sent;
+      return isStill && sent > 100;
+    }, "the engine is held up");
+    await new Promise((resolve) => {
+      setTimeout(resolve, 500);
+    });
+    // What is on its way fits into the buffers of two sockets, and is far from all.
+    assert.ok(sent < total / 2, `${sent} events were taken`);
+    let count = 1;
+    for (let result = await iterator.next(); result.done !== true; result = await iterator.next()) {
+      const [choice] = result.value.choices;
+      if (choice?.finish_reason === null)
+        assert.equal(choice.delta.content?.slice(0, 5), String(count++).padStart(5, "0"));
+    }
+    assert.equal(count, total);
+    await engine.close();
+  });
+
+  test("never asked: no request is made", async () => {
+    await using upstream = await startScriptedUpstream(endless);
+    const engine = openEngine(upstream.url);
+    chatModel(engine).stream(streamCall());
+    await engine.close();
+    assert.equal(upstream.exchanges.length, 0);
+  });
+});
+
+describe("the engine is cancelled", () => {
+  test("when the consumer leaves the loop", async () => {
+    await using upstream = await startScriptedUpstream(endless);
+    const engine = openEngine(upstream.url);
+    for await (const { choices } of chatModel(engine).stream(streamCall())) {
+      assert.equal(choices.length, 1);
+      break;
+    }
+    await upstream.until(() => upstream.aborts === 1 && upstream.openSockets === 0, "the engine was cancelled");
+    await engine.close();
+  });
+
+  test("when the consumer leaves before the first chunk", async () => {
+    await using upstream = await startScriptedUpstream((exchange) => exchange.stall());
+    const engine = openEngine(upstream.url);
+    const iterator = chatModel(engine).stream(streamCall())[Symbol.asyncIterator]();
+    const next = iterator.next();
+    await upstream.until(() => upstream.exchanges.length === 1, "the request has arrived");
+    await iterator.return?.();
+    assert.deepEqual(await next, { done: true, value: undefined });
+    assert.deepEqual(await iterator.next(), { done: true, value: undefined });
+    await upstream.until(() => upstream.openSockets === 0, "the engine was cancelled");
+    await engine.close();
+  });
+
+  for (const script of [oneThenNothing, endless]) {
+    test(`when the signal aborts in the middle of a stream that ${script === endless ? "floods" : "stalls"}`, async () => {
+      await using upstream = await startScriptedUpstream(script);
+      const engine = openEngine(upstream.url);
+      const controller = new AbortController();
+      const iterator = chatModel(engine).stream(streamCall(controller.signal))[Symbol.asyncIterator]();
+      await iterator.next();
+      controller.abort();
+      const { error } = await collect({ [Symbol.asyncIterator]: () => iterator });
+      assert.equal(error?.code, "client_closed");
+      await upstream.until(() => upstream.aborts === 1 && upstream.openSockets === 0, "the engine was cancelled");
+      await engine.close();
+    });
+  }
+
+  test("when the signal aborts before a batch answer, with the signal's own reason", async () => {
+    await using upstream = await startScriptedUpstream((exchange) => exchange.stall());
+    const engine = openEngine(upstream.url);
+    const controller = new AbortController();
+    const answer = chatModel(engine).complete(toCall({}, { signal: controller.signal }));
+    await upstream.until(() => upstream.exchanges.length === 1, "the request has arrived");
+    const reason = new AppError("timeout", "The request's time is up.");
+    controller.abort(reason);
+    await assert.rejects(answer, (error) => error === reason);
+    await upstream.until(() => upstream.openSockets === 0, "the engine was cancelled");
+    await engine.close();
+  });
+
+  test("before it is asked when the signal is aborted already", async () => {
+    await using upstream = await startScriptedUpstream(endless);
+    const engine = openEngine(upstream.url);
+    const signal = AbortSignal.abort();
+    await assert.rejects(chatModel(engine).complete(toCall({}, { signal })), { code: "client_closed" });
+    const { error } = await collect(chatModel(engine).stream(streamCall(signal)));
+    assert.equal(error?.code, "client_closed");
+    await engine.close();
+    assert.equal(upstream.exchanges.length, 0);
+  });
+});
+
+describe("a whole stream", () => {
+  test("may end without [DONE] when every choice has its reason", async () => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      await exchange.sendEvents(chunk({ content: "Hi" }), chunk({}, "stop"));
+      exchange.end();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
+    assert.equal(error, undefined);
+    assert.equal(contentOf(chunks), "Hi");
+    await engine.close();
+  });
+
+  test("gets the reason that the engine left out before [DONE]", async () => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      await exchange.sendEvents(chunk({ content: "Hi" }), "[DONE]");
+      exchange.end();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks } = await collect(chatModel(engine).stream(streamCall()));
+    assert.equal(chunks.at(-1)?.choices[0]?.finish_reason, "stop");
+    await engine.close();
+  });
+
+  test("ends at [DONE], and an engine that goes on is cut off", async () => {
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      await exchange.sendEvents(chunk({ content: "Hi" }, "stop"), "[DONE]");
+      await exchange.stall();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks, error } = await collect(chatModel(engine).stream(streamCall()));
+    assert.equal(error, undefined);
+    assert.equal(chunks.length, 1);
+    await upstream.until(() => upstream.openSockets === 0, "the connection is closed");
+    await engine.close();
+  });
+
+  test("leaves no listener on the signal", async () => {
+    await using upstream = await startScriptedUpstream((exchange) => {
+      if ((exchange.json as { stream?: boolean }).stream !== true) return exchange.answer(completion);
+      exchange.beginEvents();
+      return exchange.sendEvents(chunk({}, "stop"), "[DONE]").then(() => exchange.end());
+    });
+    const engine = openEngine(upstream.url);
+    const { signal } = new AbortController();
+    await chatModel(engine).complete(toCall({}, { signal }));
+    await collect(chatModel(engine).stream(streamCall(signal)));
+    assert.deepEqual(getEventListeners(signal, "abort"), []);
+    await engine.close();
+  });
+
+  test("has no frame of a mebibyte, whatever the engine sent", async () => {
+    const content = "😀".repeat(300_000);
+    const logprobs = {
+      content: Array.from({ length: 1_000 }, () => ({ token: "x", logprob: 0, bytes: null, top_logprobs: [] })),
+    };
+    await using upstream = await startScriptedUpstream(async (exchange) => {
+      exchange.beginEvents();
+      const large = chunk({ role: "assistant", content }, "stop");
+      const [choice] = large["choices"] as object[];
+      await exchange.sendEvents({ ...large, choices: [{ ...choice, logprobs }] }, "[DONE]");
+      exchange.end();
+    });
+    const engine = openEngine(upstream.url);
+    const { chunks } = await collect(chatModel(engine).stream(streamCall()));
+    await engine.close();
+    assert.equal(contentOf(chunks), content);
+    assert.ok(chunks.every((each) => Buffer.byteLength(JSON.stringify(each)) < 1_000_000));
+    assert.ok(chunks.every((each) => each.choices[0]?.delta.content?.isWellFormed() !== false));
+    const reasons = chunks.map((each) => each.choices[0]?.finish_reason);
+    assert.deepEqual(reasons, [...chunks.slice(1).map(() => null), "stop"]);
+    assert.equal(chunks.flatMap((each) => each.choices[0]?.logprobs?.content ?? []).length, 1_000);
+  });
+});
