@@ -186,7 +186,7 @@ describe("Azure OpenAI", () => {
 });
 
 describe("settings that cannot work", () => {
-  for (const name of ["content-length", "Transfer-Encoding", "bad name", "x:y"]) {
+  for (const name of ["content-length", "Transfer-Encoding", "host"]) {
     test(`the header ${JSON.stringify(name)} is refused`, () => {
       const open = () => openEngine("http://127.0.0.1:1", { headers: { [name]: "1" } });
       assert.throws(open, { code: "invalid_request", message: new RegExp(name) });
