@@ -130,6 +130,23 @@ describe("a stream's chunks", () => {
     for (const chunk of chunks) assert.deepEqual([chunk.id, chunk.created, chunk.model], ["v1", 5, "m-1"]);
   });
 
+  test("stay under 1 MiB, and tear no character", async () => {
+    const text = `x${"\u{1F30D}".repeat(200_000)}${"\u0001".repeat(200_000)}`;
+    const input = JSON.stringify({ text });
+    const chunks = await translate([
+      { type: "reasoning-delta", id: "0", delta: text },
+      { type: "text-delta", id: "1", delta: text },
+      { type: "tool-call", toolCallId: "2", toolName: "f", input },
+      { type: "finish", finishReason: stopped, usage },
+    ]);
+    const { content, reasoning, calls } = join(chunks);
+    assert.ok(content === text && reasoning === text && calls[0]?.arguments === input);
+    for (const chunk of chunks) {
+      assert.ok(Buffer.byteLength(JSON.stringify(chunk)) < 1_048_576);
+      assert.ok(chunk.choices.every(({ delta }) => delta.content?.isWellFormed() ?? true));
+    }
+  });
+
   test("leave out what the vendor's own tools did", async () => {
     const call = { type: "tool-call" as const, toolCallId: "s", toolName: "search", input: "{}" };
     const chunks = await translate([

@@ -30,6 +30,18 @@ interface StreamState {
 
 type Part<T extends LanguageModelV4StreamPart["type"]> = Extract<LanguageModelV4StreamPart, { type: T }>;
 
+/** Most UTF-16 units of a piece of text: a chunk stays under 1 MiB even if JSON escapes every unit. */
+const longestPiece = 131_072;
+
+/** A text in pieces for chunks of their own; no pair of surrogates is torn. */
+function* toPieces(text: string): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = Math.min(text.length, start + longestPiece);
+    if (end < text.length && /[\uD800-\uDBFF]/.test(text[end - 1]!)) end--;
+    yield text.slice(start, end);
+  }
+}
+
 function toChunk(
   state: StreamState,
   delta: ChatDelta & JsonObject,
@@ -55,7 +67,9 @@ function continueToolCall(state: StreamState, id: string, text: string): ChatCom
   const call = state.toolCalls.get(id);
   if (call === undefined || text === "") return [];
   call.sentArguments = true;
-  return [toChunk(state, { tool_calls: [{ index: call.index, function: { arguments: text } }] })];
+  return Array.from(toPieces(text), (piece) =>
+    toChunk(state, { tool_calls: [{ index: call.index, function: { arguments: piece } }] }),
+  );
 }
 
 /** The whole call, which the adapters send at its end: what was not streamed of it is sent now. */
@@ -76,13 +90,9 @@ function continueReasoning(state: StreamState, part: Part<"reasoning-start" | "r
   const whole = (state.reasoning.get(part.id) ?? "") + text;
   if (state.vendor.reasoningFormat !== undefined) state.reasoning.set(part.id, whole);
   const detail = toReasoningDetail(whole, part.providerMetadata);
-  if (text === "" && detail === undefined && state.begun) return [];
-  return [
-    toChunk(state, {
-      ...(text === "" ? {} : { reasoning_content: text }),
-      ...(detail === undefined ? {} : { reasoning_details: [detail] }),
-    }),
-  ];
+  const chunks = Array.from(toPieces(text), (piece) => toChunk(state, { reasoning_content: piece }));
+  if (detail !== undefined) chunks.push(toChunk(state, { reasoning_details: [detail] }));
+  return chunks.length > 0 || state.begun ? chunks : [toChunk(state, {})];
 }
 
 function finish(state: StreamState, part: Part<"finish">): ChatCompletionChunk[] {
@@ -112,14 +122,14 @@ function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCom
     case "text-start":
       return state.begun ? [] : [toChunk(state, {})];
     case "text-delta":
-      return part.delta === "" ? [] : [toChunk(state, { content: part.delta })];
+      return Array.from(toPieces(part.delta), (content) => toChunk(state, { content }));
     case "reasoning-start":
     case "reasoning-delta":
     case "reasoning-end":
       return continueReasoning(state, part);
     case "raw": {
       const text = state.vendor.readDroppedText?.(part.rawValue);
-      return text === undefined ? [] : [toChunk(state, { content: text })];
+      return Array.from(toPieces(text ?? ""), (content) => toChunk(state, { content }));
     }
     case "tool-input-start":
       return part.providerExecuted === true ? [] : [startToolCall(state, part)];
