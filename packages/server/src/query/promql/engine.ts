@@ -1,0 +1,221 @@
+/**
+ * The PromQL engine: a query's text or tree in, Prometheus' answer out. It follows Prometheus 3: left-open ranges, a
+ * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/promql.md tells what differs.
+ */
+import { AppError } from "../../errors.ts";
+import { Annotations } from "./evaluate/annotations.ts";
+import { Budget, defaultLimits, type QueryLimits } from "./evaluate/budget.ts";
+import { evaluate } from "./evaluate/evaluate.ts";
+import { absent, float, gridOf, histogramAt, timeAt, type Column, type Grid } from "./evaluate/grid.ts";
+import { removeNames } from "./evaluate/merge-columns.ts";
+import { askStore } from "./evaluate/push-down.ts";
+import { evaluationError, type QueryContext, type Value } from "./evaluate/query-context.ts";
+import type { RangeSeries } from "./evaluate/range-series.ts";
+import { selectAll } from "./evaluate/select-series.ts";
+import { stepInvariance } from "./evaluate/step-invariance.ts";
+import type { FloatHistogram } from "./histogram/float-histogram.ts";
+import { compareLabels, dropLabels, emptyLabels, metadataLabels, type Labels } from "./series/labels.ts";
+import type { PromqlStorage } from "./storage.ts";
+import type { Expression } from "./syntax/ast.ts";
+import { checkTypes, documentedType, typeOf } from "./syntax/check.ts";
+import { parseExpression } from "./syntax/parse.ts";
+import { printExpression } from "./syntax/print.ts";
+
+export interface QueryOptions {
+  /** Text, or a tree; positions in messages about a tree refer to its printed form. */
+  readonly query: string | Expression;
+  readonly signal?: AbortSignal | undefined;
+  readonly limits?: Partial<QueryLimits> | undefined;
+  /** How far an instant selector looks back; 5 minutes. */
+  readonly lookbackMs?: number | undefined;
+  /** The step of subqueries that name none; 1 minute. */
+  readonly defaultSubqueryStepMs?: number | undefined;
+}
+
+export interface InstantQuery extends QueryOptions {
+  /** Unix milliseconds. */
+  readonly timeMs: number;
+}
+
+export interface RangeQuery extends QueryOptions {
+  readonly startMs: number;
+  /** Included if it is a step. */
+  readonly endMs: number;
+  readonly stepMs: number;
+}
+
+/** A sample of an instant vector: `value` counts unless there is a histogram. */
+export interface VectorSample {
+  readonly labels: Labels;
+  readonly value: number;
+  readonly histogram: FloatHistogram | null;
+}
+
+/** A series of a matrix: its floats and its histograms, each with times in Unix milliseconds. */
+export interface MatrixSeries {
+  readonly labels: Labels;
+  readonly timestampsMs: Float64Array;
+  readonly values: Float64Array;
+  readonly histogramTimestampsMs: Float64Array;
+  readonly histograms: readonly FloatHistogram[];
+}
+
+export type QueryValue =
+  | { readonly type: "scalar"; readonly value: number }
+  | { readonly type: "string"; readonly value: string }
+  | { readonly type: "vector"; readonly samples: readonly VectorSample[] }
+  /** Sorted by labels. */
+  | { readonly type: "matrix"; readonly series: readonly MatrixSeries[] };
+
+export interface QueryResult {
+  readonly value: QueryValue;
+  readonly warnings: readonly string[];
+  readonly infos: readonly string[];
+}
+
+/** Evaluates a query at one time. AppErrors: `invalid_request`, `timeout`, `client_closed`, or what the store throws. */
+export async function queryInstant(storage: PromqlStorage, query: InstantQuery): Promise<QueryResult> {
+  checkTime(query.timeMs, "time");
+  const grid: Grid = { startMs: query.timeMs, stepMs: 1, count: 1 };
+  const { expression, text } = parsed(query.query);
+  return run(storage, query, { expression, text, grid, endMs: query.timeMs, stepMs: 0 });
+}
+
+/** Evaluates a query at each step of a range; the result is a matrix. Errors as of `queryInstant`. */
+export async function queryRange(storage: PromqlStorage, query: RangeQuery): Promise<QueryResult> {
+  const { endMs, startMs, stepMs } = query;
+  checkTime(startMs, "start");
+  checkTime(endMs, "end");
+  if (!(stepMs > 0)) throw invalid("step", "zero or negative query resolution step widths are not accepted");
+  if (endMs < startMs) throw invalid("end", "end timestamp must not be before start time");
+  const { expression, text } = parsed(query.query);
+  const type = typeOf(expression);
+  if (type !== "vector" && type !== "scalar") {
+    const seen = documentedType(type);
+    throw invalid("query", `invalid expression type "${seen}" for range query, must be Scalar or instant Vector`);
+  }
+  const grid = gridOf(startMs, endMs, stepMs);
+  const { maxPointsPerSeries } = { ...defaultLimits, ...query.limits };
+  if (grid.count > maxPointsPerSeries) {
+    const limit = maxPointsPerSeries.toLocaleString("en-US");
+    throw invalid(
+      "step",
+      `exceeded maximum resolution of ${limit} points per timeseries. ` +
+        "Try decreasing the query resolution (?step=XX)",
+    );
+  }
+  return run(storage, query, { expression, text, grid, endMs, stepMs });
+}
+
+function invalid(param: string, problem: string): AppError {
+  return new AppError("invalid_request", problem, { param });
+}
+
+function checkTime(ms: number, name: string): void {
+  if (!Number.isSafeInteger(ms)) throw invalid(name, `"${name}" must be a whole number of milliseconds, got ${ms}`);
+}
+
+function parsed(query: string | Expression): { expression: Expression; text: string } {
+  if (typeof query === "string") return { expression: parseExpression(query), text: query };
+  const text = printExpression(query);
+  checkTypes(query, text);
+  return { expression: query, text };
+}
+
+interface Run {
+  readonly expression: Expression;
+  readonly text: string;
+  readonly grid: Grid;
+  readonly endMs: number;
+  readonly stepMs: number;
+}
+
+async function run(
+  storage: PromqlStorage,
+  options: QueryOptions,
+  { endMs, expression, grid, stepMs, text }: Run,
+): Promise<QueryResult> {
+  const annotations = new Annotations();
+  const shared = {
+    storage,
+    budget: new Budget({ ...defaultLimits, ...options.limits }, options.signal ?? new AbortController().signal),
+    lookbackMs: options.lookbackMs ?? 300_000,
+    defaultSubqueryStepMs: options.defaultSubqueryStepMs ?? 60_000,
+    startMs: grid.startMs,
+    endMs,
+    stepMs,
+    isStepInvariant: stepInvariance(),
+  };
+  const answered = await askStore(expression, { ...shared, grid });
+  const selected = await selectAll(expression, shared, answered);
+  const context: QueryContext = { ...shared, annotations, answered, selected };
+  const value = await evaluate(expression, grid, context);
+  context.budget.check();
+  return {
+    value: stepMs === 0 ? instantValue(value) : rangeValue(value, grid),
+    warnings: annotations.texts("warning", text),
+    infos: annotations.texts("info", text),
+  };
+}
+
+function instantValue(value: Value): QueryValue {
+  switch (value.type) {
+    case "string":
+      return value;
+    case "scalar":
+      return { type: "scalar", value: value.values[0]! };
+    case "vector":
+      return { type: "vector", samples: removeNames(value.columns).map(toSample) };
+    case "matrix":
+      return { type: "matrix", series: sortSeries(value.series.map(toMatrixSeries)) };
+  }
+}
+
+function toSample(column: Column): VectorSample {
+  const isFloat = column.kinds[0] === float;
+  return {
+    labels: column.labels,
+    value: isFloat ? column.values[0]! : 0,
+    histogram: isFloat ? null : histogramAt(column, 0),
+  };
+}
+
+function toMatrixSeries({ dropName, floats, histograms, labels }: RangeSeries): MatrixSeries {
+  return {
+    labels: dropName ? dropLabels(labels, metadataLabels) : labels,
+    timestampsMs: floats.times,
+    values: floats.values,
+    histogramTimestampsMs: histograms.times,
+    histograms: histograms.values,
+  };
+}
+
+function sortSeries(series: readonly MatrixSeries[]): readonly MatrixSeries[] {
+  return series.toSorted((left, right) => compareLabels(left.labels, right.labels));
+}
+
+function rangeValue(value: Value, grid: Grid): QueryValue {
+  if (value.type === "scalar") {
+    const timestampsMs = Float64Array.from({ length: grid.count }, (_, step) => timeAt(grid, step));
+    const none = { histogramTimestampsMs: new Float64Array(0), histograms: [] };
+    return { type: "matrix", series: [{ labels: emptyLabels, timestampsMs, values: value.values, ...none }] };
+  }
+  if (value.type !== "vector") throw evaluationError("a range query must have a scalar or an instant vector");
+  return { type: "matrix", series: sortSeries(removeNames(value.columns).map((column) => fromColumn(column, grid))) };
+}
+
+function fromColumn(column: Column, grid: Grid): MatrixSeries {
+  const floats: number[] = [];
+  const histograms: number[] = [];
+  for (let step = 0; step < grid.count; step++) {
+    if (column.kinds[step] === float) floats.push(step);
+    else if (column.kinds[step] !== absent) histograms.push(step);
+  }
+  return {
+    labels: column.labels,
+    timestampsMs: Float64Array.from(floats, (step) => timeAt(grid, step)),
+    values: Float64Array.from(floats, (step) => column.values[step]!),
+    histogramTimestampsMs: Float64Array.from(histograms, (step) => timeAt(grid, step)),
+    histograms: histograms.map((step) => histogramAt(column, step)),
+  };
+}

@@ -1,0 +1,61 @@
+/** Binary operators where one side is a scalar, and unary minus. */
+import { multiplyHistogram } from "../histogram/float-histogram.ts";
+import type { BinaryExpression } from "../syntax/ast.ts";
+import { changesMeaning, isComparison, sampleOperation, scalarOperation, type SampleValue } from "./arithmetic.ts";
+import { absent, float, histogramAt, isEmpty, newColumn, setFloat, setHistogram, type Column } from "./grid.ts";
+import type { QueryContext } from "./query-context.ts";
+
+/** The sample at a step that has one. */
+export function sampleAt(column: Column, step: number): SampleValue {
+  return column.kinds[step] === float ? column.values[step]! : histogramAt(column, step);
+}
+
+export function setSample(column: Column, step: number, value: SampleValue): void {
+  if (typeof value === "number") setFloat(column, step, value);
+  else setHistogram(column, step, value);
+}
+
+/** Scalar and scalar. */
+export function operateOnScalars(binary: BinaryExpression, left: Float64Array, right: Float64Array): Float64Array {
+  const operate = scalarOperation(binary.operator);
+  return left.map((value, step) => operate(value, right[step]!));
+}
+
+/** Vector and scalar, in either order; a comparison keeps the vector's samples for which it holds. */
+export async function operateWithScalar(
+  binary: BinaryExpression,
+  sides: { columns: readonly Column[]; scalar: Float64Array; scalarIsLeft: boolean },
+  context: QueryContext,
+): Promise<readonly Column[]> {
+  const { columns, scalar, scalarIsLeft } = sides;
+  const { operator, returnBool } = binary;
+  const operate = sampleOperation(binary, context.annotations);
+  const dropsName = changesMeaning(operator) || returnBool;
+  const compares = isComparison(operator);
+  const results: Column[] = [];
+  for (const column of columns) {
+    const result = newColumn(column.labels, column.dropName || dropsName, column.kinds.length);
+    for (let step = 0; step < column.kinds.length; step++) {
+      if (column.kinds[step] === absent) continue;
+      const sample = sampleAt(column, step);
+      const operated = scalarIsLeft ? operate(scalar[step]!, sample) : operate(sample, scalar[step]!);
+      if (operated === undefined) continue;
+      if (returnBool) setFloat(result, step, operated.keep ? 1 : 0);
+      else if (operated.keep) setSample(result, step, compares ? sample : operated.value);
+    }
+    if (!isEmpty(result)) results.push(result);
+    if (context.budget.spend(column.kinds.length)) await context.budget.breathe();
+  }
+  return results;
+}
+
+/** Unary minus. */
+export function negateColumns(columns: readonly Column[]): readonly Column[] {
+  return columns.map((column) => ({
+    ...column,
+    dropName: true,
+    values: column.values.map((value) => -value),
+    histograms:
+      column.histograms?.map((value) => (value === undefined ? undefined : multiplyHistogram(value, -1))) ?? null,
+  }));
+}

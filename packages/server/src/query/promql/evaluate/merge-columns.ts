@@ -1,0 +1,79 @@
+/** Series that have the same labels become one, if no step has both. */
+import type { Labels } from "../series/labels.ts";
+import { dropLabels, metadataLabels } from "../series/labels.ts";
+import { absent, copyStep, newColumn, relabelled, type Column } from "./grid.ts";
+import { evaluationError } from "./query-context.ts";
+
+/** The error where two series of one result have the same labels at the same time. */
+export function sameLabelsError(): Error {
+  return evaluationError("vector cannot contain metrics with the same labelset");
+}
+
+/** The columns with equal labels merged; throws where two have a value at the same step. */
+export function mergeColumns(columns: readonly Column[]): readonly Column[] {
+  const byLabels = new Map<string, Column>();
+  const owned = new Set<Column>();
+  for (const column of columns) {
+    const known = byLabels.get(column.labels.key);
+    if (known === undefined) {
+      byLabels.set(column.labels.key, column);
+      continue;
+    }
+    let target = known;
+    if (!owned.has(known)) {
+      target = copyOf(known);
+      owned.add(target);
+      byLabels.set(column.labels.key, target);
+    }
+    mergeInto(target, column);
+  }
+  return byLabels.size === columns.length ? columns : [...byLabels.values()];
+}
+
+function copyOf(column: Column): Column {
+  return {
+    ...column,
+    kinds: column.kinds.slice(),
+    values: column.values.slice(),
+    histograms: column.histograms?.slice() ?? null,
+  };
+}
+
+function mergeInto(target: Column, column: Column): void {
+  for (let step = 0; step < column.kinds.length; step++) {
+    if (column.kinds[step] === absent) continue;
+    if (target.kinds[step] !== absent) throw sameLabelsError();
+    copyStep(column, target, step);
+  }
+}
+
+/** Removes the names that computing has made wrong; the last act of every query. */
+export function removeNames(columns: readonly Column[]): readonly Column[] {
+  return mergeColumns(
+    columns.map((column) =>
+      column.dropName ? relabelled(column, dropLabels(column.labels, metadataLabels), false) : column,
+    ),
+  );
+}
+
+/** Collects values into one column for each label set. */
+export class ColumnCollector {
+  readonly #columns = new Map<string, Column>();
+  readonly #count: number;
+
+  constructor(count: number) {
+    this.#count = count;
+  }
+
+  column(labels: Labels, dropName: boolean): Column {
+    const known = this.#columns.get(labels.key);
+    if (known !== undefined) return known;
+    const column = newColumn(labels, dropName, this.#count);
+    this.#columns.set(labels.key, column);
+    return column;
+  }
+
+  get columns(): readonly Column[] {
+    return [...this.#columns.values()];
+  }
+}

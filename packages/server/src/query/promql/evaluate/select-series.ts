@@ -1,0 +1,144 @@
+/** Asks the store for every selector of a query before the evaluation starts. */
+import type { SelectHints, SelectRequest, StoredSeries } from "../storage.ts";
+import type { Expression, Subquery, VectorSelector } from "../syntax/ast.ts";
+import { childrenOf } from "../syntax/ast.ts";
+import { printExpression } from "../syntax/print.ts";
+import type { Budget } from "./budget.ts";
+import { durationMs, fixedTimeMs, offsetMs, type QueryContext, type QueryTimes } from "./query-context.ts";
+
+type SelectContext = Pick<QueryContext, "budget" | "storage" | "lookbackMs" | "defaultSubqueryStepMs"> & QueryTimes;
+
+interface Wanted {
+  readonly selector: VectorSelector;
+  fromMs: number;
+  toMs: number;
+  readonly hints: SelectHints;
+}
+
+/** The stored series for each selector; parts of the query in `except` need none. */
+export async function selectAll(
+  expression: Expression,
+  context: SelectContext,
+  except: ReadonlyMap<Expression, unknown>,
+): Promise<ReadonlyMap<VectorSelector, readonly StoredSeries[]>> {
+  const wanted = new Map<VectorSelector, Wanted>();
+  collect([expression], wanted, { context, except });
+  const answers = await Promise.all(
+    [...wanted.values()].map(async ({ selector, ...rest }) => {
+      const request = { matchers: selector.matchers, ...rest, signal: context.budget.signal };
+      return [selector, await select(context, request, printExpression(selector))] as const;
+    }),
+  );
+  return new Map(answers);
+}
+
+/** One selector's series, checked against the limits and in the order of their labels' arrival. */
+export async function select(
+  context: Pick<QueryContext, "budget" | "storage">,
+  request: SelectRequest,
+  what: string,
+): Promise<readonly StoredSeries[]> {
+  const { budget } = context;
+  budget.check();
+  const answer = await context.storage.select(request);
+  budget.check();
+  budget.checkSeries(answer.length, what);
+  for (const stored of answer) budget.hold(stored.timestampsMs.length * (stored.histograms === undefined ? 1 : 4));
+  return answer;
+}
+
+interface Collection {
+  readonly context: SelectContext;
+  readonly except: ReadonlyMap<Expression, unknown>;
+}
+
+/** Walks down; `path` holds the expressions from the query's top to the one in hand. */
+function collect(path: readonly Expression[], wanted: Map<VectorSelector, Wanted>, collection: Collection): void {
+  const node = path.at(-1)!;
+  if (collection.except.has(node)) return;
+  // The second argument of info looks like a selector but only selects labels.
+  const parent = path.at(-2);
+  if (parent?.kind === "call" && parent.function === "info" && parent.arguments[1] === node) return;
+  if (node.kind !== "vector-selector") {
+    for (const child of childrenOf(node)) collect([...path, child], wanted, collection);
+    return;
+  }
+  const { context } = collection;
+  const parents = path.slice(0, -1);
+  const range = timesOf(node, parents, context);
+  const known = wanted.get(node);
+  if (known !== undefined) {
+    // A tree built by code may use one node in two places.
+    known.fromMs = Math.min(known.fromMs, range.fromMs);
+    known.toMs = Math.max(known.toMs, range.toMs);
+    return;
+  }
+  wanted.set(node, { selector: node, ...range, hints: hintsOf(parents, context) });
+}
+
+/** The earliest and the latest sample that a selector can need. */
+function timesOf(
+  selector: VectorSelector,
+  parents: readonly Expression[],
+  context: SelectContext,
+): { fromMs: number; toMs: number } {
+  let fromMs = context.startMs;
+  let toMs = context.endMs;
+  for (const parent of parents) {
+    if (parent.kind !== "subquery") continue;
+    const fixed = fixedTimeMs(parent, context);
+    if (fixed !== undefined) fromMs = toMs = fixed;
+    const offset = offsetMs(parent, context);
+    fromMs -= offset + durationMs(parent.range, context);
+    toMs -= offset;
+  }
+  const fixed = fixedTimeMs(selector, context);
+  if (fixed !== undefined) fromMs = toMs = fixed;
+  const rangeMs = rangeOf(parents, context);
+  if (rangeMs === 0 || selector.boundary !== null) fromMs -= context.lookbackMs;
+  if (selector.boundary === "smoothed") toMs += context.lookbackMs;
+  const offset = offsetMs(selector, context);
+  return { fromMs: fromMs - rangeMs - offset + 1, toMs: toMs - offset };
+}
+
+function rangeOf(parents: readonly Expression[], context: SelectContext): number {
+  const parent = parents.at(-1);
+  return parent?.kind === "matrix-selector" ? durationMs(parent.range, context) : 0;
+}
+
+function hintsOf(parents: readonly Expression[], context: SelectContext): SelectHints {
+  const subquery = parents.findLast((parent): parent is Subquery => parent.kind === "subquery");
+  return {
+    stepMs: subquery === undefined ? context.stepMs : subqueryStepMs(subquery, context),
+    rangeMs: rangeOf(parents, context),
+    function: functionAround(parents),
+    grouping: groupingAround(parents),
+    ...storeLimits(context.budget),
+  };
+}
+
+/** The limits as a store is told them. */
+export function storeLimits(budget: Budget): Pick<SelectHints, "maxSeries" | "maxSamples"> {
+  return { maxSeries: budget.limits.maxSeries, maxSamples: budget.limits.maxSamples };
+}
+
+export function subqueryStepMs(
+  subquery: Subquery,
+  context: Pick<QueryContext, "defaultSubqueryStepMs"> & QueryTimes,
+): number {
+  return subquery.step === null ? context.defaultSubqueryStepMs : durationMs(subquery.step, context);
+}
+
+function functionAround(parents: readonly Expression[]): string | null {
+  for (const parent of parents.toReversed()) {
+    if (parent.kind === "call") return parent.function;
+    if (parent.kind === "aggregation") return parent.operator;
+    if (parent.kind === "binary") return null;
+  }
+  return null;
+}
+
+function groupingAround(parents: readonly Expression[]): SelectHints["grouping"] {
+  const parent = parents.at(-1);
+  return parent?.kind === "aggregation" ? { labels: parent.grouping, without: parent.without } : null;
+}

@@ -1,0 +1,46 @@
+/**
+ * Label matchers as functions. Regular expressions have RE2's syntax and run in linear time (docs/adr/0081), so a
+ * query cannot stall the server; both ends are anchored and `.` matches newlines, as in Prometheus.
+ */
+import { RE2JS } from "re2js";
+import type { LabelMatcher } from "../syntax/ast.ts";
+
+export type CompiledMatcher =
+  | { readonly matches: (value: string) => boolean }
+  /** The matcher's regular expression is broken. */
+  | { readonly problem: string };
+
+/** The matcher as a function on a label's value; an absent label has the value "". */
+export function compileMatcher(matcher: LabelMatcher): CompiledMatcher {
+  const { operator, value: wanted } = matcher;
+  if (operator === "=") return { matches: (value) => value === wanted };
+  if (operator === "!=") return { matches: (value) => value !== wanted };
+  const pattern = compileAnchored(wanted);
+  if ("problem" in pattern) return pattern;
+  return { matches: operator === "=~" ? pattern.matches : (value) => !pattern.matches(value) };
+}
+
+const alternatives = /^[\w :/%,;@-]*(?:\|[\w :/%,;@-]*)*$/;
+
+function compileAnchored(expression: string): CompiledMatcher {
+  // What dashboards mostly send needs no engine: everything, something, or a list of plain words.
+  if (expression === ".*") return { matches: () => true };
+  if (expression === ".+") return { matches: (value) => value !== "" };
+  if (alternatives.test(expression)) {
+    const words = new Set(expression.split("|"));
+    return { matches: (value) => words.has(value) };
+  }
+  const compiled = compileRegularExpression(expression);
+  return "problem" in compiled ? compiled : { matches: (value) => compiled.pattern.matches(value) };
+}
+
+/** A pattern whose `matches` asks for the whole text, or what is wrong with it. */
+export function compileRegularExpression(
+  expression: string,
+): { readonly pattern: RE2JS } | { readonly problem: string } {
+  try {
+    return { pattern: RE2JS.compile(expression, RE2JS.DOTALL) };
+  } catch (cause) {
+    return { problem: cause instanceof Error ? cause.message : "error parsing regexp" };
+  }
+}

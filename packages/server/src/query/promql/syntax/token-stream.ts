@@ -1,0 +1,65 @@
+/** A cursor over a query's tokens, with the errors of the parser. */
+import { parseError } from "./parse-error.ts";
+import type { SourceRange } from "./source-range.ts";
+import { describeToken, type Token } from "./token.ts";
+
+export class TokenStream {
+  readonly text: string;
+  readonly #tokens: readonly Token[];
+  #index = 0;
+
+  constructor(text: string, tokens: readonly Token[]) {
+    this.text = text;
+    this.#tokens = tokens;
+  }
+
+  /** The token `ahead` places on, without taking it; behind the end it is the end. */
+  peek(ahead = 0): Token {
+    return this.#tokens[Math.min(this.#index + ahead, this.#tokens.length - 1)]!;
+  }
+
+  next(): Token {
+    const token = this.peek();
+    if (token.kind !== "end") this.#index++;
+    return token;
+  }
+
+  /** Where the last taken token ends. */
+  get lastEnd(): number {
+    return this.#index === 0 ? 0 : this.#tokens[this.#index - 1]!.end;
+  }
+
+  isSign(text: string, ahead = 0): boolean {
+    const token = this.peek(ahead);
+    return token.kind === "sign" && token.text === text;
+  }
+
+  isKeyword(text: string, ahead = 0): boolean {
+    const token = this.peek(ahead);
+    return token.kind === "keyword" && token.text === text;
+  }
+
+  /** Takes the sign or keyword if it comes next. */
+  takeIf(text: string): boolean {
+    if (!this.isSign(text) && !this.isKeyword(text)) return false;
+    this.next();
+    return true;
+  }
+
+  expectSign(text: string, context: string, expected = `"${text}"`): Token {
+    if (!this.isSign(text)) throw this.unexpected(context, expected);
+    return this.next();
+  }
+
+  /** What to throw when the next token fits nowhere. */
+  unexpected(context: string, expected?: string): Error {
+    const token = this.peek();
+    const where = context === "" ? "" : ` in ${context}`;
+    const wanted = expected === undefined ? "" : `, expected ${expected}`;
+    return this.error(token, `unexpected ${describeToken(token)}${where}${wanted}`);
+  }
+
+  error(at: SourceRange, problem: string): Error {
+    return parseError(this.text, at, problem);
+  }
+}

@@ -1,0 +1,91 @@
+/** A store in memory for the test scripts, which keeps hints about counter resets as Prometheus' own store does. */
+import { isHistogramReset } from "../../../src/query/promql/histogram/counter-reset.ts";
+import {
+  equalNumbers,
+  type CounterResetHint,
+  type FloatHistogram,
+} from "../../../src/query/promql/histogram/float-histogram.ts";
+import { getLabel, type Labels } from "../../../src/query/promql/series/labels.ts";
+import { compileMatcher } from "../../../src/query/promql/series/matcher.ts";
+import {
+  markStale,
+  type PromqlStorage,
+  type SelectRequest,
+  type StoredSeries,
+} from "../../../src/query/promql/storage.ts";
+
+export interface MemorySample {
+  readonly timeMs: number;
+  readonly startMs: number;
+  readonly value: number;
+  readonly stale: boolean;
+  readonly histogram: FloatHistogram | null;
+}
+
+interface MemorySeries {
+  readonly labels: Labels;
+  readonly samples: MemorySample[];
+}
+
+export class MemoryStorage implements PromqlStorage {
+  readonly #series = new Map<string, MemorySeries>();
+
+  add(labels: Labels, samples: readonly MemorySample[]): void {
+    const known = this.#series.get(labels.key);
+    const merged = [...(known?.samples ?? []), ...samples].sort((left, right) => left.timeMs - right.timeMs);
+    this.#series.set(labels.key, { labels, samples: merged });
+  }
+
+  select(request: SelectRequest): Promise<readonly StoredSeries[]> {
+    const matchers = request.matchers.map((matcher) => {
+      const compiled = compileMatcher(matcher);
+      if ("problem" in compiled) throw new Error(compiled.problem);
+      return { name: matcher.name, matches: compiled.matches };
+    });
+    const found = [...this.#series.values()]
+      .filter(({ labels }) => matchers.every(({ name, matches }) => matches(getLabel(labels, name))))
+      .map((series) => toStored(series, request))
+      .filter(({ timestampsMs }) => timestampsMs.length > 0);
+    return Promise.resolve(found);
+  }
+}
+
+function toStored({ labels, samples }: MemorySeries, { fromMs, toMs }: SelectRequest): StoredSeries {
+  const histograms = withStoredHints(samples);
+  const wanted = samples.flatMap(({ timeMs }, index) => (timeMs >= fromMs && timeMs <= toMs ? [index] : []));
+  const values = Float64Array.from(wanted, (index) => samples[index]!.value);
+  for (const [position, index] of wanted.entries()) {
+    if (samples[index]!.stale) markStale(values, position);
+  }
+  return {
+    labels,
+    timestampsMs: Float64Array.from(wanted, (index) => samples[index]!.timeMs),
+    values,
+    startTimestampsMs: Float64Array.from(wanted, (index) => samples[index]!.startMs),
+    histograms: histograms.some((value) => value !== null) ? wanted.map((index) => histograms[index]!) : undefined,
+  };
+}
+
+/** Prometheus knows of each stored histogram whether it goes on from the one before it. */
+function withStoredHints(samples: readonly MemorySample[]): readonly (FloatHistogram | null)[] {
+  let previous: FloatHistogram | null = null;
+  return samples.map(({ histogram }) => {
+    const value: FloatHistogram | null =
+      histogram === null ? null : { ...histogram, counterResetHint: storedHint(histogram, previous) };
+    previous = histogram;
+    return value;
+  });
+}
+
+function storedHint(histogram: FloatHistogram, previous: FloatHistogram | null): CounterResetHint {
+  if (histogram.counterResetHint === "gauge") return "gauge";
+  if (histogram.counterResetHint === "reset") return "reset";
+  if (previous === null || previous.counterResetHint === "gauge") return "unknown";
+  if (histogram.count < previous.count) return "reset";
+  const isSameLayout =
+    histogram.schema === previous.schema &&
+    histogram.zeroThreshold === previous.zeroThreshold &&
+    equalNumbers(histogram.customValues, previous.customValues);
+  if (!isSameLayout) return "unknown";
+  return isHistogramReset({ ...histogram, counterResetHint: "unknown" }, previous) ? "reset" : "not_reset";
+}
