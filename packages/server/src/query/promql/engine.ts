@@ -158,6 +158,7 @@ async function run(
   };
 }
 
+// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function instantValue(value: Value): QueryValue {
   switch (value.type) {
     case "string":

@@ -13,7 +13,7 @@ import { firstAfter, toRangeSeries, type HistogramSamples, type RangeSeries } fr
 export type SampleReader = (stored: StoredSeries, index: number, at: { column: Column; step: number }) => void;
 
 /** The sample itself. */
-export const readSample: SampleReader = (stored, index, { column, step }) => {
+const readSample: SampleReader = (stored, index, { column, step }) => {
   const value = stored.histograms?.[index] ?? null;
   if (value === null) setFloat(column, step, stored.values[index]!);
   else setHistogram(column, step, value);

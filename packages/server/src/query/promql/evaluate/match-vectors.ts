@@ -25,7 +25,7 @@ import { mergeColumns } from "./merge-columns.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
 
 /** The part of a series' labels by which it finds its partners. */
-export function matchLabels(labels: Labels, { labels: names, on }: Pick<VectorMatching, "labels" | "on">): Labels {
+function matchLabels(labels: Labels, { labels: names, on }: Pick<VectorMatching, "labels" | "on">): Labels {
   return on ? keepLabels(labels, new Set(names)) : dropLabels(labels, new Set([...names, "__name__"]));
 }
 

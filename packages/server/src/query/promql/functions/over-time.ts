@@ -51,7 +51,7 @@ function sum(values: Float64Array, { firstFloat, endFloat }: Window): number {
 
 /** The mean of the sum, or, where the sum overflows, the mean of what came before, adjusted value by value. */
 function average(values: Float64Array, { firstFloat, endFloat }: Window): number {
-  let total = new CompensatedSum(values[firstFloat]!);
+  let total = new CompensatedSum(values[firstFloat]);
   let isIncremental = false;
   for (let index = firstFloat + 1; index < endFloat; index++) {
     const count = index - firstFloat + 1;
@@ -137,7 +137,8 @@ function edge(isFirst: boolean): RangeFunction {
       const histogram = isFirst ? window.firstHistogram : window.endHistogram - 1;
       const hasHistogram = window.endHistogram > window.firstHistogram;
       const hasFloat = window.endFloat > window.firstFloat;
-      const floatWins = hasFloat && (!hasHistogram || floats.times[float]! < histograms.times[histogram]! === isFirst);
+      const isFloatOlder = floats.times[float]! < histograms.times[histogram]!;
+      const floatWins = hasFloat && (!hasHistogram || isFloatOlder === isFirst);
       if (floatWins) setFloat(out, window.step, floats.values[float]!);
       else setHistogram(out, window.step, histograms.values[histogram]!);
     };

@@ -169,24 +169,25 @@ function reconcileZeroBuckets(
   let right = other;
   while (left.histogram.zeroThreshold !== right.zeroThreshold) {
     if (left.histogram.zeroThreshold > right.zeroThreshold) {
-      const { zeroThreshold } = left.histogram;
-      const widened = widenZeroBucket(right, zeroThreshold);
-      right = { ...right, zeroCount: widened.zeroCount, zeroThreshold: widened.zeroThreshold };
+      right = withZeroBucket(right, widenZeroBucket(right, left.histogram.zeroThreshold));
     } else {
       // Its lost digits go into the counts, since the buckets that have them may vanish.
       const finished = finishSum(left);
       const widened = widenZeroBucket(finished, right.zeroThreshold);
-      left = startSum(withoutBucketsInZero({ ...finished, ...widened }));
+      left = startSum(withoutBucketsInZero(withZeroBucket(finished, widened)));
     }
   }
   return { left, right };
 }
 
+type ZeroBucket = Pick<FloatHistogram, "zeroCount" | "zeroThreshold">;
+
+function withZeroBucket(histogram: FloatHistogram, zero: ZeroBucket): FloatHistogram {
+  return { ...histogram, ...zero };
+}
+
 /** What the zero bucket's count and threshold are when it must reach at least up to `threshold`. */
-export function widenZeroBucket(
-  histogram: FloatHistogram,
-  threshold: number,
-): { readonly zeroCount: number; readonly zeroThreshold: number } {
+export function widenZeroBucket(histogram: FloatHistogram, threshold: number): ZeroBucket {
   if (threshold === histogram.zeroThreshold) return { zeroCount: histogram.zeroCount, zeroThreshold: threshold };
   // Distances from zero; buckets of both sides are treated alike.
   const sides = [

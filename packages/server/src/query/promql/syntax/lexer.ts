@@ -12,7 +12,7 @@ const metricWord = /[A-Za-z_:][\w:]*/y;
 const durationText = /\d+(?:ms|[smhdwy])(?:\d+(?:ms|[smhdw]))*(?![A-Za-z0-9_])/y;
 const hexadecimal = /0[xX]_?[\da-fA-F]+(?:_[\da-fA-F]+)*(?![\w.])/y;
 const decimal = /(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:[eE][+-]?\d+(?:_\d+)*)?(?![\w.])/y;
-const doubleSigns = ["==", "!=", "<=", ">=", "</", ">/", "=~", "!~"];
+const doubleSigns = new Set(["==", "!=", "<=", ">=", "</", ">/"]);
 
 interface LexerState {
   readonly text: string;
@@ -147,7 +147,7 @@ function readSign(state: LexerState, character: string): void {
   const pair = state.text.slice(state.position, state.position + 2);
   if (pair === "=~") fail(state, "unexpected character after '=': '~'");
   if (character === "!" && pair !== "!=") fail(state, `unexpected character after '!': ${quoted(pair.slice(1))}`);
-  if (doubleSigns.includes(pair)) return push(state, "sign", pair);
+  if (doubleSigns.has(pair)) return push(state, "sign", pair);
   if (!"+-*/%^=<>(){}[],@:".includes(character)) {
     const codePoint = String.fromCodePoint(state.text.codePointAt(state.position)!);
     fail(state, `unexpected character: ${quoted(codePoint)}`);

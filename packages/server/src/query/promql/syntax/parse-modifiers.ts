@@ -84,7 +84,7 @@ function parseAtTime(stream: TokenStream): AtModifier {
   if (token.kind !== "number" && token.kind !== "duration") throw stream.unexpected("@", "timestamp");
   stream.next();
   const seconds = literalSeconds(stream, token) * (signToken?.text === "-" ? -1 : 1);
-  if (!(Math.abs(seconds) <= 9_223_372_036_854_775)) {
+  if (!Number.isSafeInteger(Math.trunc(seconds * 1000))) {
     throw stream.error(token, `timestamp out of bounds for @ modifier: ${seconds}`);
   }
   return roundHalfAway(seconds * 1000);

@@ -24,7 +24,7 @@ export function parseVectorSelector(stream: TokenStream): VectorSelector {
 }
 
 /** The matcher that a metric's name stands for. */
-export function nameMatcher(name: string): LabelMatcher {
+function nameMatcher(name: string): LabelMatcher {
   return Object.freeze({ name: metricNameLabel, operator: "=", value: name });
 }
 

@@ -1,0 +1,272 @@
+/** The engine from outside: instant against range queries, limits, cancellation, yielding, and what it asks of a store. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import fc from "fast-check";
+import { AppError, type ErrorCode } from "../../src/errors.ts";
+import { queryInstant, queryRange, type QueryValue } from "../../src/query/promql/engine.ts";
+import { getLabel, labelsFrom } from "../../src/query/promql/series/labels.ts";
+import { xxHash64 } from "../../src/query/promql/series/labels-hash.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, SumOfRatesRequest } from "../../src/query/promql/storage.ts";
+import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
+import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
+
+/** A counter and a gauge for each of some instances, a sample every 15 seconds. */
+function someStorage(series = 3, minutes = 30): MemoryStorage {
+  const storage = new MemoryStorage();
+  for (let index = 0; index < series; index++) {
+    for (const name of ["requests_total", "temperature"]) {
+      const labels = labelsFrom([
+        ["__name__", name],
+        ["instance", String(index)],
+        ["job", index % 2 === 0 ? "a" : "b"],
+      ]);
+      const samples = Array.from({ length: minutes * 4 }, (_, sample) => ({
+        timeMs: sample * 15_000,
+        startMs: 0,
+        value: name === "temperature" ? Math.sin(sample + index) * 10 : (sample * (index + 1)) % 50,
+        stale: sample % 37 === 36,
+        histogram: null,
+      }));
+      storage.add(labels, samples);
+    }
+  }
+  return storage;
+}
+
+function refusedWith(code: ErrorCode, message: RegExp): (error: unknown) => boolean {
+  return (error) => {
+    assert.ok(error instanceof AppError, String(error));
+    assert.equal(error.code, code);
+    assert.match(error.message, message);
+    return true;
+  };
+}
+
+/** Each series' value at a time, by its labels. */
+function valuesAt(value: QueryValue, timeMs: number): Map<string, number> {
+  if (value.type === "vector") return new Map(value.samples.map((sample) => [sample.labels.key, sample.value]));
+  if (value.type !== "matrix") return new Map([["", (value as { value: number }).value]]);
+  return new Map(
+    value.series.flatMap((series) => {
+      const index = series.timestampsMs.indexOf(timeMs);
+      return index === -1 ? [] : [[series.labels.key, series.values[index]!] as const];
+    }),
+  );
+}
+
+const queries = [
+  "requests_total",
+  "rate(requests_total[2m])",
+  "sum by (job) (increase(requests_total[5m])) / count by (job) (requests_total)",
+  'temperature > 0 or requests_total{job="a"}',
+  "avg_over_time(temperature[3m]) - ignoring(nothing) max_over_time(temperature[1m])",
+  "max_over_time(sum(rate(requests_total[1m]))[5m:30s])",
+  "stddev(temperature) + on() quantile(0.3, temperature)",
+  "requests_total * on(instance) group_left temperature",
+  "deriv(temperature[4m]) unless temperature < 0",
+  'absent(requests_total{job="c"})',
+  'time() + scalar(temperature{instance="0"})',
+  "count_over_time(temperature[2m] offset 1m) @ 600",
+];
+
+describe("instant and range queries", () => {
+  const storage = someStorage();
+
+  test("an instant query gives what the range query has at that step", async () => {
+    const arbitrary = fc.record({
+      query: fc.constantFrom(...queries.slice(0, -1)),
+      stepMs: fc.constantFrom(7000, 15_000, 60_000, 401_000),
+      startMs: fc.integer({ min: -60_000, max: 1_000_000 }),
+      step: fc.nat({ max: 9 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async ({ query, startMs, step, stepMs }) => {
+        const timeMs = startMs + step * stepMs;
+        const range = await queryRange(storage, { query, startMs, endMs: startMs + 9 * stepMs, stepMs });
+        const instant = await queryInstant(storage, { query, timeMs });
+        const expected = valuesAt(range.value, timeMs);
+        const actual = valuesAt(instant.value, timeMs);
+        assert.deepEqual([...actual.entries()].sort(), [...expected.entries()].sort(), query);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  test("a range ends at the last step that is not later than its end", async () => {
+    const { value } = await queryRange(storage, { query: "vector(1)", startMs: 0, endMs: 95_000, stepMs: 30_000 });
+    assert.deepEqual(value.type === "matrix" && [...value.series[0]!.timestampsMs], [0, 30_000, 60_000, 90_000]);
+  });
+
+  test("a tree is evaluated like its text", async () => {
+    const query = parseExpression("sum(requests_total)");
+    const { value } = await queryInstant(storage, { query, timeMs: 300_000 });
+    assert.equal(value.type === "vector" && value.samples.length, 1);
+  });
+});
+
+describe("limits", () => {
+  const storage = someStorage();
+  const range = { startMs: 0, endMs: 1_800_000, stepMs: 15_000 };
+
+  test("more points than allowed are refused before anything is read", async () => {
+    const query = { query: "up", startMs: 0, endMs: 11_000_000, stepMs: 1000 };
+    const silent: PromqlStorage = { select: () => assert.fail("the store was asked") };
+    await assert.rejects(
+      queryRange(silent, query),
+      refusedWith("invalid_request", /^exceeded maximum resolution of 11,000 points per timeseries/),
+    );
+  });
+
+  test("more series than allowed are refused", async () => {
+    const query = { query: "requests_total", timeMs: 300_000, limits: { maxSeries: 2 } };
+    await assert.rejects(queryInstant(storage, query), refusedWith("invalid_request", /has 3 series, the limit is 2/));
+  });
+
+  test("more samples than allowed are refused", async () => {
+    const query = { query: "sum(rate(requests_total[5m]))", ...range, limits: { maxSamples: 100 } };
+    await assert.rejects(queryRange(storage, query), refusedWith("invalid_request", /too many samples into memory/));
+  });
+
+  test("a query whose time is up ends", async () => {
+    const query = { query: "sum_over_time(temperature[30m])", ...range, limits: { timeoutMs: 0 } };
+    await assert.rejects(queryRange(storage, query), refusedWith("timeout", /timed out/));
+  });
+
+  test("a subquery with too many steps is refused", async () => {
+    const query = { query: "sum_over_time(up[10y:1ms])", timeMs: 0 };
+    await assert.rejects(queryInstant(storage, query), refusedWith("invalid_request", /a subquery has \d+ steps/));
+  });
+
+  for (const [title, query, message] of [
+    ["a step of zero", { query: "up", startMs: 0, endMs: 1, stepMs: 0 }, /zero or negative query resolution/],
+    ["an end before the start", { query: "up", startMs: 1, endMs: 0, stepMs: 1 }, /end timestamp must not be before/],
+    [
+      "a range vector as a range",
+      { query: "up[5m]", startMs: 0, endMs: 1, stepMs: 1 },
+      /must be Scalar or instant Vector/,
+    ],
+    ["a time that is no number", { query: "up", startMs: Number.NaN, endMs: 1, stepMs: 1 }, /"start" must be/],
+  ] as const) {
+    test(`${title} is refused`, async () => {
+      await assert.rejects(queryRange(storage, query), refusedWith("invalid_request", message));
+    });
+  }
+});
+
+describe("cancellation and sharing the thread", () => {
+  const big = someStorage(40, 120);
+  const query = { query: "quantile_over_time(0.9, temperature[2h])", startMs: 0, endMs: 7_200_000, stepMs: 2000 };
+
+  test("an aborted query ends, and other work ran while it did", async () => {
+    const controller = new AbortController();
+    const running = queryRange(big, { ...query, signal: controller.signal });
+    // The query would take far longer; that this runs at all shows that it lets go of the thread.
+    setTimeout(() => controller.abort(), 20);
+    await assert.rejects(running, refusedWith("client_closed", /cancelled/));
+  });
+
+  test("the reason of an abort is what is thrown if it is an AppError", async () => {
+    const reason = new AppError("timeout", "the request's time is up");
+    const signal = AbortSignal.abort(reason);
+    await assert.rejects(queryRange(big, { ...query, signal }), refusedWith("timeout", /the request's time is up/));
+  });
+});
+
+describe("what the store is asked", () => {
+  async function requestsOf(query: string): Promise<SelectRequest[]> {
+    const requests: SelectRequest[] = [];
+    const storage: PromqlStorage = {
+      select: (request) => {
+        requests.push(request);
+        return Promise.resolve([]);
+      },
+    };
+    await queryRange(storage, { query, startMs: 1_000_000, endMs: 2_000_000, stepMs: 10_000 });
+    return requests;
+  }
+
+  for (const [query, fromMs, toMs] of [
+    ["a", 700_001, 2_000_000],
+    ["a offset 1m", 640_001, 1_940_000],
+    ["rate(a[5m])", 700_001, 2_000_000],
+    ["rate(a[5m] @ 500)", 200_001, 500_000],
+    ["rate(a[5m] @ end() offset 100s)", 1_600_001, 1_900_000],
+    ["max_over_time(a[10m:1m])", 100_001, 2_000_000],
+    ["max_over_time(rate(a[1m])[10m:1m] offset 1m)", 280_001, 1_940_000],
+    ["rate(a[1m] smoothed)", 640_001, 2_300_000],
+  ] as const) {
+    test(`${query} needs the samples from ${fromMs} to ${toMs}`, async () => {
+      const [request] = await requestsOf(query);
+      assert.deepEqual([request!.fromMs, request!.toMs], [fromMs, toMs]);
+    });
+  }
+
+  test("hints tell the window, the step, the function and the grouping", async () => {
+    const [inner, plain] = await requestsOf("sum by (job) (a) + sum(rate(b[5m]))").then((requests) =>
+      requests.toReversed(),
+    );
+    assert.equal(inner!.hints.function, "rate");
+    assert.equal(inner!.hints.rangeMs, 300_000);
+    assert.equal(inner!.hints.stepMs, 10_000);
+    assert.deepEqual(plain!.hints.grouping, { labels: ["job"], without: false });
+  });
+
+  test("a store that answers sums of rates is asked for no samples", async () => {
+    const asked: SumOfRatesRequest[] = [];
+    const storage: PromqlStorage = {
+      select: () => assert.fail("samples were asked for"),
+      sumOfRates: (request) => {
+        asked.push(request);
+        const values = Float64Array.from({ length: request.windowEndMs.count }, (_, step) => step);
+        const present = Uint8Array.from(values, (step) => (step === 1 ? 0 : 1));
+        return Promise.resolve([{ labels: labelsFrom([["job", "a"]]), values, present }]);
+      },
+    };
+    const query = '2 * sum by (job) (rate(a_total{x!="y"}[5m] offset 1m))';
+    const { value } = await queryRange(storage, { query, startMs: 600_000, endMs: 720_000, stepMs: 60_000 });
+    assert.equal(asked[0]!.windowMs, 300_000);
+    assert.deepEqual(asked[0]!.windowEndMs, { first: 540_000, stepMs: 60_000, count: 3 });
+    assert.deepEqual(value.type === "matrix" && [...value.series[0]!.values], [0, 4]);
+    assert.deepEqual(value.type === "matrix" && [...value.series[0]!.timestampsMs], [600_000, 720_000]);
+  });
+
+  test("a store that declines gets the samples' request instead", async () => {
+    const memory = someStorage();
+    const storage: PromqlStorage = {
+      select: (request) => memory.select(request),
+      sumOfRates: () => Promise.resolve(null),
+    };
+    const query = { query: "sum(rate(requests_total[5m]))", timeMs: 600_000 };
+    const declined = await queryInstant(storage, query);
+    assert.deepEqual(declined.value, (await queryInstant(memory, query)).value);
+  });
+
+  test("what the store throws is thrown", async () => {
+    const storage: PromqlStorage = { select: () => Promise.reject(new AppError("overloaded", "the store is busy")) };
+    await assert.rejects(queryInstant(storage, { query: "a", timeMs: 0 }), refusedWith("overloaded", /busy/));
+  });
+
+  test("a store's columns are not written to", async () => {
+    const stored: StoredSeries = {
+      labels: labelsFrom([["__name__", "a"]]),
+      timestampsMs: Float64Array.of(1000, 2000, 3000),
+      values: Float64Array.of(3, 1, 2),
+    };
+    const storage: PromqlStorage = { select: () => Promise.resolve([stored]) };
+    await queryInstant(storage, { query: "quantile_over_time(0.5, a[5s]) + on() -sum(a)", timeMs: 3000 });
+    assert.deepEqual([...stored.values], [3, 1, 2]);
+  });
+});
+
+test("the hash that limit_ratio samples by is xxHash64", () => {
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  assert.equal(xxHash64(encode("")), 0xef46db3751d8e999n);
+  assert.equal(xxHash64(encode("abc")), 0x44bc2cf5ad770999n);
+  assert.equal(xxHash64(encode("Nobody inspects the spammish repetition")), 0xfbcea83c8a378bf1n);
+});
+
+test("a series keeps its labels through a query", async () => {
+  const { value } = await queryInstant(someStorage(), { query: "requests_total", timeMs: 300_000 });
+  const instances = value.type === "vector" ? value.samples.map(({ labels }) => getLabel(labels, "instance")) : [];
+  assert.deepEqual(instances.sort(), ["0", "1", "2"]);
+});
