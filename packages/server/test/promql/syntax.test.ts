@@ -1,7 +1,7 @@
 /** The parser and the printer from outside: round trips, injection, and what errors say. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
 import type { Expression } from "../../src/query/promql/syntax/ast.ts";
 import { formatPlain, formatSampleValue, parseNumber } from "../../src/query/promql/syntax/number-literal.ts";

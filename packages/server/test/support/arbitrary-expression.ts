@@ -1,5 +1,5 @@
 /** Random well-typed expressions, as a user could have written them. */
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type {
   DurationExpression,
   Expression,
