@@ -29,7 +29,7 @@ export interface ChatParts {
   observe(call: FinishedChat): void;
 }
 
-type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | "scope" | "signal" | "note">;
+type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | "scope" | "requestId" | "signal" | "note">;
 
 export type ChatAnswer =
   | { readonly stream: false; readonly completion: ChatCompletion; readonly headers: Readonly<Record<string, string>> }
@@ -57,6 +57,7 @@ export function createChat(parts: ChatParts): Chat {
       bytes: input.bytes,
       changes,
       signal: input.signal,
+      requestId: input.requestId,
       onAttempt: (attempt) => record.attempts.push(attempt),
     };
     const headers = admission.headers();

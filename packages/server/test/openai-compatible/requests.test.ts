@@ -44,6 +44,7 @@ describe("a request", () => {
       "content-type": "application/json",
       "openai-organization": "org-1",
       "openai-project": "proj-1",
+      "user-agent": "sounding",
       "x-request-id": "req-1",
       "x-title": "Sounding",
     });

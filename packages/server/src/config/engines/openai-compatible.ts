@@ -7,7 +7,7 @@ import { engineTimeouts } from "./timeouts.ts";
 
 const httpUrl = (description: string, example: string) =>
   Type.String({
-    pattern: "^https?://[^\\s/?#]+(/[^\\s?#]*)?$",
+    pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$",
     description: `${description}, such as \`${example}\`.`,
   });
 
@@ -47,7 +47,7 @@ const atAnyEngine = {
     default: 1_024,
     description: "Calls that wait for a connection; a further one is a 503.",
   }),
-  queue_timeout_ms: milliseconds(30_000, "Longest wait for a connection to become free; then a 503."),
+  queue_timeout_ms: milliseconds(30_000, "Longest wait of such a call; then a 503."),
   max_answer_bytes: bytes(33_554_432, "Largest batch answer; more is a 502."),
   max_event_bytes: bytes(8_388_608, "Largest event of a streamed answer; more is a 502."),
   ...engineTimeouts,

@@ -84,9 +84,10 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
 
   /** The consumer leaves: the engine's work is cancelled. */
   return(): Promise<IteratorReturnResult<undefined>> {
+    // An answer that has come whole is only being read to its end: cutting it off would cost the connection.
+    if (this.#outcome === undefined) this.#exchange?.leave();
     this.#outcome = "whole";
     this.#emptied();
-    this.#exchange?.leave();
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
     return Promise.resolve(ended);
   }

@@ -73,6 +73,7 @@ function withOwnHeaders(headers: readonly string[], own: Readonly<Record<string,
     throw new AppError("invalid_request", `The engine's headers cannot have the name ${JSON.stringify(name)}.`);
   }
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
-  const kept = headers.filter((_, at) => !names.has(headers[at - (at % 2)]?.toLowerCase() ?? ""));
+  const ours = ["user-agent", "sounding", ...headers];
+  const kept = ours.filter((_, at) => !names.has(ours[at - (at % 2)]?.toLowerCase() ?? ""));
   return [...kept, ...Object.entries(own).flat()];
 }
