@@ -9,6 +9,7 @@ export interface CommandEntry {
 export const commands: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
+  { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
   { name: "config", load: async () => (await import("./commands/config.ts")).configCommand },
   { name: "org", load: async () => (await import("./commands/org.ts")).orgCommand },
   { name: "project", load: async () => (await import("./commands/project.ts")).projectCommand },

@@ -5,3 +5,11 @@ export type { SettingOrigin } from "./config/resolution.ts";
 export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
 export type { App } from "./app.ts";
 export { openAdministration } from "./tenancy/administration.ts";
+export {
+  listModelFiles,
+  pullModel,
+  removeModelFile,
+  type ModelFile,
+  type PulledFile,
+  type PullOptions,
+} from "./models/files/model-files.ts";

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { runSounding } from "./run-sounding.ts";
+
+/** The beginning of a GGUF file of version 3 without metadata and tensors. */
+const emptyModel = Buffer.concat([Buffer.from("GGUF"), Buffer.from([3, 0, 0, 0]), Buffer.alloc(16)]);
+
+describe("sounding models", () => {
+  const hub = createServer((request, response) => {
+    const found = request.url === "/owner/repository/resolve/main/model.gguf";
+    response.writeHead(found ? 200 : 404, found ? { "content-length": emptyModel.length } : {});
+    response.end(request.method === "GET" && found ? emptyModel : undefined);
+  });
+  let folder = "";
+  let env: Record<string, string> = {};
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "sounding-models-"));
+    hub.listen(0, "127.0.0.1");
+    await once(hub, "listening");
+    env = {
+      HF_ENDPOINT: `http://127.0.0.1:${(hub.address() as AddressInfo).port}`,
+      SOUNDING_DATA_DIR: join(folder, "data"),
+    };
+  });
+  after(async () => {
+    hub.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test("pulls, lists and removes a file", async () => {
+    const name = "owner/repository/model.gguf";
+    const pulled = await runSounding(["models", "pull", name], { env });
+    assert.equal(pulled.code, 0, pulled.stderr);
+    assert.match(pulled.stdout, /^owner\/repository\/model\.gguf is there: 24 B, SHA-256 [0-9a-f]{64}\n$/);
+    assert.match(pulled.stderr, /100 %/);
+    const listed = await runSounding(["models", "list", "--json"], { env });
+    const [file] = JSON.parse(listed.stdout) as { name: string; size_bytes: number }[];
+    assert.deepEqual([file?.name, file?.size_bytes], [name, emptyModel.length]);
+    const removed = await runSounding(["models", "remove", name, "--data-dir", join(folder, "data")], {});
+    assert.equal(removed.stdout, `${name} is removed.\n`);
+    assert.equal((await runSounding(["models", "list", "--json"], { env })).stdout, "[]\n");
+  });
+
+  test("says what is wrong, with its exit code", async () => {
+    const absent = await runSounding(["models", "pull", "owner/repository/other.gguf"], { env });
+    assert.equal(absent.code, 5);
+    assert.match(absent.stderr, /has no such file/);
+    const wrong = await runSounding(["models", "pull", "model"], { env });
+    assert.match(wrong.stderr, /owner\/repository\/file\.gguf/);
+    assert.notEqual(wrong.code, 0);
+  });
+});

@@ -1,0 +1,122 @@
+/** A server of one model file that cuts, lies, redirects and refuses as a test tells it. */
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ModelServerBehaviour {
+  /** Ends the connection after this many bytes of an answer. */
+  cutAfterBytes?: number;
+  /** Added to the length that is told. */
+  lengthLie?: number;
+  /** Refuses with this status, so many times. */
+  refuse?: { status: number; times: number };
+  /** Answers a range with the whole file. */
+  ignoreRange?: boolean;
+  /** Does not tell ETag and checksum. */
+  anonymous?: boolean;
+  /** Answers HEAD with 405. */
+  noHead?: boolean;
+  /** Stops sending after this many bytes, and keeps the connection. */
+  stallAfterBytes?: number;
+  /** A checksum that is not the file's. */
+  wrongChecksum?: boolean;
+}
+
+export interface ModelServer {
+  readonly url: string;
+  /** Another origin that sends everyone to `url`, as the hub does. */
+  readonly hub: string;
+  content: Buffer;
+  behaviour: ModelServerBehaviour;
+  readonly requests: { method: string; range: string | undefined; authorization: string | undefined; host: string }[];
+  close(): Promise<void>;
+}
+
+export function sha256(content: Buffer): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+function serveFile(server: ModelServer, request: IncomingMessage, response: ServerResponse): void {
+  const { content, behaviour } = server;
+  const range = behaviour.ignoreRange === true ? undefined : request.headers.range;
+  const start = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
+  if (start >= content.length) {
+    response.writeHead(416, { "content-range": `bytes */${content.length}` }).end();
+    return;
+  }
+  const body = content.subarray(start);
+  response.writeHead(range === undefined ? 200 : 206, {
+    "content-length": body.length + (behaviour.lengthLie ?? 0),
+    ...(behaviour.anonymous === true ? {} : { etag: `"${sha256(content).slice(0, 16)}"` }),
+    ...(range === undefined ? {} : { "content-range": `bytes ${start}-${content.length - 1}/${content.length}` }),
+  });
+  if (request.method === "HEAD") {
+    response.end();
+    return;
+  }
+  const limit = Math.min(behaviour.cutAfterBytes ?? body.length, behaviour.stallAfterBytes ?? body.length);
+  response.write(body.subarray(0, limit), () => {
+    if (behaviour.stallAfterBytes !== undefined && limit < body.length) return;
+    if (limit < body.length || behaviour.lengthLie !== undefined) response.destroy();
+    else response.end();
+  });
+}
+
+function refuses({ behaviour }: ModelServer, request: IncomingMessage, response: ServerResponse): boolean {
+  const refusal = behaviour.refuse;
+  if (behaviour.noHead === true && request.method === "HEAD") {
+    response.writeHead(405).end();
+    return true;
+  }
+  if (refusal === undefined || refusal.times <= 0) return false;
+  refusal.times--;
+  response.writeHead(refusal.status).end("refused");
+  return true;
+}
+
+export async function startModelServer(content: Buffer): Promise<ModelServer> {
+  const requests: ModelServer["requests"] = [];
+  const note = ({ method, headers }: IncomingMessage): void => {
+    requests.push({
+      method: method ?? "",
+      range: headers.range,
+      authorization: headers.authorization,
+      host: headers.host ?? "",
+    });
+  };
+  const files = createServer((request, response) => {
+    note(request);
+    if (!refuses(server, request, response)) serveFile(server, request, response);
+  });
+  const hub = createServer((request, response) => {
+    note(request);
+    const facts = server.behaviour.anonymous === true ? {} : checksumHeaders(server);
+    response.writeHead(302, { location: `${server.url}${request.url}`, ...facts }).end();
+  });
+  for (const each of [files, hub]) {
+    each.listen(0, "127.0.0.1");
+    await once(each, "listening");
+  }
+  const originOf = (each: typeof files): string => `http://127.0.0.1:${(each.address() as AddressInfo).port}`;
+  const server: ModelServer = {
+    url: originOf(files),
+    hub: originOf(hub),
+    content,
+    behaviour: {},
+    requests,
+    async close() {
+      for (const each of [files, hub]) {
+        each.closeAllConnections();
+        each.close();
+        await once(each, "close");
+      }
+    },
+  };
+  return server;
+}
+
+function checksumHeaders({ content, behaviour }: ModelServer): Record<string, string> {
+  const checksum = sha256(behaviour.wrongChecksum === true ? Buffer.from("another file") : content);
+  return { "x-linked-etag": `"${checksum}"`, "x-linked-size": String(content.length) };
+}

@@ -1,0 +1,234 @@
+/** Pulling model files from servers that behave and servers that do not. */
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, before, beforeEach, describe, test } from "node:test";
+import { listModelFiles, pullModel, removeModelFile, type PullOptions } from "../../src/models/files/model-files.ts";
+import { trialModelBytes } from "../../src/models/llama-cpp/trial/trial-model.ts";
+import { sha256, startModelServer, type ModelServer } from "./model-server.ts";
+
+const model = trialModelBytes();
+const source = "someone/small/q4/model.gguf";
+
+describe("pulling a model", () => {
+  let server: ModelServer;
+  let dataDirectory: string;
+  before(async () => {
+    server = await startModelServer(model);
+  });
+  after(() => server.close());
+  beforeEach(async () => {
+    dataDirectory = await mkdtemp(join(tmpdir(), "sounding-pull-"));
+    server.behaviour = {};
+    server.content = model;
+    server.requests.length = 0;
+  });
+  afterEach(() => rm(dataDirectory, { recursive: true }));
+
+  const pull = (options: Partial<PullOptions> = {}) =>
+    pullModel({
+      dataDirectory,
+      source,
+      hubEndpoint: server.hub,
+      signal: new AbortController().signal,
+      retryPauseMs: 1,
+      ...options,
+    });
+  const leftovers = async (): Promise<string[]> =>
+    (await readdir(join(dataDirectory, "models"), { recursive: true })).filter((name) => /part|lock/.test(name));
+
+  test("fetches a file of the hub, checked against the hub's checksum", async () => {
+    const phases = new Set<string>();
+    const [pulled] = await pull({ onProgress: (_name, { phase, totalBytes }) => phases.add(`${phase} ${totalBytes}`) });
+    assert.equal(pulled?.name, source);
+    assert.equal(pulled.sha256, sha256(model));
+    assert.equal(pulled.alreadyThere, false);
+    assert.deepEqual(await readFile(join(dataDirectory, "models", source)), model);
+    assert.deepEqual([...phases], [`downloading ${model.length}`, `verifying ${model.length}`]);
+    assert.deepEqual(await leftovers(), []);
+  });
+
+  test("does not fetch what is there", async () => {
+    await pull();
+    server.requests.length = 0;
+    const [again] = await pull();
+    assert.equal(again?.alreadyThere, true);
+    assert.ok(server.requests.every(({ method }) => method === "HEAD"));
+    server.content = Buffer.concat([model, Buffer.alloc(32)]);
+    assert.equal((await pull())[0]?.alreadyThere, false);
+  });
+
+  test("goes on when the connection breaks", async () => {
+    server.behaviour = { cutAfterBytes: 1_000_000 };
+    const [pulled] = await pull();
+    assert.equal(pulled?.sha256, sha256(model));
+    const ranges = server.requests.filter(({ range }) => range !== undefined);
+    assert.ok(ranges.length >= 2);
+  });
+
+  test("goes on in a later pull, where the earlier one was stopped", async () => {
+    const abort = new AbortController();
+    await assert.rejects(
+      pull({ signal: abort.signal, onProgress: (_name, { doneBytes }) => doneBytes > 500_000 && abort.abort() }),
+      {
+        name: "AbortError",
+      },
+    );
+    assert.equal((await leftovers()).length, 1);
+    server.requests.length = 0;
+    await pull();
+    const first = server.requests.find(({ method }) => method === "GET");
+    assert.match(first?.range ?? "", /^bytes=[1-9]\d+-$/);
+    assert.deepEqual(await leftovers(), []);
+  });
+
+  test("begins again when the file has changed in between", async () => {
+    const abort = new AbortController();
+    await assert.rejects(
+      pull({ signal: abort.signal, onProgress: (_name, { doneBytes }) => doneBytes > 500_000 && abort.abort() }),
+    );
+    server.content = trialModelBytes("endless");
+    const [pulled] = await pull();
+    assert.equal(pulled?.sha256, sha256(server.content));
+    assert.deepEqual(await leftovers(), []);
+  });
+
+  test("begins again when the server cannot go on", async () => {
+    server.behaviour = { cutAfterBytes: 1_000_000, ignoreRange: true };
+    const gets = (): number => server.requests.filter(({ method }) => method === "GET").length;
+    const waitForTwo = setInterval(() => {
+      if (gets() >= 2) server.behaviour = { ignoreRange: true };
+    }, 1);
+    const [pulled] = await pull().finally(() => clearInterval(waitForTwo));
+    assert.equal(pulled?.sha256, sha256(model));
+  });
+
+  test("gives up when further tries bring nothing, and says how far it came", async () => {
+    server.behaviour = { cutAfterBytes: 0 };
+    await assert.rejects(pull(), {
+      code: "upstream_failed",
+      message: new RegExp(`broke off after 0 of ${model.length} bytes`),
+    });
+  });
+
+  test("does not believe a length that is a lie", async () => {
+    server.behaviour = { lengthLie: 1000, anonymous: true };
+    await assert.rejects(pull(), { code: "upstream_failed", message: /broke off after/ });
+  });
+
+  test("leaves a server that is silent, and tries again", async () => {
+    server.behaviour = { stallAfterBytes: 1_500_000 };
+    assert.equal((await pull({ idleTimeoutMs: 100 }))[0]?.sha256, sha256(model));
+  });
+
+  test("removes a file whose checksum is wrong", async () => {
+    server.behaviour = { wrongChecksum: true };
+    await assert.rejects(pull(), { code: "upstream_failed", message: /SHA-256 is [0-9a-f]{64} in place of/ });
+    server.behaviour = {};
+    await assert.rejects(pull({ sha256: "0".repeat(64) }), { code: "upstream_failed", message: /SHA-256/ });
+    assert.deepEqual(await leftovers(), []);
+    await assert.rejects(pull({ sha256: "abc" }), { code: "invalid_request" });
+    assert.equal((await pull({ sha256: sha256(model).toUpperCase() }))[0]?.sha256, sha256(model));
+  });
+
+  test("removes what is no model", async () => {
+    server.content = Buffer.from("<html>Please log in</html>".repeat(10));
+    await assert.rejects(pull(), { message: /it is not a GGUF file/ });
+    assert.deepEqual(await leftovers(), []);
+  });
+
+  test("tries again after 429 and 503", async () => {
+    for (const status of [429, 503]) {
+      server.behaviour = { refuse: { status, times: 2 } };
+      assert.equal((await pull({ source: `someone/small/${status}.gguf` }))[0]?.sha256, sha256(model));
+    }
+  });
+
+  test("says what 404 and 403 mean", async () => {
+    server.behaviour = { refuse: { status: 404, times: 9 } };
+    await assert.rejects(pull(), { code: "not_found", message: /has no such file/ });
+    server.behaviour = { refuse: { status: 403, times: 9 } };
+    await assert.rejects(pull(), { code: "permission_denied", message: /HF_TOKEN/ });
+  });
+
+  test("sends the hub's token to the hub alone", async () => {
+    await pull({ hubToken: "hf_secret" });
+    const [hub, files] = [server.hub, server.url].map((origin) =>
+      server.requests.filter(({ host }) => origin.endsWith(host)),
+    );
+    assert.ok(hub!.length > 0 && hub!.every(({ authorization }) => authorization === "Bearer hf_secret"));
+    assert.ok(files!.length > 0 && files!.every(({ authorization }) => authorization === undefined));
+  });
+
+  test("fetches a URL, also from a server that tells nothing", async () => {
+    server.behaviour = { noHead: true, anonymous: true, cutAfterBytes: 1_200_000 };
+    const [pulled] = await pull({ source: `${server.url}/files/tiny.gguf?download=1` });
+    assert.equal(pulled?.name, "tiny.gguf");
+    assert.equal(pulled.sha256, sha256(model));
+  });
+
+  test("fetches all parts of a split model", async () => {
+    const pulled = await pull({ source: "someone/large/large-00002-of-00003.gguf" });
+    assert.deepEqual(
+      pulled.map(({ name }) => name),
+      ["1", "2", "3"].map((part) => `someone/large/large-0000${part}-of-00003.gguf`),
+    );
+    assert.equal((await removeModelFile(dataDirectory, "someone/large/large-00001-of-00003.gguf")).length, 3);
+    assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
+  });
+
+  test("lets one process at a time pull a file", async () => {
+    await mkdir(join(dataDirectory, "models/someone/small/q4"), { recursive: true });
+    const lock = join(dataDirectory, "models/someone/small/q4/.model.gguf.lock");
+    await writeFile(lock, String(process.ppid));
+    await assert.rejects(pull(), { code: "conflict" });
+    await writeFile(lock, "999999999");
+    await pull();
+  });
+
+  for (const wrong of [
+    "model.gguf",
+    "someone/small",
+    "someone/small/model.bin",
+    "a/../b/model.gguf",
+    "https://example.org/",
+    "a/b/..",
+    "a/b/c\\d.gguf",
+  ]) {
+    test(`refuses the source ${JSON.stringify(wrong)}`, async () => {
+      await assert.rejects(pull({ source: wrong }), { code: "invalid_request" });
+      assert.equal(server.requests.length, 0);
+    });
+  }
+
+  test("lists what is there, with what is wrong with it", async () => {
+    assert.deepEqual(await listModelFiles(dataDirectory), []);
+    await pull();
+    await writeFile(join(dataDirectory, "models/broken.gguf"), "GGUF, but not really a model");
+    const files = await listModelFiles(dataDirectory);
+    assert.deepEqual(
+      files.map(({ name, problem }) => [name, problem?.slice(0, 20)]),
+      [
+        ["broken.gguf", "its GGUF version is "],
+        [source, undefined],
+      ],
+    );
+    assert.deepEqual(files[1]?.description, {
+      architecture: "llama",
+      name: "sounding-trial",
+      contextLength: 32_768,
+      hasChatTemplate: true,
+    });
+  });
+
+  test("removes files of the models' directory only", async () => {
+    await pull();
+    await writeFile(join(dataDirectory, "keep.gguf"), "x");
+    for (const name of ["../keep.gguf", "/etc/hostname", "someone", "none.gguf"]) {
+      await assert.rejects(removeModelFile(dataDirectory, name), { code: "not_found" });
+    }
+    assert.deepEqual(await removeModelFile(dataDirectory, source), [source]);
+    assert.deepEqual(await readdir(dataDirectory), ["keep.gguf", "models"]);
+  });
+});
