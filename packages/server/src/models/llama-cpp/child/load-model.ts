@@ -47,6 +47,9 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
     logger: (level, message) =>
       report(level === LlamaLogLevel.error || level === LlamaLogLevel.fatal ? "error" : "warn", message.trim()),
   });
+  if (typeof settings.gpu === "string" && settings.gpu !== "auto" && llama.gpu !== settings.gpu) {
+    throw new AppError("upstream_failed", `gpu is ${JSON.stringify(settings.gpu)}, which this machine does not have.`);
+  }
   const model = await llama.loadModel({
     modelPath: settings.path,
     ...(settings.gpu === false
