@@ -6,10 +6,12 @@ import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { server } from "./server.ts";
 import { storage } from "./storage.ts";
+import { telemetry } from "./telemetry.ts";
 
 export const configSchema = Type.Object({
   server,
   storage,
+  telemetry,
   limits,
   engines: Type.Record(Type.String({ minLength: 1 }), engineSettings, {
     default: {},

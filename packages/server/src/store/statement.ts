@@ -3,95 +3,124 @@
  * put a run-time text into a statement's SQL, so nothing that a caller sent can ever be read as SQL.
  */
 
-/** Types of bound parameters, as ClickHouse writes them. */
-export type ParameterType =
-  | "String"
-  | "UInt8"
-  | "UInt32"
-  | "UInt64"
-  | "Int64"
-  | "Float64"
-  | "DateTime64(9, 'UTC')"
-  | "Array(String)"
-  | "Array(UInt64)"
-  | "Array(Float64)";
+type Scalar = string | number | bigint;
 
-export type ParameterValue = string | number | bigint | readonly (string | number | bigint)[];
+/** A value to bind, with its type in SQL. Made by `bind`. */
+export class Parameter {
+  readonly type: string;
+  /** The value as ClickHouse reads it from a parameter: tab-separated escaping. */
+  readonly encoded: string;
+  /** Where a conversion must stand around the value. */
+  readonly conversion: "time" | undefined;
 
-export interface Parameter {
-  readonly type: ParameterType;
-  readonly value: ParameterValue;
+  constructor(type: string, encoded: string, conversion?: "time") {
+    this.type = type;
+    this.encoded = encoded;
+    this.conversion = conversion;
+  }
 }
 
-function parameter(type: ParameterType, value: ParameterValue): Parameter {
-  return { type, value };
+const escapes: Readonly<Record<string, string>> = {
+  "\\": "\\\\",
+  "'": "\\'",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\0": "\\0",
+};
+
+function escapeText(value: string): string {
+  // eslint-disable-next-line no-control-regex -- NUL is among what must be escaped
+  return value.toWellFormed().replaceAll(/[\\'\t\n\r\0]/g, (character) => escapes[character]!);
 }
 
-/** Bound parameters by type. Times are nanoseconds since 1970. */
+function encodeNumber(value: number | bigint | string): string {
+  const text = String(value);
+  if (!/^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$|^NaN$|^-?Infinity$/.test(text)) {
+    throw new TypeError(`${JSON.stringify(text)} is not a number.`);
+  }
+  return text.replace("Infinity", "inf").replace("NaN", "nan");
+}
+
+function numeric(type: string): (value: number | bigint | string) => Parameter {
+  return (value) => new Parameter(type, encodeNumber(value));
+}
+
+function numbers(type: string): (values: readonly Scalar[]) => Parameter {
+  return (values) => new Parameter(`Array(${type})`, `[${values.map(encodeNumber).join(",")}]`);
+}
+
+/** Bound parameters by type. Integers of 64 bits may be given as bigint or as decimal text. */
 export const bind = {
-  text: (value: string): Parameter => parameter("String", value),
-  uint8: (value: number): Parameter => parameter("UInt8", value),
-  uint32: (value: number): Parameter => parameter("UInt32", value),
-  uint64: (value: bigint | number): Parameter => parameter("UInt64", value),
-  int64: (value: bigint | number): Parameter => parameter("Int64", value),
-  float: (value: number): Parameter => parameter("Float64", value),
-  time: (unixNano: bigint): Parameter => parameter("DateTime64(9, 'UTC')", unixNano),
-  texts: (values: readonly string[]): Parameter => parameter("Array(String)", values),
-  uint64s: (values: readonly (bigint | number | string)[]): Parameter => parameter("Array(UInt64)", values),
-  floats: (values: readonly number[]): Parameter => parameter("Array(Float64)", values),
+  text: (value: string): Parameter => new Parameter("String", escapeText(value)),
+  uint8: numeric("UInt8"),
+  uint32: numeric("UInt32"),
+  uint64: numeric("UInt64"),
+  int64: numeric("Int64"),
+  float: numeric("Float64"),
+  /** A time in nanoseconds since 1970, for comparison with DateTime64 columns. */
+  time: (unixNano: bigint | string): Parameter => new Parameter("Int64", encodeNumber(unixNano), "time"),
+  texts: (values: readonly string[]): Parameter =>
+    new Parameter("Array(String)", `[${values.map((value) => `'${escapeText(value)}'`).join(",")}]`),
+  uint64s: numbers("UInt64"),
+  floats: numbers("Float64"),
 } as const;
+
+/** Stands for the organization of whoever reads. Every statement must compare `organization` with it. */
+export const ownOrganization = new Parameter("String", "");
+export const organizationParameterName = "organization";
+
+type Part = Parameter | Statement;
 
 /** A statement or a piece of one. Made by `sql` and `join` alone. */
 export class Statement {
   readonly #pieces: readonly string[];
-  readonly #values: readonly (Parameter | Statement)[];
+  readonly #parts: readonly Part[];
 
-  private constructor(pieces: readonly string[], values: readonly (Parameter | Statement)[]) {
+  private constructor(pieces: readonly string[], parts: readonly Part[]) {
     this.#pieces = pieces;
-    this.#values = values;
+    this.#parts = parts;
   }
 
   /** The tag behind `sql`: the compiler's frozen template is the proof that the text is in our source. */
-  static fromTemplate(template: TemplateStringsArray, values: readonly (Parameter | Statement)[]): Statement {
+  static fromTemplate(template: TemplateStringsArray, parts: readonly Part[]): Statement {
     if (!Object.isFrozen(template) || !Array.isArray(template.raw)) {
       throw new TypeError("A statement's text must be a template literal in the source.");
     }
-    return new Statement(template, values);
+    return new Statement(template, parts);
   }
 
-  /** The SQL with `{p0:Type}` for each parameter, and the parameters by name. */
-  render(): { text: string; parameters: Map<string, Parameter> } {
-    const parameters = new Map<string, Parameter>();
+  /** The SQL with `{p0:Type}` for each parameter, and the parameters' encoded values by name. */
+  render(): { text: string; parameters: Map<string, string> } {
+    const parameters = new Map<string, string>();
     const text = this.#renderInto(parameters);
     return { text, parameters };
   }
 
-  #renderInto(parameters: Map<string, Parameter>): string {
+  #renderInto(parameters: Map<string, string>): string {
     let text = this.#pieces[0]!;
-    for (const [index, value] of this.#values.entries()) {
-      if (value instanceof Statement) text += value.#renderInto(parameters);
-      else {
-        const name = `p${parameters.size}`;
-        parameters.set(name, value);
-        text += `{${name}:${value.type}}`;
-      }
+    for (const [index, part] of this.#parts.entries()) {
+      text += part instanceof Statement ? part.#renderInto(parameters) : place(part, parameters);
       text += this.#pieces[index + 1]!;
     }
     return text;
   }
 }
 
-/** SQL as written here; `${…}` takes parameters (`bind.…`) and other statements, nothing else. */
-export function sql(template: TemplateStringsArray, ...values: readonly (Parameter | Statement)[]): Statement {
-  return Statement.fromTemplate(template, values);
+function place(parameter: Parameter, parameters: Map<string, string>): string {
+  const name = parameter === ownOrganization ? organizationParameterName : `p${parameters.size}`;
+  parameters.set(name, parameter.encoded);
+  const placeholder = `{${name}:${parameter.type}}`;
+  return parameter.conversion === "time" ? `fromUnixTimestamp64Nano(${placeholder}, 'UTC')` : placeholder;
 }
 
-/** Several pieces with one between each two: `join(conditions, sql` AND `)`. Empty for none. */
+/** SQL as written here; `${…}` takes parameters (`bind.…`, `ownOrganization`) and other statements, nothing else. */
+export function sql(template: TemplateStringsArray, ...parts: readonly Part[]): Statement {
+  return Statement.fromTemplate(template, parts);
+}
+
+/** Several pieces with one between each two: conditions with `AND`. Empty for none. */
 export function join(pieces: readonly Statement[], between: Statement): Statement {
-  return (
-    pieces.reduce(
-      (joined: Statement | undefined, piece) => (joined === undefined ? piece : sql`${joined}${between}${piece}`),
-      undefined,
-    ) ?? sql``
-  );
+  const [first, ...rest] = pieces;
+  return rest.reduce((joined, piece) => sql`${joined}${between}${piece}`, first ?? sql``);
 }

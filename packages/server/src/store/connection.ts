@@ -1,0 +1,170 @@
+/**
+ * The HTTP interface of ClickHouse (https://clickhouse.com/docs/interfaces/http), of a server elsewhere or of the
+ * embedded store on its socket: the same requests for both.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import { createZstdDecompress, constants, zstdCompress } from "node:zlib";
+import { promisify } from "node:util";
+import { Pool } from "undici";
+import { StoreError } from "./store-error.ts";
+
+const compress = promisify(zstdCompress);
+const compressionLevel = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+
+export interface ConnectionOptions {
+  readonly url: string;
+  /** A Unix socket, in place of the URL's host and port. */
+  readonly socketPath?: string | undefined;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  readonly database: string;
+  readonly compression: boolean;
+  readonly maximumConnections: number;
+}
+
+export type Settings = Readonly<Record<string, string | number>>;
+
+export interface InsertRequest {
+  readonly table: string;
+  readonly columns: readonly string[];
+  /** Blocks of the Native format. */
+  readonly body: Uint8Array;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+}
+
+export interface ReadRequest {
+  readonly text: string;
+  /** Encoded values by name. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+}
+
+export interface Connection {
+  /** @throws StoreError */
+  ping(signal: AbortSignal): Promise<void>;
+  /** A statement of our own without tenants' data; resolves with the answer's text. @throws StoreError */
+  command(text: string, signal: AbortSignal): Promise<string>;
+  /** Resolves when the rows are durable. @throws StoreError */
+  insert(request: InsertRequest): Promise<void>;
+  /** The answer's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
+  read(request: ReadRequest): Promise<Readable>;
+  close(): Promise<void>;
+}
+
+interface Call {
+  readonly path: string;
+  readonly method: "GET" | "POST";
+  readonly body?: Uint8Array | string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+}
+
+const maximumErrorBytes = 65_536;
+
+async function readText(body: Readable, maximumBytes: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maximumBytes) break;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function search(parameters: Readonly<Record<string, string | number>>): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters)) query.append(name, String(value));
+  return query.toString();
+}
+
+function decoded(body: Readable, headers: IncomingHttpHeaders): Readable {
+  if (headers["content-encoding"] !== "zstd") return body;
+  // An error on either side destroys both; the reader sees it.
+  return pipeline(body, createZstdDecompress(), () => {});
+}
+
+function toStoreError(error: unknown, signal: AbortSignal): StoreError {
+  if (error instanceof StoreError) return error;
+  const isLate = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
+  if (isLate) return new StoreError("The store did not answer in time.", { code: 159, cause: error });
+  return new StoreError("The store cannot be reached, or its answer was cut.", { cause: error });
+}
+
+/** Opens no socket until it is used. */
+export function createConnection(options: ConnectionOptions): Connection {
+  const { origin, pathname } = new URL(options.url);
+  const pool = new Pool(origin, {
+    connections: options.maximumConnections,
+    pipelining: 1,
+    // Every request has a deadline of its own, in its signal.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect: { timeout: 5000, ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }) },
+  });
+  const fixedHeaders = {
+    ...(options.user === undefined ? {} : { "x-clickhouse-user": options.user }),
+    ...(options.password === undefined ? {} : { "x-clickhouse-key": options.password }),
+    ...(options.compression ? { "accept-encoding": "zstd" } : {}),
+  };
+  const common = { database: options.database, ...(options.compression ? { enable_http_compression: 1 } : {}) };
+
+  const call = async ({ path, method, body, headers, signal }: Call): Promise<Readable> => {
+    try {
+      const answer = await pool.request({
+        path: `${pathname.replace(/\/$/, "")}${path}`,
+        method,
+        body: body ?? null,
+        headers: { ...fixedHeaders, ...headers },
+        signal,
+      });
+      const readable = decoded(answer.body, answer.headers);
+      if (answer.statusCode === 200) return readable;
+      const code = Number(answer.headers["x-clickhouse-exception-code"]);
+      const text = await readText(readable, maximumErrorBytes);
+      if (code > 0) throw StoreError.fromAnswer(code, text);
+      throw new StoreError(`The store answered with HTTP status ${answer.statusCode}.`);
+    } catch (error) {
+      throw toStoreError(error, signal);
+    }
+  };
+
+  const readAll = async (request: Call): Promise<string> => {
+    try {
+      return await readText(await call(request), 16_777_216);
+    } catch (error) {
+      throw toStoreError(error, request.signal);
+    }
+  };
+
+  return {
+    async ping(signal) {
+      await readAll({ path: "/ping", method: "GET", signal });
+    },
+    command(text, signal) {
+      return readAll({ path: `/?${search(common)}`, method: "POST", body: text, signal });
+    },
+    async insert({ table, columns, body, settings, signal }) {
+      const query = `INSERT INTO ${table} (${columns.join(", ")}) FORMAT Native`;
+      const answer = await readAll({
+        path: `/?${search({ ...common, ...settings, query })}`,
+        method: "POST",
+        body: options.compression ? await compress(body, compressionLevel) : body,
+        headers: options.compression ? { "content-encoding": "zstd" } : {},
+        signal,
+      });
+      // A server that fails after it began to answer says so in the body.
+      if (answer.trim() !== "") throw StoreError.fromAnswer(Number(/Code: (\d+)/.exec(answer)?.[1] ?? 1), answer);
+    },
+    read({ text, parameters, settings, signal }) {
+      const bound = Object.fromEntries([...parameters].map(([name, value]) => [`param_${name}`, value]));
+      return call({ path: `/?${search({ ...common, ...settings, ...bound })}`, method: "POST", body: text, signal });
+    },
+    async close() {
+      await pool.destroy();
+    },
+  };
+}

@@ -1,0 +1,150 @@
+/**
+ * The engine: ClickHouse as a library (https://github.com/chdb-io/chdb-node), with its rules kept. A session does one
+ * thing at a time, and what a statement sets stays on it: so each statement gets a session of its own. Rows come in
+ * through files only, since the rest of an inline insert that is cut at a blank line would run as SQL.
+ * docs/adr/0091-embedded-engine.md has the list.
+ */
+import { randomUUID } from "node:crypto";
+import type { ChdbResult } from "chdb";
+import { StoreError } from "../store-error.ts";
+
+type Library = typeof import("chdb");
+type Session = InstanceType<Library["Session"]>;
+
+export interface EngineOptions {
+  readonly library: Library;
+  readonly dataDirectory: string;
+  readonly memoryBytes: number;
+}
+
+export interface StatementRequest {
+  readonly text: string;
+  /** Settings and parameters (`param_…`) that hold for this statement. */
+  readonly settings: ReadonlyMap<string, string>;
+  /** Name of the format in which rows are answered. */
+  readonly format: string;
+}
+
+export interface Engine {
+  readonly version: string;
+  /** Runs one statement. When the signal fires the statement is stopped; the promise settles when it has. @throws StoreError */
+  run(request: StatementRequest, signal: AbortSignal): Promise<Uint8Array>;
+  /** Stops every statement, waits for them, and lets the data directory go. */
+  close(): Promise<void>;
+}
+
+/** Threads of libuv serve statements and files: fewer statements at once than UV_THREADPOOL_SIZE. */
+const maximumStatements = 12;
+
+const settingName = /^[a-z][a-z0-9_]{0,100}$/;
+
+function quote(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+function prelude(settings: ReadonlyMap<string, string>): string {
+  if (settings.size === 0) return "";
+  const assignments = [...settings].map(([name, value]) => {
+    if (!settingName.test(name)) throw new StoreError("A setting's name is not one.", { code: 115 });
+    return `${name} = ${quote(value)}`;
+  });
+  return `SET ${assignments.join(", ")}; `;
+}
+
+/** At most so many at a time; the others wait in the order in which they came. */
+function createTurns(limit: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  };
+}
+
+/** Not ClickHouse's: the text of the library's errors begins with ClickHouse's number where it has one. */
+function toStoreError(error: unknown): StoreError {
+  const text = error instanceof Error ? error.message : String(error);
+  const code = /Code: (?<code>\d+)/.exec(text)?.groups?.["code"];
+  return code === undefined
+    ? new StoreError("The embedded store failed.", { code: 1001 })
+    : new StoreError(text, { code: Number(code) });
+}
+
+/** @throws StoreError when the data directory cannot be opened, for example because another process has it */
+export async function openEngine({ library, dataDirectory, memoryBytes }: EngineOptions): Promise<Engine> {
+  const connectionArgs = [
+    `--max_server_memory_usage=${memoryBytes}`,
+    "--mark_cache_size=67108864",
+    "--primary_index_cache_size=67108864",
+    "--uncompressed_cache_size=0",
+    "--background_pool_size=2",
+  ];
+  let first: Session;
+  try {
+    // Stays open: the engine lives as long as a session does.
+    first = new library.Session(dataDirectory, { connectionArgs });
+  } catch (error) {
+    throw toStoreError(error);
+  }
+  const takeTurn = createTurns(maximumStatements);
+  const end = new AbortController();
+
+  const execute = async (session: Session, text: string, format: string): Promise<ChdbResult> => {
+    try {
+      return await session.queryAsync(text, { format });
+    } catch (error) {
+      throw toStoreError(error);
+    }
+  };
+  const kill = async (mark: string): Promise<void> => {
+    const session = new library.Session(dataDirectory);
+    try {
+      // SYNC would never return.
+      await execute(session, `KILL QUERY WHERE Settings['log_comment'] = ${quote(mark)} ASYNC`, "Null");
+    } finally {
+      session.close();
+    }
+  };
+
+  const run = ({ text, settings, format }: StatementRequest, signal: AbortSignal): Promise<Uint8Array> =>
+    takeTurn(async () => {
+      const stop = AbortSignal.any([signal, end.signal]);
+      if (stop.aborted) throw new StoreError("The statement was stopped.", { code: 394 });
+      const mark = randomUUID();
+      const session = new library.Session(dataDirectory);
+      // A statement that began this very moment may not be seen yet, so once is not enough.
+      let killing: NodeJS.Timeout | undefined;
+      const onAbort = (): void => {
+        killing ??= setInterval(() => void kill(mark).catch(() => {}), 100);
+        void kill(mark).catch(() => {});
+      };
+      stop.addEventListener("abort", onAbort, { once: true });
+      try {
+        const marked = new Map([...settings, ["log_comment", mark]]);
+        return (await execute(session, prelude(marked) + text, format)).bytes();
+      } finally {
+        stop.removeEventListener("abort", onAbort);
+        clearInterval(killing);
+        session.close();
+      }
+    });
+
+  const version = new TextDecoder().decode((await execute(first, "SELECT version()", "TSVRaw")).bytes()).trim();
+  return {
+    version,
+    run,
+    async close() {
+      end.abort();
+      await library.drainPending();
+      first.close();
+      await library.drainPending();
+    },
+  };
+}

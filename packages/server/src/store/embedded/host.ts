@@ -1,0 +1,126 @@
+/**
+ * The embedded engine on a Unix socket, with the part of ClickHouse's HTTP interface that connection.ts uses:
+ * `/ping`, statements in the body, rows in the body of `?query=INSERT … FORMAT Native`, settings and `param_…` in the URL.
+ */
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createWriteStream } from "node:fs";
+import { chmod, rm } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { StoreError } from "../store-error.ts";
+import type { Engine } from "./engine.ts";
+
+export interface HostOptions {
+  readonly engine: Engine;
+  readonly socketPath: string;
+  readonly spoolDirectory: string;
+}
+
+export interface Host {
+  /** Takes no more requests and cuts those that run. */
+  close(): Promise<void>;
+}
+
+/** An insert as connection.ts writes it; anything else with a `query` in the URL is refused. */
+const insertPattern = /^(?<into>INSERT INTO \w+ \([\w, ]+\)) FORMAT Native$/;
+const maximumStatementBytes = 8_388_608;
+/** Settings of the HTTP interface rather than of statements. */
+const interfaceSettings: ReadonlySet<string> = new Set([
+  "query",
+  "database",
+  "default_format",
+  "enable_http_compression",
+]);
+
+/** Rows wait in a file, beside the data: the engine reads binary formats from files alone. */
+async function insertRows(
+  { engine, spoolDirectory }: HostOptions,
+  {
+    request,
+    into,
+    settings,
+    signal,
+  }: { request: IncomingMessage; into: string; settings: Map<string, string>; signal: AbortSignal },
+): Promise<void> {
+  const path = join(spoolDirectory, randomUUID());
+  try {
+    try {
+      await pipeline(request, createWriteStream(path, { mode: 0o600 }), { signal });
+    } catch (error) {
+      // A full disk here is what a full disk is in the engine.
+      throw new StoreError("The rows cannot be taken.", { code: 243, cause: error });
+    }
+    const quotedPath = path.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
+    const text = `${into} SELECT * FROM file('${quotedPath}', 'Native')`;
+    await engine.run({ text, settings, format: "Null" }, signal);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function readStatement(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maximumStatementBytes) throw new StoreError("The statement is too long.", { code: 62 });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+async function answer(options: HostOptions, request: IncomingMessage, signal: AbortSignal): Promise<Uint8Array> {
+  const url = new URL(request.url ?? "/", "http://localhost");
+  const settings = new Map([...url.searchParams].filter(([name]) => !interfaceSettings.has(name)));
+  if (url.pathname === "/ping") {
+    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null" }, signal);
+    return Buffer.from("Ok.\n");
+  }
+  const query = url.searchParams.get("query");
+  if (query !== null) {
+    const into = insertPattern.exec(query)?.groups?.["into"];
+    if (into === undefined) throw new StoreError("Only inserts may stand in the URL.", { code: 62 });
+    await insertRows(options, { request, into, settings, signal });
+    return Buffer.alloc(0);
+  }
+  const text = await readStatement(request);
+  const format = url.searchParams.get("default_format") ?? "TSV";
+  return options.engine.run({ text, settings, format }, signal);
+}
+
+function refuse(response: ServerResponse, error: unknown): void {
+  const known = error instanceof StoreError ? error : new StoreError("The host failed.", { code: 1001, cause: error });
+  const body = known.message;
+  response.writeHead(known.outlook === "transient" ? 503 : 400, {
+    "content-type": "text/plain; charset=utf-8",
+    "x-clickhouse-exception-code": String(known.code ?? 1001),
+  });
+  response.end(body);
+}
+
+/** Listens until closed. The socket can be opened by this user alone. */
+export async function startHost(options: HostOptions): Promise<Host> {
+  const server = createServer({ maxHeaderSize: 1_200_000, requestTimeout: 0, headersTimeout: 10_000 });
+  server.on("request", (request, response) => {
+    const gone = new AbortController();
+    response.once("close", () => gone.abort());
+    answer(options, request, gone.signal).then(
+      (bytes) => response.writeHead(200, { "content-length": bytes.length }).end(bytes),
+      (error: unknown) => refuse(response, error),
+    );
+  });
+  await rm(options.socketPath, { force: true });
+  server.listen(options.socketPath);
+  await once(server, "listening");
+  await chmod(options.socketPath, 0o600);
+  return {
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * The embedded store, kept alive: its process is started, started again when it dies (at once the first time, then with
+ * growing pauses), and killed when it no longer answers.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Logger } from "../../logger.ts";
+import { EngineAbsentError, startEngineProcess, type EngineProcess } from "./engine-process.ts";
+import type { EngineSettings } from "./protocol.ts";
+
+export interface SupervisedEngineOptions {
+  readonly settings: EngineSettings;
+  readonly logger: Logger;
+  /** The socket is served, for the first time or again. */
+  onStart(): void;
+  /** The process ended, or cannot be started. */
+  onEnd(reason: string): void;
+}
+
+export interface SupervisedEngine {
+  readonly pid: number | undefined;
+  /** Ends a process that does not answer; another one is started. */
+  restart(): void;
+  close(): Promise<void>;
+}
+
+const firstPauseMs = 250;
+const longestPauseMs = 15_000;
+/** A process that lived so long died of something new. */
+const healthyMs = 60_000;
+
+export function superviseEngine({ settings, logger, onStart, onEnd }: SupervisedEngineOptions): SupervisedEngine {
+  const closing = new AbortController();
+  let current: EngineProcess | undefined;
+  let failures = 0;
+
+  /** Runs one process from its start to its end; resolves with how it ended. */
+  const runOnce = async (): Promise<string> => {
+    const started = await startEngineProcess(settings);
+    const startedMs = performance.now();
+    current = started;
+    if (closing.signal.aborted) return "the server is closing";
+    logger.info({ pid: started.pid, version: started.version }, "The embedded telemetry store runs");
+    onStart();
+    const how = await started.ended;
+    current = undefined;
+    if (performance.now() - startedMs > healthyMs) failures = 0;
+    return how;
+  };
+
+  const run = async (): Promise<void> => {
+    while (!closing.signal.aborted) {
+      try {
+        const how = await runOnce();
+        if (closing.signal.aborted) return;
+        logger.error({ how }, "The embedded telemetry store ended and is started again");
+        onEnd("The embedded telemetry store is starting again.");
+      } catch (error) {
+        if (error instanceof EngineAbsentError) {
+          logger.error({ error }, "Telemetry is off: the package chdb is not installed for this platform");
+          onEnd("The embedded telemetry store is not installed (npm package chdb); telemetry is off.");
+          return;
+        }
+        logger.error({ error }, "The embedded telemetry store cannot be started");
+        onEnd("The embedded telemetry store cannot be started; the log says why.");
+      }
+      failures += 1;
+      const pauseMs = failures === 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
+      await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+    }
+  };
+  const running = run();
+
+  return {
+    get pid() {
+      return current?.pid;
+    },
+    restart() {
+      current?.kill();
+    },
+    async close() {
+      closing.abort();
+      await current?.stop();
+      await running;
+      // A process that was still starting when the server began to close.
+      await current?.stop();
+    },
+  };
+}

@@ -1,0 +1,247 @@
+/**
+ * The way into the store: batches of many requests become groups, since an insert costs about the same whatever its
+ * size; a sender hears when its rows are durable. What waits is bounded in bytes, for all and for each organization.
+ */
+import { randomUUID } from "node:crypto";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { InsertLane, type WaitingBatch } from "./insert-lane.ts";
+import { type TableName, tables } from "./schema.ts";
+import { StoreError } from "./store-error.ts";
+import type { Batch } from "./store.ts";
+
+export interface Group {
+  readonly table: TableName;
+  readonly body: Uint8Array;
+  /** The same when the group is sent again, so that the store drops what it has already. */
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+export interface InsertQueueOptions {
+  /** @throws StoreError */
+  readonly insert: (group: Group) => Promise<void>;
+  /** Resolves when the store can be reached, at once while it can. */
+  readonly whenReady: (signal: AbortSignal) => Promise<void>;
+  readonly queueBytes: number;
+  readonly organizationQueueBytes: number;
+  readonly writeTimeoutMs: number;
+  readonly logger: Logger;
+}
+
+/** Wait for company when nothing is on its way, and least time between two inserts into a table. */
+const lingerMs = 5;
+const intervalMs = 25;
+/** Inserts into one table at a time; more than one only while groups are full. */
+const parallelInserts = 2;
+const sweepMs = 100;
+const firstRetryMs = 100;
+const longestRetryMs = 2000;
+/** What a batch costs in memory beside its bytes. */
+const batchOverheadBytes = 512;
+
+interface Lane {
+  readonly table: TableName;
+  readonly waiting: InsertLane;
+  running: number;
+  lastStartMs: number;
+  timer: NodeJS.Timeout | undefined;
+}
+
+function sizeOf({ block }: Batch): number {
+  return block.length + batchOverheadBytes;
+}
+
+export class InsertQueue {
+  readonly #options: InsertQueueOptions;
+  readonly #lanes: ReadonlyMap<TableName, Lane>;
+  readonly #running = new Set<WaitingBatch>();
+  readonly #bytesOf = new Map<string, number>();
+  readonly #ending = new AbortController();
+  #bytes = 0;
+  #sweeping: NodeJS.Timeout | undefined;
+  #closed = false;
+  #whenEmpty: (() => void) | undefined;
+
+  constructor(options: InsertQueueOptions) {
+    this.#options = options;
+    this.#lanes = new Map(
+      (Object.keys(tables) as TableName[]).map((table) => [
+        table,
+        { table, waiting: new InsertLane(), running: 0, lastStartMs: -Infinity, timer: undefined },
+      ]),
+    );
+  }
+
+  /** Bytes of rows that wait or are on their way. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded or internal */
+  append(batch: Batch): Promise<void> {
+    this.#admit(batch);
+    return new Promise((resolve, reject) => {
+      const waiting: WaitingBatch = {
+        batch,
+        deadlineMs: performance.now() + this.#options.writeTimeoutMs,
+        settled: false,
+        resolve,
+        reject,
+      };
+      const lane = this.#lanes.get(batch.table)!;
+      lane.waiting.add(waiting);
+      this.#sweeping ??= setInterval(() => this.#sweep(), sweepMs);
+      this.#schedule(lane);
+    });
+  }
+
+  /** Takes no more, and writes what it has for as long as its senders wait. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#bytes > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
+    this.#ending.abort();
+    clearInterval(this.#sweeping);
+  }
+
+  #admit(batch: Batch): void {
+    const { queueBytes, organizationQueueBytes } = this.#options;
+    if (this.#closed) throw new AppError("overloaded", "The server is shutting down.", { retryAfterMs: 1000 });
+    const size = sizeOf(batch);
+    const own = this.#bytesOf.get(batch.organizationId) ?? 0;
+    // A batch that is larger than the limit goes through alone: it could never go otherwise.
+    if (own > 0 && own + size > organizationQueueBytes) {
+      throw new AppError(
+        "rate_limited",
+        "This organization sends telemetry faster than it can be written. Send it again later.",
+        { retryAfterMs: 1000 },
+      );
+    }
+    if (this.#bytes > 0 && this.#bytes + size > queueBytes) {
+      throw new AppError("overloaded", "Too much telemetry waits to be written. Send it again later.", {
+        retryAfterMs: 2000,
+      });
+    }
+    this.#bytesOf.set(batch.organizationId, own + size);
+    this.#bytes += size;
+  }
+
+  #release({ batch }: WaitingBatch): void {
+    const size = sizeOf(batch);
+    const left = this.#bytesOf.get(batch.organizationId)! - size;
+    if (left > 0) this.#bytesOf.set(batch.organizationId, left);
+    else this.#bytesOf.delete(batch.organizationId);
+    this.#bytes -= size;
+    if (this.#bytes > 0) return;
+    clearInterval(this.#sweeping);
+    this.#sweeping = undefined;
+    this.#whenEmpty?.();
+  }
+
+  /** Starts the next group of a lane now, soon, or when one that runs has ended. */
+  #schedule(lane: Lane): void {
+    if (lane.waiting.isEmpty) return;
+    if (lane.waiting.isFull && lane.running < parallelInserts) {
+      this.#start(lane);
+      return;
+    }
+    if (lane.running > 0 || lane.timer !== undefined) return;
+    const waitMs = Math.max(lingerMs, lane.lastStartMs + intervalMs - performance.now());
+    lane.timer = setTimeout(() => {
+      lane.timer = undefined;
+      if (lane.running === 0 && !lane.waiting.isEmpty) this.#start(lane);
+    }, waitMs);
+  }
+
+  #start(lane: Lane): void {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    lane.running += 1;
+    lane.lastStartMs = performance.now();
+    const group = lane.waiting.takeGroup();
+    for (const waiting of group) this.#running.add(waiting);
+    void this.#write(lane.table, group).finally(() => {
+      for (const waiting of group) {
+        this.#running.delete(waiting);
+        this.#release(waiting);
+      }
+      lane.running -= 1;
+      this.#schedule(lane);
+    });
+  }
+
+  /** Settles every batch of the group; never rejects. */
+  async #write(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
+    const wanted = group.filter(({ settled }) => !settled);
+    if (wanted.length === 0) return;
+    try {
+      await this.#insertUntil(table, wanted);
+      for (const waiting of wanted) settle(waiting);
+    } catch (error) {
+      if (error instanceof StoreError && error.outlook === "permanent" && wanted.length > 1) {
+        // One of them is bad: each alone, so that the others are kept.
+        for (const waiting of wanted) await this.#write(table, [waiting]);
+        return;
+      }
+      this.#options.logger.error({ error, table, batches: wanted.length }, "Telemetry could not be written");
+      for (const waiting of wanted) settle(waiting, toWriteError(error));
+    }
+  }
+
+  /** Tries again while the failure may pass and somebody waits. @throws StoreError the last failure */
+  async #insertUntil(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
+    const token = randomUUID();
+    const body = group.length === 1 ? group[0]!.batch.block : Buffer.concat(group.map(({ batch }) => batch.block));
+    const deadlineMs = Math.max(...group.map((waiting) => waiting.deadlineMs));
+    for (let tries = 0; ; tries += 1) {
+      const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
+      const signal = AbortSignal.any([AbortSignal.timeout(leftMs), this.#ending.signal]);
+      try {
+        await this.#options.whenReady(signal);
+        await this.#options.insert({ table, body, token, signal });
+        return;
+      } catch (error) {
+        const mayPass = !(error instanceof StoreError) || error.outlook === "transient" || error.outlook === "too_slow";
+        if (!mayPass || signal.aborted) throw error;
+        this.#options.logger.warn({ error, table, tries }, "Telemetry is written again after a failure");
+        await pause(Math.min(longestRetryMs, firstRetryMs * 2 ** tries), signal);
+      }
+    }
+  }
+
+  /** Tells the senders whose time is up; their rows may be stored yet, and are dropped as doubles when they come again. */
+  #sweep(): void {
+    const now = performance.now();
+    const isLate = ({ deadlineMs, settled }: WaitingBatch): boolean => deadlineMs <= now && !settled;
+    const lanes = [...this.#lanes.values()];
+    const late = [...this.#running, ...lanes.flatMap(({ waiting }) => [...waiting.waiting()])].filter(isLate);
+    for (const waiting of late) settle(waiting, toWriteError(undefined));
+  }
+}
+
+function settle(waiting: WaitingBatch, error?: AppError): void {
+  if (waiting.settled) return;
+  waiting.settled = true;
+  if (error === undefined) waiting.resolve();
+  else waiting.reject(error);
+}
+
+function toWriteError(cause: unknown): AppError {
+  if (cause instanceof StoreError && (cause.outlook === "permanent" || cause.outlook === "too_large")) {
+    return new AppError("internal", "The telemetry store refused these rows.", { cause });
+  }
+  return new AppError("overloaded", "The telemetry store did not take the rows in time. Send them again later.", {
+    cause,
+    retryAfterMs: 2000,
+  });
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const onAbort = (): void => resolve();
+  signal.addEventListener("abort", onAbort, { once: true });
+  await promise;
+  clearTimeout(timer);
+  signal.removeEventListener("abort", onAbort);
+}

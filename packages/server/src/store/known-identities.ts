@@ -1,0 +1,47 @@
+/** Which resources, scopes and series are in the store today, so that they are not written with every request. */
+import type { TableName } from "./schema.ts";
+
+/** About 100 bytes each. */
+const maximumIdentities = 500_000;
+const dayMs = 86_400_000;
+
+export class KnownIdentities {
+  readonly #sets = new Map<string, Set<bigint>>();
+  readonly #now: () => number;
+  #count = 0;
+  #day = -1;
+
+  /** `now` in milliseconds since 1970. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  has(table: TableName, organizationId: string, identity: bigint): boolean {
+    this.#forgetYesterday();
+    return this.#sets.get(`${table} ${organizationId}`)?.has(identity) ?? false;
+  }
+
+  add(table: TableName, organizationId: string, identities: readonly bigint[]): void {
+    this.#forgetYesterday();
+    if (this.#count + identities.length > maximumIdentities) this.#clear();
+    const name = `${table} ${organizationId}`;
+    let set = this.#sets.get(name);
+    if (set === undefined) this.#sets.set(name, (set = new Set()));
+    const before = set.size;
+    for (const identity of identities) set.add(identity);
+    this.#count += set.size - before;
+  }
+
+  /** Rows of identities carry the day when they were last seen, which decides how long they are kept. */
+  #forgetYesterday(): void {
+    const day = Math.floor(this.#now() / dayMs);
+    if (day === this.#day) return;
+    this.#day = day;
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#sets.clear();
+    this.#count = 0;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Brings a database to the schema of this version: numbered steps that were not taken yet, then columns that schema.ts
+ * has and a table lacks. Every statement may run twice and beside itself, so servers that start together need no lock.
+ */
+import type { Connection } from "./connection.ts";
+import { tables } from "./schema.ts";
+import { columnDeclaration, createTables, type Layout, onCluster, storedName } from "./table-statements.ts";
+
+interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly statements: (layout: Layout) => readonly string[];
+}
+
+const migrations: readonly Migration[] = [{ version: 1, name: "create the tables", statements: createTables }];
+
+export const schemaVersion = Math.max(...migrations.map(({ version }) => version));
+
+function createLedger(layout: Layout): string {
+  const engine =
+    layout.cluster === undefined
+      ? "ReplacingMergeTree"
+      : "ReplicatedReplacingMergeTree('/clickhouse/tables/all/{database}/schema_migrations', '{shard}-{replica}')";
+  return `CREATE TABLE IF NOT EXISTS schema_migrations${onCluster(layout)} (version UInt32, name String, applied_at DateTime DEFAULT now()) ENGINE = ${engine} ORDER BY version`;
+}
+
+async function addMissingColumns(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+  const answer = await connection.command(
+    "SELECT table, name FROM system.columns WHERE database = currentDatabase() FORMAT TSV",
+    signal,
+  );
+  const existing = new Set(answer.trimEnd().split("\n"));
+  for (const table of Object.values(tables)) {
+    const stored = storedName(table.name, layout);
+    for (const [name, column] of Object.entries(table.columns)) {
+      if (existing.has(`${stored}\t${name}`)) continue;
+      const names = stored === table.name ? [stored] : [stored, table.name];
+      for (const each of names) {
+        const declaration = each === stored ? columnDeclaration(name, column) : `${name} ${column.type.sql}`;
+        await connection.command(
+          `ALTER TABLE ${each}${onCluster(layout)} ADD COLUMN IF NOT EXISTS ${declaration}`,
+          signal,
+        );
+      }
+    }
+  }
+}
+
+/**
+ * @throws StoreError when a statement fails
+ * @throws Error when the database is of a newer version than this server
+ */
+export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
+  await connection.command(createLedger(layout), signal);
+  const answer = await connection.command("SELECT max(version) FROM schema_migrations FORMAT TSV", signal);
+  const current = Number(answer.trim());
+  if (current > schemaVersion) {
+    throw new Error(
+      `The telemetry store has schema version ${current}; this server knows versions up to ${schemaVersion}. Use the newer server.`,
+    );
+  }
+  for (const { version, name, statements } of migrations) {
+    if (version <= current) continue;
+    for (const statement of statements(layout)) await connection.command(statement, signal);
+    await connection.command(`INSERT INTO schema_migrations (version, name) SELECT ${version}, '${name}'`, signal);
+  }
+  await addMissingColumns(connection, layout, signal);
+}

@@ -1,0 +1,153 @@
+/** Puts the store together: a connection to the embedded engine or to ClickHouse, its schema, the queue, the readers. */
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { TelemetrySettings } from "../config/telemetry.ts";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { type Connection, createConnection, type Settings } from "./connection.ts";
+import { socketPathFor } from "./embedded/socket-path.ts";
+import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
+import { InsertQueue } from "./insert-queue.ts";
+import { KnownIdentities } from "./known-identities.ts";
+import { Readiness } from "./readiness.ts";
+import { tables } from "./schema.ts";
+import type { Store } from "./store.ts";
+import { type Layout, readableTables } from "./table-statements.ts";
+import { createTenantReader } from "./tenant-reader.ts";
+
+export interface StoreOptions {
+  readonly settings: TelemetrySettings;
+  /** Where the server keeps its files; the embedded store gets a folder of its own in it. */
+  readonly dataDirectory: string;
+  readonly logger: Logger;
+}
+
+/** Connections to the store, for inserts and queries together. */
+const maximumConnections = 24;
+
+const insertSettings: Settings = {
+  async_insert: 0,
+  // A group of late data may touch many days; each day is a part of its own.
+  max_partitions_per_insert_block: 0,
+  // Sent again after a failure between the rows and the trace index, the index still gets its part.
+  deduplicate_blocks_in_dependent_materialized_views: 1,
+};
+const clusterInsertSettings: Settings = { distributed_foreground_insert: 1 };
+const readSettings: Settings = { do_not_merge_across_partitions_select_final: 1 };
+const clusterReadSettings: Settings = { distributed_product_mode: "global" };
+
+interface Home {
+  readonly connection: Connection;
+  readonly layout: Layout;
+  readonly readSettings: Settings;
+  readonly engine: SupervisedEngine | undefined;
+}
+
+function openRemote({ clickhouse }: TelemetrySettings, url: string, readiness: Readiness): Home {
+  readiness.reachable();
+  return {
+    connection: createConnection({ ...clickhouse, url, maximumConnections }),
+    layout: { cluster: clickhouse.cluster },
+    readSettings: clickhouse.cluster === undefined ? {} : clusterReadSettings,
+    engine: undefined,
+  };
+}
+
+async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, readiness: Readiness): Promise<Home> {
+  const directory = join(dataDirectory, "telemetry");
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await chmod(directory, 0o700);
+  const socketPath = await socketPathFor(directory);
+  const engine = superviseEngine({
+    settings: {
+      dataDirectory: join(directory, "clickhouse"),
+      spoolDirectory: join(directory, "spool"),
+      socketPath,
+      memoryBytes: settings.embedded_memory_bytes,
+    },
+    logger,
+    onStart: () => readiness.reachable(),
+    onEnd: (reason) => readiness.lost(reason),
+  });
+  return {
+    connection: createConnection({
+      url: "http://localhost",
+      socketPath,
+      database: "default",
+      compression: false,
+      maximumConnections,
+    }),
+    layout: { cluster: undefined },
+    readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2) },
+    engine,
+  };
+}
+
+/**
+ * Returns at once; the store becomes ready in the background, and again after each failure.
+ * @throws AppError internal when the folder cannot be made
+ */
+export async function openStore(options: StoreOptions): Promise<Store> {
+  const { settings, logger } = options;
+  const readiness = new Readiness({ logger });
+  const { url } = settings.clickhouse;
+  const home = url === undefined ? await openEmbedded(options, readiness) : openRemote(settings, url, readiness);
+  const { connection, layout, engine } = home;
+  readiness.watch({ connection, layout, engine });
+  const known = new KnownIdentities(Date.now);
+  const extra = layout.cluster === undefined ? {} : clusterInsertSettings;
+  const queue = new InsertQueue({
+    insert: ({ table, body, token, signal }) =>
+      connection.insert({
+        table,
+        columns: Object.keys(tables[table].columns),
+        body,
+        settings: { ...insertSettings, ...extra, insert_deduplication_token: token },
+        signal,
+      }),
+    whenReady: (signal) => readiness.whenReady(signal),
+    queueBytes: settings.queue_bytes,
+    organizationQueueBytes: settings.organization_queue_bytes,
+    writeTimeoutMs: settings.write_timeout_ms,
+    logger,
+  });
+  const reader = {
+    connection,
+    tables: readableTables(layout),
+    settings: { ...readSettings, ...home.readSettings },
+    queryTimeoutMs: settings.query_timeout_ms,
+  };
+  return {
+    async append(batch) {
+      if (batch.rowCount === 0) return;
+      readiness.requireHope(settings.write_timeout_ms);
+      await queue.append(batch);
+      if (batch.identities !== undefined) known.add(batch.table, batch.organizationId, batch.identities);
+    },
+    isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
+    open: (scope) => createTenantReader(reader, scope),
+    state: () => readiness.state(),
+    whenReady: (signal) => readiness.whenReady(signal),
+    async close() {
+      await queue.close();
+      await readiness.close();
+      await connection.close();
+      await engine?.close();
+    },
+  };
+}
+
+/** A store that is switched off: it takes nothing and answers nothing, and says so. */
+export function createDisabledStore(): Store {
+  const refuse = (): never => {
+    throw new AppError("overloaded", "This server keeps no telemetry (telemetry.enabled is false).");
+  };
+  return {
+    append: async () => refuse(),
+    isKnown: () => false,
+    open: refuse,
+    state: () => ({ ready: false, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
+    whenReady: async () => refuse(),
+    async close() {},
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Whether the store can be used: reachable, and with the schema of this version. Looks again every few seconds, and
+ * tells an embedded engine that no longer answers to start again.
+ */
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { Connection } from "./connection.ts";
+import { migrate } from "./migrations.ts";
+import { StoreError } from "./store-error.ts";
+import type { StoreState } from "./store.ts";
+import type { Layout } from "./table-statements.ts";
+
+export interface WatchedStore {
+  readonly connection: Connection;
+  readonly layout: Layout;
+  readonly engine: { restart(): void } | undefined;
+}
+
+const lookMs = 5000;
+const pingTimeoutMs = 10_000;
+const migrationTimeoutMs = 60_000;
+/** An engine that has not answered for so long hangs. */
+const pingsUntilRestart = 3;
+const retryMs = 1000;
+
+export class Readiness {
+  readonly #logger: Logger;
+  readonly #closing = new AbortController();
+  #isReachable = false;
+  #wake: () => void = () => {};
+  #ready = Promise.withResolvers<void>();
+  #isReady = false;
+  #reason = "The telemetry store is starting.";
+  #downSinceMs = performance.now();
+  #detachedParts = 0;
+  #watching: Promise<void> | undefined;
+
+  constructor({ logger }: { logger: Logger }) {
+    this.#logger = logger;
+  }
+
+  /** There is something to connect to. */
+  reachable(): void {
+    this.#isReachable = true;
+    this.#wake();
+  }
+
+  /** What there was is gone; `reachable` says when it is back. */
+  lost(reason: string): void {
+    this.#isReachable = false;
+    this.#setDown(reason);
+  }
+
+  watch(store: WatchedStore): void {
+    this.#watching = this.#run(store);
+  }
+
+  state(): StoreState {
+    return this.#isReady ? { ready: true } : { ready: false, reason: this.#reason };
+  }
+
+  /** Resolves when the store is ready; rejects with the signal's reason. */
+  async whenReady(signal: AbortSignal): Promise<void> {
+    while (!this.#isReady) {
+      signal.throwIfAborted();
+      const aborted = Promise.withResolvers<void>();
+      const onAbort = (): void => aborted.resolve();
+      signal.addEventListener("abort", onAbort, { once: true });
+      await Promise.race([this.#ready.promise, aborted.promise]);
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** @throws AppError overloaded when the store has been down for longer than a sender would wait */
+  requireHope(waitMs: number): void {
+    if (this.#isReady || performance.now() - this.#downSinceMs < waitMs) return;
+    throw new AppError("overloaded", this.#reason, { retryAfterMs: 5000 });
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#wake();
+    await this.#watching;
+  }
+
+  #setDown(reason: string): void {
+    this.#reason = reason;
+    if (!this.#isReady) return;
+    this.#isReady = false;
+    this.#ready = Promise.withResolvers<void>();
+    this.#downSinceMs = performance.now();
+  }
+
+  async #run(store: WatchedStore): Promise<void> {
+    const { signal } = this.#closing;
+    let silent = 0;
+    while (!signal.aborted) {
+      try {
+        if (this.#isReachable) await this.#look(store);
+        silent = 0;
+      } catch (error) {
+        silent += 1;
+        this.#fail(error, silent);
+        if (silent >= pingsUntilRestart && store.engine !== undefined) {
+          silent = 0;
+          this.#logger.error({}, "The embedded telemetry store does not answer and is ended");
+          store.engine.restart();
+        }
+      }
+      if (!signal.aborted) await this.#rest(this.#isReady ? lookMs : retryMs);
+    }
+  }
+
+  /** Until the time is over, or something happens. */
+  async #rest(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, ms);
+    this.#wake = resolve;
+    await promise;
+    clearTimeout(timer);
+  }
+
+  /** @throws StoreError, or Error when the schema cannot be brought to this version */
+  async #look({ connection, layout, engine }: WatchedStore): Promise<void> {
+    const within = (ms: number): AbortSignal => AbortSignal.any([AbortSignal.timeout(ms), this.#closing.signal]);
+    await connection.ping(within(pingTimeoutMs));
+    if (!this.#isReady) {
+      await migrate(connection, layout, within(migrationTimeoutMs));
+      this.#isReady = true;
+      this.#ready.resolve();
+      this.#logger.info({}, "The telemetry store is ready");
+    }
+    if (engine !== undefined) await this.#watchDetachedParts(connection, within(pingTimeoutMs));
+  }
+
+  /** Damaged parts are set aside without a word: rows are missing then, and an operator should know. */
+  async #watchDetachedParts(connection: Connection, signal: AbortSignal): Promise<void> {
+    const count = Number(await connection.command("SELECT count() FROM system.detached_parts FORMAT TSV", signal));
+    if (count > this.#detachedParts) {
+      this.#logger.error(
+        { detached_parts: count },
+        "Parts of the telemetry store were found damaged and set aside; see detached/ in its folder",
+      );
+    }
+    this.#detachedParts = count;
+  }
+
+  #fail(error: unknown, times: number): void {
+    if (this.#closing.signal.aborted) return;
+    const transient = error instanceof StoreError && error.outlook === "transient";
+    // One failed look of a store that works may be a moment's load.
+    if (this.#isReady && times < 2) return;
+    this.#logger.warn({ error, times }, "The telemetry store cannot be used");
+    this.#setDown(
+      transient || !(error instanceof Error) || error instanceof StoreError
+        ? "The telemetry store cannot be reached."
+        : error.message,
+    );
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * The statements that make the tables, from schema.ts. One template serves an embedded store, a single server and a
+ * cluster; the three places where a cluster differs are the name, the engine, and a Distributed table before each one.
+ */
+import { tables } from "./schema.ts";
+import type { TableDefinition } from "./table-definition.ts";
+
+export interface Layout {
+  /** Name of the cluster in the servers' configuration; undefined: one server, or the embedded store. */
+  readonly cluster: string | undefined;
+}
+
+/** The clause of statements that concern a whole cluster. Its name holds no quote or backslash in it (the setting's pattern forbids them too). */
+export function onCluster({ cluster }: Layout): string {
+  if (cluster === undefined) return "";
+  if (!/^[\w.-]+$/.test(cluster)) throw new TypeError(`${JSON.stringify(cluster)} cannot be the name of a cluster.`);
+  return ` ON CLUSTER '${cluster}'`;
+}
+
+/** The table that holds the rows: beside a Distributed table of the plain name on a cluster. */
+export function storedName(name: string, { cluster }: Layout): string {
+  return cluster === undefined ? name : `${name}_local`;
+}
+
+function engine(kind: string, { cluster }: Layout, version: string | undefined): string {
+  const ownArguments = version === undefined ? [] : [version];
+  if (cluster === undefined) return `${kind}(${ownArguments.join(", ")})`;
+  const replicated = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...ownArguments];
+  return `Replicated${kind}(${replicated.join(", ")})`;
+}
+
+/**
+ * Settings of stored tables: an answered insert is on the disk, and one that is sent again with its token is dropped.
+ * Replicated tables have a window of their own.
+ */
+function tableSettings({ cluster }: Layout): string {
+  const settings = ["fsync_after_insert = 1", "fsync_part_directory = 1", "merge_with_ttl_timeout = 3600"];
+  if (cluster === undefined) settings.push("non_replicated_deduplication_window = 1000");
+  return settings.join(", ");
+}
+
+function distributed(name: string, layout: Layout, shardColumns: readonly string[] | undefined): string[] {
+  if (layout.cluster === undefined) return [];
+  const key = shardColumns === undefined ? "rand()" : `cityHash64(${shardColumns.join(", ")})`;
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(layout)} AS ${storedName(name, layout)} ENGINE = Distributed('${layout.cluster}', currentDatabase(), '${storedName(name, layout)}', ${key})`,
+  ];
+}
+
+/** A column as a statement declares it. */
+export function columnDeclaration(name: string, { type, codec }: TableDefinition["columns"][string]): string {
+  return `${name} ${type.sql}${codec === undefined ? "" : ` CODEC(${codec})`}`;
+}
+
+/**
+ * Rows of one key become one when parts merge, and `final` at reading hides what is not merged yet. Rows that describe
+ * others (resources, scopes, series) are kept until the last day's data that may name them are gone.
+ */
+export function createTable(table: TableDefinition, layout: Layout): string[] {
+  const columns = Object.entries(table.columns).map(([name, column]) => columnDeclaration(name, column));
+  const version = table.identity === undefined ? undefined : table.timeColumn;
+  const days = table.identity === undefined ? "days" : "days + 2";
+  const index = table.sortKey.slice(0, table.indexedColumns ?? table.sortKey.length);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${storedName(table.name, layout)}${onCluster(layout)} (
+  ${columns.join(",\n  ")}
+) ENGINE = ${engine("ReplacingMergeTree", layout, version)}
+${table.partitioned ? `PARTITION BY toDate(${table.timeColumn})\n` : ""}PRIMARY KEY (${index.join(", ")})
+ORDER BY (${table.sortKey.join(", ")})
+TTL toDateTime(${table.timeColumn}) + toIntervalDay(${days})
+SETTINGS ${tableSettings(layout)}`,
+    ...distributed(table.name, layout, table.shardColumns),
+  ];
+}
+
+/** `trace_index`, and the view that fills it with one row a trace and insert. */
+function createTraceIndex(layout: Layout): string[] {
+  const name = storedName("trace_index", layout);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(layout)} (
+  organization LowCardinality(String),
+  trace_id String CODEC(ZSTD(1)),
+  project LowCardinality(String),
+  first_start SimpleAggregateFunction(min, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+  last_start SimpleAggregateFunction(max, DateTime64(9, 'UTC')) CODEC(ZSTD(1)),
+  days SimpleAggregateFunction(max, UInt16) CODEC(ZSTD(1))
+) ENGINE = ${engine("AggregatingMergeTree", layout, undefined)}
+PARTITION BY toDate(first_start)
+ORDER BY (organization, trace_id, project)
+TTL toDateTime(last_start) + toIntervalDay(days)
+SETTINGS ${tableSettings(layout)}`,
+    `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName("trace_index_fill", layout)}${onCluster(layout)} TO ${name} AS
+SELECT organization, trace_id, project, min(start_time) AS first_start, max(start_time) AS last_start, max(days) AS days
+FROM ${storedName("spans", layout)}
+GROUP BY organization, trace_id, project`,
+    ...distributed("trace_index", layout, ["organization", "trace_id"]),
+  ];
+}
+
+/** Everything that an empty database needs. Safe to run again, and by several servers at once. */
+export function createTables(layout: Layout): string[] {
+  return [...Object.values(tables).flatMap((table) => createTable(table, layout)), ...createTraceIndex(layout)];
+}
+
+/** Every table that holds tenants' rows, as a reading statement can name it. */
+export function readableTables(layout: Layout): string[] {
+  const names = [...Object.keys(tables), "trace_index"];
+  return layout.cluster === undefined ? names : names.flatMap((name) => [name, storedName(name, layout)]);
+}

@@ -1,0 +1,118 @@
+/**
+ * Reading one organization's rows. Two walls stand between organizations: the statement itself must compare with the
+ * bound organization, and the store filters every table by it once more, whatever the statement says.
+ */
+import type { Readable } from "node:stream";
+import { AppError } from "../errors.ts";
+import type { Scope } from "../tenant.ts";
+import type { Connection, Settings } from "./connection.ts";
+import { organizationParameterName, type Statement } from "./statement.ts";
+import { toReadError } from "./store-error.ts";
+import type { QueryOptions, Row, TenantReader } from "./store.ts";
+
+export interface ReaderOptions {
+  readonly connection: Connection;
+  /** Every name by which a statement can reach tenants' rows. */
+  readonly tables: readonly string[];
+  /** Settings of the installation, for every query. */
+  readonly settings: Settings;
+  readonly queryTimeoutMs: number;
+}
+
+const defaultMaximumRows = 100_000;
+const maximumAnswerBytes = 268_435_456;
+/** What a URL may hold, here and at a ClickHouse server by default (http_max_uri_size). */
+const maximumParameterBytes = 900_000;
+
+/** Identifiers of organizations are ours (tenancy/identifier.ts); what is none cannot stand between quotes. */
+const organizationPattern = /^[\w-]{1,100}$/;
+
+function tableFilters(tables: readonly string[], organizationId: string): string {
+  if (!organizationPattern.test(organizationId)) {
+    throw new AppError("internal", "The organization's identifier cannot be used in the telemetry store.");
+  }
+  return `{${tables.map((table) => `'${table}':'organization = \\'${organizationId}\\''`).join(",")}}`;
+}
+
+/** Numbers stay exact, maps keep their order, times are `seconds.nanoseconds`; one line a row. */
+const formatSettings: Settings = {
+  default_format: "JSONCompactEachRowWithNames",
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_denormals: 1,
+  output_format_json_map_as_array_of_tuples: 1,
+  date_time_output_format: "unix_timestamp",
+};
+
+async function* linesOf(body: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    let start = 0;
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
+      yield text.slice(start, end);
+      start = end + 1;
+    }
+    rest = text.slice(start);
+  }
+  if (rest !== "") yield rest;
+}
+
+async function* rowsOf<Shape>(body: Readable): AsyncGenerator<Shape> {
+  let names: readonly string[] | undefined;
+  for await (const line of linesOf(body)) {
+    const values = JSON.parse(line) as unknown[];
+    if (names === undefined) names = values as string[];
+    else yield Object.fromEntries(names.map((name, index) => [name, values[index]])) as Shape;
+  }
+}
+
+/** The only way to tenants' rows. */
+export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
+  const { organizationId } = scope;
+  const filters = tableFilters(options.tables, organizationId);
+
+  const open = (statement: Statement, query: QueryOptions): { body: Promise<Readable>; signal: AbortSignal } => {
+    const { text, parameters } = statement.render();
+    if (!parameters.has(organizationParameterName)) {
+      throw new AppError("internal", "A telemetry statement does not name the organization that it reads.");
+    }
+    parameters.set(organizationParameterName, organizationId);
+    if ([...parameters.values()].reduce((sum, value) => sum + value.length, 0) > maximumParameterBytes) {
+      throw new AppError("invalid_request", "The query names too many things at once. Ask for fewer.");
+    }
+    const timeoutMs = query.timeoutMs ?? options.queryTimeoutMs;
+    const timeout = AbortSignal.timeout(timeoutMs + 1000);
+    const signal = query.signal === undefined ? timeout : AbortSignal.any([timeout, query.signal]);
+    const settings = {
+      ...options.settings,
+      ...formatSettings,
+      final: query.duplicates === "kept" ? 0 : 1,
+      max_execution_time: Math.max(1, Math.ceil(timeoutMs / 1000)),
+      max_result_rows: query.maximumRows ?? defaultMaximumRows,
+      max_result_bytes: maximumAnswerBytes,
+      result_overflow_mode: "throw",
+      additional_table_filters: filters,
+    };
+    return { body: options.connection.read({ text, parameters, settings, signal }), signal };
+  };
+
+  async function* stream<Shape extends object = Row>(
+    statement: Statement,
+    query: QueryOptions = {},
+  ): AsyncGenerator<Shape> {
+    const { body } = open(statement, query);
+    try {
+      yield* rowsOf<Shape>(await body);
+    } catch (error) {
+      throw toReadError(error, query.signal);
+    }
+  }
+
+  return {
+    stream,
+    async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
+      return Array.fromAsync(stream<Shape>(statement, query));
+    },
+  };
+}
