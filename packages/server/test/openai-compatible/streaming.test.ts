@@ -105,6 +105,27 @@ describe("the engine is cancelled", () => {
     });
   }
 
+  test("in a hundred streams at once, which leave no socket and no timer", async () => {
+    const resources = () => process.getActiveResourcesInfo().filter((name) => /TCPSocket|Timeout/.test(name)).length;
+    const before = resources();
+    await using upstream = await startScriptedUpstream(oneThenNothing);
+    const engine = openEngine(upstream.url);
+    const controller = new AbortController();
+    const streams = Array.from({ length: 100 }, () => chatModel(engine).stream(streamCall(controller.signal)));
+    const ends = streams.map((stream) => collect(stream));
+    await upstream.until(() => upstream.exchanges.length === 100, "all requests have arrived");
+    controller.abort();
+    for (const { error } of await Promise.all(ends)) assert.equal(error?.code, "client_closed");
+    await upstream.until(() => upstream.openSockets === 0, "the engine was cancelled");
+    assert.deepEqual(getEventListeners(controller.signal, "abort"), []);
+    await engine.close();
+    await upstream.close();
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+    assert.equal(resources(), before);
+  });
+
   test("when the signal aborts before a batch answer, with the signal's own reason", async () => {
     await using upstream = await startScriptedUpstream((exchange) => exchange.stall());
     const engine = openEngine(upstream.url);
