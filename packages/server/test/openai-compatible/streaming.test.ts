@@ -32,7 +32,7 @@ describe("a consumer that does not read", () => {
       exchange.end();
     });
     // A limit on silence must not strike while it is the consumer who is silent.
-    const engine = openEngine(upstream.url, { idle_timeout_ms: 300 });
+    const engine = openEngine(upstream.url, { idle_timeout_ms: 2_000 });
     const iterator = chatModel(engine).stream(streamCall())[Symbol.asyncIterator]();
     await iterator.next();
     let seen = -1;
@@ -42,7 +42,7 @@ describe("a consumer that does not read", () => {
       return isStill && sent > 100;
     }, "the engine is held up");
     await new Promise((resolve) => {
-      setTimeout(resolve, 500);
+      setTimeout(resolve, 2_500);
     });
     // What is on its way fits into the buffers of two sockets, and is far from all.
     assert.ok(sent < total / 2, `${sent} events were taken`);

@@ -28,6 +28,8 @@ export interface Timed {
 }
 
 const tickMs = 100;
+/** A tick that comes this long after the one before judges nobody; the next one does, however late. */
+const lateMs = 200;
 
 /**
  * Looks at everything it watches ten times a second: limits are kept to a tenth of a second, and neither a call nor
@@ -36,10 +38,12 @@ const tickMs = 100;
 export class Watch {
   readonly #watched = new Set<Timed>();
   #timer: NodeJS.Timeout | undefined;
+  #lastTickMs = 0;
 
   add(timed: Timed): void {
     this.#watched.add(timed);
     if (this.#timer === undefined) {
+      this.#lastTickMs = performance.now();
       this.#timer = setInterval(() => this.#tick(), tickMs);
       this.#timer.unref();
     }
@@ -51,6 +55,10 @@ export class Watch {
 
   #tick(): void {
     const nowMs = performance.now();
+    // After a pause of the process itself, what came meanwhile must be read before anybody is judged silent.
+    const isLate = nowMs - this.#lastTickMs > lateMs;
+    this.#lastTickMs = isLate ? Infinity : nowMs;
+    if (isLate) return;
     for (const timed of this.#watched) timed.checkTime(nowMs);
     if (this.#watched.size === 0) {
       clearInterval(this.#timer);
