@@ -16,12 +16,21 @@ export interface RunningServer extends AsyncDisposable {
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
-/** @param yaml the configuration, but for the port and the data directory */
-export async function startServer(yaml = ""): Promise<RunningServer> {
+export interface ServerOptions {
+  /** Whether the server keeps telemetry, which takes a second to start; false when absent. */
+  readonly telemetry?: boolean;
+}
+
+/** @param yaml the configuration, but for the port, the data directory and `telemetry.enabled` */
+export async function startServer(yaml = "", { telemetry = false }: ServerOptions = {}): Promise<RunningServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
   const path = join(directory, "sounding.yaml");
   await writeFile(path, yaml);
-  const overrides = { server: { port: 0 }, storage: { data_dir: join(directory, "data") } };
+  const overrides = {
+    server: { port: 0 },
+    storage: { data_dir: join(directory, "data") },
+    telemetry: { enabled: telemetry },
+  };
   const { config, problems } = await loadConfig({ path, env: {}, overrides });
   if (config === undefined) throw new Error(problems.map(formatProblem).join("\n"));
   const app = await startApp({ config, logger: createLogger("silent"), version: "0.0.0-test" });

@@ -19,6 +19,8 @@ import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
+import { createDisabledStore, openStore } from "./store/open-store.ts";
+import type { Store } from "./store/store.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
@@ -52,6 +54,11 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
   const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
+  const store = closeAtEnd(
+    config.telemetry.enabled
+      ? await openStore({ settings: config.telemetry, dataDirectory, logger })
+      : createDisabledStore(),
+  );
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
@@ -77,7 +84,8 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
           metrics,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          checkReadiness: async () => ({ control_database: await checkDatabase(control) }),
+          checkNeeds: async () => ({ control_database: await checkDatabase(control) }),
+          checkRest: () => ({ telemetry_store: checkStore(store) }),
         }),
       ],
     }),
@@ -100,6 +108,12 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
 function modelsOf(config: Config): ModelsConfig {
   const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
   return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
+}
+
+/** Why telemetry is neither taken nor answered, if so. Everything else works without. */
+function checkStore(store: Store): string | undefined {
+  const { ready, reason } = store.state();
+  return ready ? undefined : (reason ?? "unavailable");
 }
 
 /** What is wrong with the control database, if anything. */

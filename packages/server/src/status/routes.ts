@@ -5,21 +5,27 @@ import { route, type Route } from "../http/route.ts";
 import { renderDocsPage } from "./docs-page.ts";
 import type { Metrics } from "./metrics.ts";
 
+type Checks = Readonly<Record<string, string | undefined>>;
+
 export interface StatusParts {
   readonly metrics: Metrics;
   readonly document: OpenApiDocument;
   readonly docs: boolean;
   /** What the server needs in order to serve: each name with undefined when well, else what is wrong. */
-  checkReadiness(): Promise<Readonly<Record<string, string | undefined>>>;
+  checkNeeds(): Promise<Checks>;
+  /** What it can do without, for a while: shown, and no reason to send calls elsewhere. */
+  checkRest(): Checks;
 }
 
-export function statusRoutes({ metrics, document, docs, checkReadiness }: StatusParts): Route[] {
+export function statusRoutes({ metrics, document, docs, checkNeeds, checkRest }: StatusParts): Route[] {
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
     route(getReadiness, async () => {
-      const checks = await checkReadiness();
-      const ready = Object.values(checks).every((problem) => problem === undefined);
-      const shown = Object.fromEntries(Object.entries(checks).map(([name, problem]) => [name, problem ?? "ok"]));
+      const needs = await checkNeeds();
+      const ready = Object.values(needs).every((problem) => problem === undefined);
+      const shown = Object.fromEntries(
+        Object.entries({ ...needs, ...checkRest() }).map(([name, problem]) => [name, problem ?? "ok"]),
+      );
       const value = { status: ready ? "ok" : "unavailable", checks: shown };
       return { kind: "json", status: ready ? 200 : 503, value };
     }),
