@@ -76,9 +76,15 @@ export class Annotations {
 function printDetails(details: MonotonicityDetails, samples: number): string {
   const time = (ms: number): string => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace(".000Z", "Z");
   const buckets = `from buckets ${formatGeneral(details.minBucket)} to ${formatGeneral(details.maxBucket)}`;
-  const difference = `with a max diff of ${formatGeneral(Number(details.maxDifference.toPrecision(2)))}`;
+  const difference = `with a max diff of ${twoDigits(details.maxDifference)}`;
   const span = `over ${samples} samples from ${time(details.minTimeMs)} to ${time(details.maxTimeMs)}`;
   return `, ${buckets}, ${difference}, ${span}`;
+}
+
+/** Go's `%.2g`: two digits, with an exponent from 100 on. */
+function twoDigits(value: number): string {
+  const rounded = Number(value.toPrecision(2));
+  return rounded < 100 ? formatGeneral(rounded) : rounded.toExponential().replace(/e\+(\d)$/, "e+0$1");
 }
 
 const forMetric = (text: string, metric: string): string =>

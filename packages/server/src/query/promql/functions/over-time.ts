@@ -43,14 +43,39 @@ function ofEither(kernel: FloatKernel, total: HistogramTotal): RangeFunction {
     };
 }
 
+/** Compensated like `CompensatedSum`, which would be too slow here: these loops see every sample of every window. */
 function sum(values: Float64Array, { firstFloat, endFloat }: Window): number {
-  const total = new CompensatedSum();
-  for (let index = firstFloat; index < endFloat; index++) total.add(values[index]!);
-  return Number.isFinite(total.sum) || Number.isNaN(total.sum) ? total.total : total.sum;
+  let total = 0;
+  let compensation = 0;
+  for (let index = firstFloat; index < endFloat; index++) {
+    const value = values[index]!;
+    const next = total + value;
+    if (next === Infinity || next === -Infinity) compensation = 0;
+    else if (Math.abs(total) >= Math.abs(value)) compensation += total - next + value;
+    else compensation += value - next + total;
+    total = next;
+  }
+  return total === Infinity || total === -Infinity ? total : total + compensation;
 }
 
-/** The mean of the sum, or, where the sum overflows, the mean of what came before, adjusted value by value. */
-function average(values: Float64Array, { firstFloat, endFloat }: Window): number {
+function average(values: Float64Array, window: Window): number {
+  const { firstFloat, endFloat } = window;
+  let total = values[firstFloat]!;
+  let compensation = 0;
+  for (let index = firstFloat + 1; index < endFloat; index++) {
+    const value = values[index]!;
+    const next = total + value;
+    if (next === Infinity || next === -Infinity) return averageStepwise(values, window);
+    if (Math.abs(total) >= Math.abs(value)) compensation += total - next + value;
+    else compensation += value - next + total;
+    total = next;
+  }
+  const count = endFloat - firstFloat;
+  return total / count + compensation / count;
+}
+
+/** The mean where the sum overflows: from there on the mean of what came before is adjusted, value by value. */
+function averageStepwise(values: Float64Array, { firstFloat, endFloat }: Window): number {
   let total = new CompensatedSum(values[firstFloat]);
   let isIncremental = false;
   for (let index = firstFloat + 1; index < endFloat; index++) {
@@ -69,8 +94,7 @@ function average(values: Float64Array, { firstFloat, endFloat }: Window): number
     total = new CompensatedSum(share * total.sum, share * total.compensation);
     total.add(values[index]! / count);
   }
-  const count = endFloat - firstFloat;
-  return isIncremental ? total.total : total.sum / count + total.compensation / count;
+  return total.total;
 }
 
 function variance(values: Float64Array, { firstFloat, endFloat }: Window): number {
