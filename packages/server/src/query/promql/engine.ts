@@ -152,21 +152,21 @@ async function run(
   const value = await evaluate(expression, grid, context);
   context.budget.check();
   return {
-    value: stepMs === 0 ? instantValue(value) : await rangeValue(value, grid, context.budget),
+    value: await (stepMs === 0 ? instantValue(value, context.budget) : rangeValue(value, grid, context.budget)),
     warnings: annotations.texts("warning", text),
     infos: annotations.texts("info", text),
   };
 }
 
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
-function instantValue(value: Value): QueryValue {
+async function instantValue(value: Value, budget: Budget): Promise<QueryValue> {
   switch (value.type) {
     case "string":
       return value;
     case "scalar":
       return { type: "scalar", value: value.values[0]! };
     case "vector":
-      return { type: "vector", samples: removeNames(value.columns).map(toSample) };
+      return { type: "vector", samples: (await removeNames(value.columns, budget)).map(toSample) };
     case "matrix":
       return { type: "matrix", series: sortSeries(value.series.map(toMatrixSeries)) };
   }
@@ -203,7 +203,7 @@ async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<Que
   }
   if (value.type !== "vector") throw evaluationError("a range query must have a scalar or an instant vector");
   const series: MatrixSeries[] = [];
-  for (const column of removeNames(value.columns)) {
+  for (const column of await removeNames(value.columns, budget)) {
     series.push(fromColumn(column, timestampsMs));
     if (budget.spend(grid.count)) await budget.breathe();
   }

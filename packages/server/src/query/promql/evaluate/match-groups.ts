@@ -1,11 +1,13 @@
 /** Which series of two vectors belong together: those that agree in the labels that are matched on. */
 import { dropLabels, keepLabels, type Labels } from "../series/labels.ts";
 import type { VectorMatching } from "../syntax/ast.ts";
+import { workOfLabels, type Budget } from "./budget.ts";
 import { absent, type Column } from "./grid.ts";
 
-/** The part of a series' labels by which it finds its partners. */
-export function matchLabels(labels: Labels, { labels: names, on }: Pick<VectorMatching, "labels" | "on">): Labels {
-  return on ? keepLabels(labels, new Set(names)) : dropLabels(labels, new Set([...names, "__name__"]));
+/** Gives the part of a series' labels by which it finds its partners. */
+export function labelsToMatch({ labels, on }: Pick<VectorMatching, "labels" | "on">): (labels: Labels) => Labels {
+  const names = new Set(on ? labels : [...labels, "__name__"]);
+  return on ? (of) => keepLabels(of, names) : (of) => dropLabels(of, names);
 }
 
 export interface MatchGroup {
@@ -16,20 +18,22 @@ export interface MatchGroup {
 }
 
 /** The groups, those of the "many" side first. */
-export function groupByMatch(
-  many: readonly Column[],
-  one: readonly Column[],
+export async function groupByMatch(
+  sides: { many: readonly Column[]; one: readonly Column[] },
   matching: VectorMatching,
-): readonly MatchGroup[] {
+  budget: Budget,
+): Promise<readonly MatchGroup[]> {
   const groups = new Map<string, MatchGroup>();
-  const groupOf = (column: Column): MatchGroup => {
-    const labels = matchLabels(column.labels, matching);
-    let group = groups.get(labels.key);
-    if (group === undefined) groups.set(labels.key, (group = { labels, many: [], one: [] }));
-    return group;
-  };
-  for (const column of many) groupOf(column).many.push(column);
-  for (const column of one) groupOf(column).one.push(column);
+  const toMatch = labelsToMatch(matching);
+  for (const side of ["many", "one"] as const) {
+    for (const column of sides[side]) {
+      const labels = toMatch(column.labels);
+      let group = groups.get(labels.key);
+      if (group === undefined) groups.set(labels.key, (group = { labels, many: [], one: [] }));
+      group[side].push(column);
+      if (budget.spend(workOfLabels)) await budget.breathe();
+    }
+  }
   return [...groups.values()];
 }
 

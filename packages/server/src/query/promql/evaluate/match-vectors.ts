@@ -7,7 +7,7 @@ import type { BinaryExpression, VectorMatching } from "../syntax/ast.ts";
 import { sampleOperation } from "./arithmetic.ts";
 import { sampleAt } from "./evaluate-binary.ts";
 import { absent, float, type Column } from "./grid.ts";
-import { groupByMatch, matchLabels, presentSteps, type MatchGroup } from "./match-groups.ts";
+import { groupByMatch, labelsToMatch, presentSteps, type MatchGroup } from "./match-groups.ts";
 import { mergeColumns } from "./merge-columns.ts";
 import { PairResults, type PairOptions, type PairTarget } from "./pair-results.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
@@ -31,7 +31,7 @@ export async function matchVectors(
   const operate = sampleOperation(binary, context.annotations);
   const active = activeSteps(many, one, { matching, count });
   const match: Match = { binary, matching, operate, isSwapped, count, active };
-  const groups = groupByMatch(many, one, matching);
+  const groups = await groupByMatch({ many, one }, matching, budget);
   refuseDuplicates(groups, match);
   const results: Column[] = [];
   for (const group of groups) {
@@ -112,7 +112,7 @@ function matchSeries(column: Column, group: MatchGroup, { match, partners, resul
     const partner = group.one[index];
     if (partner === undefined && fillRight === null) continue;
     if (target === undefined || targetOf !== index) {
-      const one = partner?.labels ?? matchLabels(column.labels, match.matching);
+      const one = partner?.labels ?? labelsToMatch(match.matching)(column.labels);
       target = results.target(column.labels, one, column.dropName);
       targetOf = index;
     }
@@ -130,7 +130,7 @@ function fillMissing(group: MatchGroup, { match, partners, results }: Matching):
   for (let step = 0; step < match.count; step++) {
     const partner = group.one[partners[step]!];
     if (partner === undefined || results.isMatched(step) || match.active[step] === 0) continue;
-    const target = results.target(matchLabels(partner.labels, match.matching), partner.labels, partner.dropName);
+    const target = results.target(labelsToMatch(match.matching)(partner.labels), partner.labels, partner.dropName);
     results.addSamples(step, target, match.matching.fillLeft!, sampleAt(partner, step));
   }
 }

@@ -13,7 +13,7 @@ export async function applySetOperator(
 ): Promise<readonly Column[]> {
   const results: Column[] = [];
   const fromRight: Column[] = [];
-  for (const group of groupByMatch(left, right, binary.matching!)) {
+  for (const group of await groupByMatch({ many: left, one: right }, binary.matching!, budget)) {
     if (binary.operator === "or") {
       const present = presentSteps(group.many, count);
       results.push(...group.many);

@@ -127,21 +127,23 @@ const lessOrEqual = (left: number, right: number): boolean => left <= right;
 function medianDeviation(values: Float64Array, { firstFloat, endFloat }: Window): number {
   const window = values.slice(firstFloat, endFloat);
   if (window.some(Number.isNaN)) return Number.NaN;
-  const median = quantileOf(0.5, window);
-  return quantileOf(
-    0.5,
-    window.map((value) => Math.abs(value - median)),
-  );
+  const median = quantileOf(0.5, window, window.length);
+  const distances = window.map((value) => Math.abs(value - median));
+  return quantileOf(0.5, distances, distances.length);
 }
 
 const quantileOverTime: RangeFunction = ({ floats }, call) => {
   const quantiles = call.scalars[0]!;
+  let scratch = new Float64Array(64);
   return (window, out) => {
     if (window.endFloat === window.firstFloat) return;
     const quantile = quantiles[window.step]!;
     if (!(quantile >= 0 && quantile <= 1)) call.annotations.warn(messages.invalidQuantile(quantile), call.at);
     informOfHistograms(window, call);
-    setFloat(out, window.step, quantileOf(quantile, floats.values.slice(window.firstFloat, window.endFloat)));
+    const count = window.endFloat - window.firstFloat;
+    if (scratch.length < count) scratch = new Float64Array(count * 2);
+    for (let index = 0; index < count; index++) scratch[index] = floats.values[window.firstFloat + index]!;
+    setFloat(out, window.step, quantileOf(quantile, scratch, count));
   };
 };
 

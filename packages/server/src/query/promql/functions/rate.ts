@@ -65,7 +65,7 @@ function overlapCheck(samples: FloatSamples | HistogramSamples, call: RangeCall)
   if (overlaps.length === 0) return () => undefined;
   return (first, end) => {
     if (overlaps.some((index) => index > first && index < end)) {
-      call.annotations.warn(messages.startOverlap(call.metric), call.at);
+      call.annotations.warnCounted(messages.startOverlap(call.metric), call.at);
     }
   };
 }
