@@ -2,6 +2,7 @@
 import { adminOperations } from "./admin-operations.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
+import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
@@ -9,6 +10,8 @@ export const operations: readonly Operation[] = [
   createChatCompletion,
   listModels,
   getModel,
+  queryLogs,
+  queryTraces,
   ...adminOperations,
   getHealth,
   getReadiness,

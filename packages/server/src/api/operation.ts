@@ -14,6 +14,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
   readonly body?: Schema<Body>;
+  /** The body's members may stand in the query string as well (the body's win), and the body may be absent. */
+  readonly queryAsBody?: boolean;
   /** Names and meanings of the path's parameters. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** Names and meanings of the query string's parameters, all optional. */

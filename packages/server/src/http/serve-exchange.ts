@@ -9,6 +9,7 @@ import { readJsonBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
+import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { Route, RouteAnswer, RouteInput } from "./route.ts";
 
@@ -47,7 +48,9 @@ export async function serveExchange(
     const { bytes, value } =
       route.operation.body === undefined
         ? noBody
-        : await readJsonBody(exchange.request, context.settings.max_json_body_bytes);
+        : route.operation.queryAsBody === true
+          ? await readQueryBody(exchange.request, context.settings.max_json_body_bytes, route.operation.body)
+          : await readJsonBody(exchange.request, context.settings.max_json_body_bytes);
     const answer = await route.serve({
       // The route was made with the type of its own operation's body; http only checks that the value has it.
       body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
@@ -55,7 +58,7 @@ export async function serveExchange(
       // Operations without a permission are served by functions that do not look at the scope.
       scope: scope as Scope,
       path: pathParameters(route.operation.path, path),
-      query: new URLSearchParams(queryOf(exchange.request.url)),
+      query: queryOf(exchange.request),
       headers: exchange.request.headers,
       requestId: exchange.requestId,
       signal: exchange.signal,
@@ -118,11 +121,6 @@ function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {
       "request failed by a fault of ours",
     );
   return error;
-}
-
-function queryOf(url: string | undefined): string {
-  const start = url?.indexOf("?") ?? -1;
-  return start === -1 ? "" : url!.slice(start + 1);
 }
 
 /** Fastify names the rest of a path `*`; the operation has a word for it. */
