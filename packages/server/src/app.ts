@@ -17,6 +17,8 @@ import { createEngineFactory } from "./models/engine-factory.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
+import { queryRoutes } from "./query/routes.ts";
+import { createTracePresets } from "./query/trace-presets.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
@@ -59,6 +61,10 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       ? await openStore({ settings: config.telemetry, dataDirectory, logger })
       : createDisabledStore(),
   );
+  const tracePresets = createTracePresets({
+    slowTraceMs: config.telemetry.slow_trace_ms,
+    configured: config.telemetry.trace_presets,
+  });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
@@ -79,6 +85,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       routes: [
         ...chatRoutes(chat),
         ...catalogRoutes(registry),
+        ...queryRoutes({ store, tracePresets }),
         ...tenancyRoutes(control),
         ...statusRoutes({
           metrics,

@@ -65,8 +65,7 @@ function memberOf(schema: Schema<unknown>, name: string): MemberSchema | undefin
 /** The text as the number or the boolean that the schema wants; the text itself where it is none. */
 function readText(text: string, schema: MemberSchema | undefined): unknown {
   const types = new Set((schema?.anyOf ?? [schema]).map((each) => each?.type));
-  if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text))
-    return Number(text);
+  if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text)) return Number(text);
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
   return text;
 }

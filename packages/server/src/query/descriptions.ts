@@ -45,7 +45,7 @@ export async function readDescriptions(
   const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
     schema_url, dropped_attributes`;
   const read = <Shape extends object>(statement: Statement): Promise<Shape[]> =>
-    reader.query<Shape>(statement, { signal });
+    reader.query<Shape>(statement, { signal, duplicates: "kept" });
   const [resources, scopes] = await Promise.all([
     read<DescribingRow>(
       sql`SELECT resource_id AS id, ${described} FROM resources

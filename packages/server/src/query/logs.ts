@@ -4,6 +4,7 @@ import { bind, ownOrganization, sql, type Statement } from "../store/statement.t
 import type { TenantReader } from "../store/store.ts";
 import { toText } from "./attribute-values.ts";
 import { allOf, ofProject } from "./conditions.ts";
+import { distinctRows } from "./distinct-rows.ts";
 import { logLabels, type DescribedRow } from "./log-labels.ts";
 import { lookBack } from "./look-back.ts";
 import type { TimeRange } from "./time-window.ts";
@@ -75,12 +76,15 @@ async function newestKeys(reader: TenantReader, search: LogsSearch): Promise<Key
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
       ofSeverity(search.severity),
     ]);
-    const statement = sql`
-      SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id
-      FROM logs WHERE ${conditions}
-      ORDER BY time DESC, record_id DESC, project
-      LIMIT ${bind.uint32(search.limit - keys.length)}`;
-    keys.push(...(await reader.query<KeyRow>(statement, { signal: search.signal })));
+    const read = (limit: number): Promise<KeyRow[]> =>
+      reader.query<KeyRow>(
+        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id
+          FROM logs WHERE ${conditions}
+          ORDER BY time DESC, record_id DESC, project
+          LIMIT ${bind.uint32(limit)}`,
+        { signal: search.signal, duplicates: "kept" },
+      );
+    keys.push(...(await distinctRows(search.limit - keys.length, read, keyOf)));
     if (keys.length >= search.limit) break;
   }
   return keys;
@@ -97,11 +101,18 @@ async function readEntries(reader: TenantReader, keys: readonly KeyRow[], search
     sql`record_id IN ${bind.uint64s(keys.map((key) => key.record_id))}`,
     ofSeverity(search.severity),
   ]);
-  const statement = sql`
-    SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, toUInt8(level) AS level_number, severity_text,
-      service, trace_id, span_id, event_name, body, body_type, resource_id, scope_id
-    FROM logs WHERE ${conditions}
-    ORDER BY time DESC, record_id DESC, project
-    LIMIT ${bind.uint32(search.limit)}`;
-  return reader.query<LogRow>(statement, { signal: search.signal });
+  const read = (limit: number): Promise<LogRow[]> =>
+    reader.query<LogRow>(
+      sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, toUInt8(level) AS level_number,
+          severity_text, service, trace_id, span_id, event_name, body, body_type, resource_id, scope_id
+        FROM logs WHERE ${conditions}
+        ORDER BY time DESC, record_id DESC, project
+        LIMIT ${bind.uint32(limit)}`,
+      { signal: search.signal, duplicates: "kept" },
+    );
+  return distinctRows(keys.length, read, keyOf);
+}
+
+function keyOf({ project, unix_nano, record_id }: KeyRow): string {
+  return `${unix_nano} ${record_id} ${project}`;
 }

@@ -2,6 +2,7 @@
 import { AppError } from "../errors.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
+import { withoutDoubles } from "./distinct-rows.ts";
 
 /** More spans than this are not put into one answer. */
 const maximumSpans = 100_000;
@@ -68,9 +69,9 @@ export async function readSpans(
         status_code, status_message, service, resource_id, scope_id,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
       FROM spans WHERE ${condition}
-      ORDER BY start_time, trace_id, span_id
+      ORDER BY start_time, trace_id, span_id, end_time DESC
       LIMIT ${bind.uint32(maximumSpans + 1)}`,
-    { signal, maximumRows: maximumSpans + 1 },
+    { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
   );
   if (rows.length > maximumSpans) {
     throw new AppError(
@@ -79,7 +80,7 @@ export async function readSpans(
       { param: "limit" },
     );
   }
-  return withoutRepeats(rows);
+  return withoutDoubles(rows, spanKey);
 }
 
 type SpanKey = Pick<StoredSpan, "trace_id" | "span_id" | "start_nano">;
@@ -87,15 +88,6 @@ type SpanKey = Pick<StoredSpan, "trace_id" | "span_id" | "start_nano">;
 /** What tells a span from all others of its organization. */
 export function spanKey({ trace_id, span_id, start_nano }: SpanKey): string {
   return `${trace_id}${span_id}${start_nano}`;
-}
-
-/** A client that did not hear the answer sends its spans again, possibly as those of another project. */
-function withoutRepeats(rows: readonly StoredSpan[]): StoredSpan[] {
-  const seen = new Set<string>();
-  return rows.filter((row) => {
-    const key = spanKey(row);
-    return seen.has(key) ? false : seen.add(key);
-  });
 }
 
 /** What some of the spans have beside their rows, by `spanKey`. @param spans earliest first */
@@ -124,7 +116,7 @@ export async function readSpanDetails(
         AND span_id IN ${bind.texts([...new Set(detailed.map((span) => span.span_id))])}
         AND start_time >= ${bind.time(BigInt(first.start_nano))}
         AND start_time <= ${bind.time(BigInt(last.start_nano))}`,
-    { signal, maximumRows: maximumSpans + 1 },
+    { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
   );
   return new Map(rows.map((row) => [spanKey(row), row]));
 }

@@ -104,7 +104,7 @@ function configuredCondition(settings: TracePresetSettings): Statement | undefin
   const ofResource = attributeConditions(settings.resource_attributes);
   if (ofResource.length > 0) {
     const resources = allOf([sql`organization = ${ownOrganization}`, ...ofResource]);
-    conditions.push(sql`resource_id IN (SELECT resource_id FROM resources WHERE ${resources})`);
+    conditions.push(sql`resource_id GLOBAL IN (SELECT resource_id FROM resources WHERE ${resources})`);
   }
   if (settings.services !== undefined) conditions.push(sql`service IN ${bind.texts(settings.services)}`);
   if (settings.status !== undefined) conditions.push(sql`status_code = ${bind.uint8(statusCodes[settings.status])}`);

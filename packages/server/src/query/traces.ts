@@ -68,7 +68,10 @@ async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promi
       SELECT trace_id FROM spans WHERE ${conditions}
       GROUP BY trace_id ORDER BY max(start_time) DESC, trace_id
       LIMIT ${bind.uint32(search.limit)}`;
-    for (const { trace_id } of await reader.query<{ trace_id: string }>(statement, { signal: search.signal })) {
+    for (const { trace_id } of await reader.query<{ trace_id: string }>(statement, {
+      signal: search.signal,
+      duplicates: "kept",
+    })) {
       if (found.size < search.limit) found.add(trace_id);
     }
     if (found.size >= search.limit) break;
@@ -97,7 +100,7 @@ async function locate(
     sql`SELECT trace_id, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last,
         groupUniqArray(project) AS projects
       FROM trace_index WHERE ${conditions} GROUP BY trace_id`,
-    { signal },
+    { signal, duplicates: "kept" },
   );
   return rows.map((row) => ({
     traceId: row.trace_id,
@@ -158,7 +161,7 @@ async function readHeads(reader: TenantReader, condition: Statement, signal: Abo
     sql`SELECT trace_id, argMin(service, ${order}) AS root_service, argMin(name, ${order}) AS root_name,
         toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano
       FROM spans WHERE ${condition} GROUP BY trace_id`,
-    { signal },
+    { signal, duplicates: "kept" },
   );
   return rows.map((row) =>
     traceHead({
