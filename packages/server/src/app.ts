@@ -14,6 +14,7 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
+import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
@@ -113,8 +114,12 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
 }
 
 function modelsOf(config: Config): ModelsConfig {
-  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
-  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
+  const builtIn = {
+    trial: { settings: trialEngineSettings, optional: false },
+    flite: { settings: fliteEngineSettings, optional: false },
+  };
+  const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
+  return { ...config, implicitEngines: implicit };
 }
 
 /** Why telemetry is neither taken nor answered, if so. Everything else works without. */

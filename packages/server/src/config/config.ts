@@ -5,6 +5,7 @@ import { engineSettings } from "./engine-settings.ts";
 import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { server } from "./server.ts";
+import { speech } from "./speech.ts";
 import { storage } from "./storage.ts";
 import { telemetry } from "./telemetry.ts";
 
@@ -21,6 +22,7 @@ export const configSchema = Type.Object({
   aliases,
   routing,
   discovery,
+  speech,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
@@ -34,6 +36,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "aliases",
   "routing",
   "discovery",
+  "speech",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */
