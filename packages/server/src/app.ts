@@ -14,20 +14,19 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
-import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
-import { queryRoutes } from "./query/routes.ts";
-import { createTracePresets } from "./query/trace-presets.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
+import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
+import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
 
 export interface AppOptions {
@@ -62,10 +61,6 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       ? await openStore({ settings: config.telemetry, dataDirectory, logger })
       : createDisabledStore(),
   );
-  const tracePresets = createTracePresets({
-    slowTraceMs: config.telemetry.slow_trace_ms,
-    configured: config.telemetry.trace_presets,
-  });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
@@ -77,6 +72,8 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     limiter,
     observe: (call) => metrics.observeChat(call),
   });
+  const settingsOf = createProjectSettings(control);
+  const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
@@ -86,7 +83,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       routes: [
         ...chatRoutes(chat),
         ...catalogRoutes(registry),
-        ...queryRoutes({ store, tracePresets }),
+        ...otlp.routes,
         ...tenancyRoutes(control),
         ...statusRoutes({
           metrics,
@@ -114,12 +111,8 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
 }
 
 function modelsOf(config: Config): ModelsConfig {
-  const builtIn = {
-    trial: { settings: trialEngineSettings, optional: false },
-    flite: { settings: fliteEngineSettings, optional: false },
-  };
-  const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
-  return { ...config, implicitEngines: implicit };
+  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
+  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
 }
 
 /** Why telemetry is neither taken nor answered, if so. Everything else works without. */

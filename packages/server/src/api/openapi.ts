@@ -52,7 +52,7 @@ export function toOpenApi(operations: readonly Operation[], version: string): Op
 }
 
 function describeOperation(operation: Operation): Json {
-  const { answer, stream, body } = operation;
+  const { answer, stream } = operation;
   const parameters = [
     ...parametersIn("path", operation.pathParameters, true),
     ...parametersIn("query", operation.queryParameters, false),
@@ -67,19 +67,7 @@ function describeOperation(operation: Operation): Json {
       ? {}
       : { "x-permission": operation.permission }),
     ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: true,
-            content: {
-              "application/json": {
-                schema: body.json,
-                ...(operation.example === undefined ? {} : { example: operation.example }),
-              },
-            },
-          },
-        }),
+    ...requestBody(operation),
     responses: {
       [answer.status ?? 200]: {
         description: answer.description,
@@ -91,10 +79,25 @@ function describeOperation(operation: Operation): Json {
       },
       default: {
         description: errorsInWords(operation),
-        content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+        content: errorContent(operation),
       },
     },
   };
+}
+
+function errorContent({ errors }: Operation): Json {
+  if (errors === undefined) return { "application/json": { schema: { $ref: "#/components/schemas/Error" } } };
+  return Object.fromEntries(errors.types.map((type) => [type, { schema: { description: errors.description } }]));
+}
+
+function requestBody({ body, rawBody, example }: Operation): Json {
+  if (rawBody !== undefined) {
+    const content = Object.fromEntries(rawBody.types.map((type) => [type, {}]));
+    return { requestBody: { required: true, description: rawBody.description, content } };
+  }
+  if (body === undefined) return {};
+  const content = { schema: body.json, ...(example === undefined ? {} : { example }) };
+  return { requestBody: { required: true, content: { "application/json": content } } };
 }
 
 function parametersIn(
@@ -114,7 +117,8 @@ function parametersIn(
 function errorsInWords(operation: Operation): string {
   const always: ErrorCode[] = ["internal"];
   const withKey: ErrorCode[] = operation.permission === "none" ? [] : ["invalid_api_key", "permission_denied"];
-  const withBody: ErrorCode[] = operation.body === undefined ? [] : ["invalid_request", "payload_too_large"];
+  const withBody: ErrorCode[] =
+    operation.body === undefined && operation.rawBody === undefined ? [] : ["invalid_request", "payload_too_large"];
   const statuses = new Set([...withBody, ...withKey, ...always].map((code) => errorTable[code].status));
   return `An error: ${[...statuses].join(", ")} and others of the error table.`;
 }

@@ -14,8 +14,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
   readonly body?: Schema<Body>;
-  /** The body's members may stand in the query string as well (the body's win), and the body may be absent. */
-  readonly queryAsBody?: boolean;
+  /** A body that is not one JSON value with a schema: the route gets its bytes. Not together with `body`. */
+  readonly rawBody?: { readonly types: readonly string[]; readonly description: string };
   /** Names and meanings of the path's parameters. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** Names and meanings of the query string's parameters, all optional. */
@@ -28,6 +28,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   };
   /** What comes instead when the caller asks for a stream. */
   readonly stream?: { readonly type: string; readonly schema: Schema<unknown>; readonly description: string };
+  /** The form of errors where it is another than OpenAI's error object. */
+  readonly errors?: { readonly types: readonly string[]; readonly description: string };
   /** Example request body, shown in the docs and sent by a test. */
   readonly example?: unknown;
 }

@@ -4,8 +4,8 @@ import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
+import { otlp } from "./otlp.ts";
 import { server } from "./server.ts";
-import { speech } from "./speech.ts";
 import { storage } from "./storage.ts";
 import { telemetry } from "./telemetry.ts";
 
@@ -13,6 +13,7 @@ export const configSchema = Type.Object({
   server,
   storage,
   telemetry,
+  otlp,
   limits,
   engines: Type.Record(Type.String({ minLength: 1 }), engineSettings, {
     default: {},
@@ -22,7 +23,6 @@ export const configSchema = Type.Object({
   aliases,
   routing,
   discovery,
-  speech,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
@@ -36,7 +36,6 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "aliases",
   "routing",
   "discovery",
-  "speech",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

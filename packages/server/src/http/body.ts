@@ -1,8 +1,7 @@
 /** Reads a request's body once, into one buffer, within limits: bytes, also after decompression, and media type. */
 import type { IncomingMessage } from "node:http";
-import type { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
 import { AppError } from "../errors.ts";
+import { decompress, tooLarge } from "./decompress.ts";
 import { showValue } from "../api/validate.ts";
 
 export interface ReadBody {
@@ -12,14 +11,9 @@ export interface ReadBody {
 
 /**
  * The body as JSON and as the bytes that it came in.
- * @param whenEmpty the value of an empty body; absent: an empty body is an error
  * @throws AppError unsupported_media_type, payload_too_large, invalid_json or client_closed
  */
-export async function readJsonBody(
-  request: IncomingMessage,
-  limitBytes: number,
-  whenEmpty?: unknown,
-): Promise<ReadBody> {
+export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<ReadBody> {
   const type = request.headers["content-type"];
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
     throw new AppError("unsupported_media_type", `Content-Type is ${showValue(type)}; expected "application/json".`, {
@@ -27,31 +21,55 @@ export async function readJsonBody(
     });
   }
   const bytes = await readBody(request, limitBytes);
-  return { bytes, value: bytes.length === 0 && whenEmpty !== undefined ? whenEmpty : parseJson(bytes) };
+  return { bytes, value: parseJson(bytes) };
+}
+
+/**
+ * The bytes of a body that is not one JSON value.
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed
+ */
+export async function readRawBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  types: readonly string[],
+): Promise<ReadBody> {
+  const type = request.headers["content-type"];
+  if (!types.includes(mediaType(type))) {
+    const allowed = types.map((each) => `"${each}"`).join(" or ");
+    throw new AppError(
+      "unsupported_media_type",
+      `Content-Type is ${type === undefined ? "absent" : showValue(type)}; expected ${allowed}.`,
+      { param: "content-type" },
+    );
+  }
+  return { bytes: await readBody(request, limitBytes), value: undefined };
+}
+
+/** A content type without its parameters, in lower case; empty when absent. */
+function mediaType(contentType: string | undefined): string {
+  return contentType?.split(";", 1)[0]!.trim().toLowerCase() ?? "";
 }
 
 /**
  * The body's bytes, decompressed. A declared length is read into a buffer of that size, so the body never exists twice.
- * @throws AppError unsupported_media_type, payload_too_large or client_closed
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed
  */
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const encoding = request.headers["content-encoding"] ?? "identity";
-  const declared = Number(request.headers["content-length"] ?? Number.NaN);
-  if (declared > limitBytes) throw tooLarge(limitBytes);
-  if (encoding === "identity") return collect(request, limitBytes, declared);
-  if (encoding !== "gzip") {
+  if (encoding !== "identity" && encoding !== "gzip") {
     throw new AppError(
       "unsupported_media_type",
       `Content-Encoding is ${showValue(encoding)}; expected "gzip" or "identity".`,
       { param: "content-encoding" },
     );
   }
-  const gunzip = createGunzip();
-  request.once("error", (error) => gunzip.destroy(error));
-  return collect(request.pipe(gunzip), limitBytes, Number.NaN);
+  const declared = Number(request.headers["content-length"] ?? Number.NaN);
+  if (declared > limitBytes) throw tooLarge(limitBytes);
+  const bytes = await collect(request, limitBytes, declared);
+  return encoding === "gzip" ? decompress(bytes, limitBytes) : bytes;
 }
 
-function collect(source: Readable, limitBytes: number, declaredBytes: number): Promise<Buffer> {
+function collect(source: IncomingMessage, limitBytes: number, declaredBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     let whole: Buffer | undefined = Number.isNaN(declaredBytes) ? undefined : Buffer.allocUnsafe(declaredBytes);
     const chunks: Buffer[] = [];
@@ -78,16 +96,9 @@ function collect(source: Readable, limitBytes: number, declaredBytes: number): P
         reject(new AppError("client_closed", "The client closed the connection before its request was whole."));
     });
     source.once("error", (error) =>
-      reject(new AppError("invalid_request", "The body could not be read or decompressed.", { cause: error })),
+      reject(new AppError("invalid_request", "The body could not be read.", { cause: error })),
     );
   });
-}
-
-function tooLarge(limitBytes: number): AppError {
-  return new AppError(
-    "payload_too_large",
-    `The body has more than ${limitBytes} bytes, the most that this operation takes.`,
-  );
 }
 
 /** The value, or an error that says where the text stops being JSON. */

@@ -1,7 +1,7 @@
 /** Writes whole answers: JSON, text, nothing, and errors. */
 import type { ServerResponse } from "node:http";
 import { toErrorBody, errorTable, type AppError } from "../errors.ts";
-import type { AnswerHeaders } from "./route.ts";
+import type { AnswerHeaders, ErrorWriter } from "./route.ts";
 
 export function replyJson(response: ServerResponse, status: number, value: unknown, headers?: AnswerHeaders): void {
   replyText(response, status, { text: JSON.stringify(value), type: "application/json" }, headers);
@@ -13,8 +13,16 @@ export function replyText(
   content: { text: string; type: string },
   headers?: AnswerHeaders,
 ): void {
-  const bytes = Buffer.from(content.text);
-  response.writeHead(status, { "content-type": content.type, "content-length": bytes.length, ...headers });
+  replyBytes(response, status, { bytes: Buffer.from(content.text), type: content.type }, headers);
+}
+
+export function replyBytes(
+  response: ServerResponse,
+  status: number,
+  { bytes, type }: { readonly bytes: Uint8Array; readonly type: string },
+  headers?: AnswerHeaders,
+): void {
+  response.writeHead(status, { "content-type": type, "content-length": bytes.length, ...headers });
   response.end(bytes);
 }
 
@@ -23,9 +31,18 @@ export function replyEmpty(response: ServerResponse, status: number, headers?: A
   response.end();
 }
 
-/** The error with its status and the headers that tell a client what to do: wait, retry, authenticate. */
-export function replyError(response: ServerResponse, error: AppError, headers?: AnswerHeaders): void {
-  replyJson(response, error.status, toErrorBody(error), { ...headers, ...error.headers, ...errorHeaders(error) });
+/**
+ * The error with its status and the headers that tell a client what to do: wait, retry, authenticate.
+ * @param write the dialect of the operation's protocol; absent: OpenAI's error object
+ */
+export function replyError(
+  response: ServerResponse,
+  error: AppError,
+  { headers, write }: { readonly headers?: AnswerHeaders; readonly write?: ErrorWriter | undefined } = {},
+): void {
+  const allHeaders = { ...headers, ...error.headers, ...errorHeaders(error) };
+  if (write === undefined) return replyJson(response, error.status, toErrorBody(error), allHeaders);
+  replyBytes(response, error.status, write(error, response.req.headers["content-type"]), allHeaders);
 }
 
 function errorHeaders(error: AppError): AnswerHeaders {

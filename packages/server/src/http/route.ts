@@ -1,5 +1,6 @@
 /** What a feature gives to http/: an operation and the function that serves it. No framework type is in sight. */
 import type { Operation } from "../api/operation.ts";
+import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
 
@@ -23,20 +24,36 @@ export type AnswerHeaders = Readonly<Record<string, string>>;
 
 export type RouteAnswer =
   | { readonly kind: "json"; readonly value: unknown; readonly status?: number; readonly headers?: AnswerHeaders }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly type: string; readonly headers?: AnswerHeaders }
   | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: AnswerHeaders }
   | { readonly kind: "empty"; readonly status: number; readonly headers?: AnswerHeaders }
   /** Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one. */
   | { readonly kind: "events"; readonly events: AsyncIterable<string>; readonly headers?: AnswerHeaders };
 
 /** An operation and its server. The type of the body is known to `route` alone; http checks the value against the schema. */
-export interface Route {
+export interface Route extends RouteOptions {
   readonly operation: Operation;
   readonly serve: (input: RouteInput<never>) => Promise<RouteAnswer> | RouteAnswer;
 }
 
+/** Where a route differs from the others. */
+export interface RouteOptions {
+  /** Largest body, after decompression; absent: the limit of JSON bodies. */
+  readonly bodyLimitBytes?: number;
+  /** An error's body in the dialect of the operation's protocol; absent: OpenAI's error object. */
+  readonly writeError?: ErrorWriter;
+}
+
+/** @param contentType the request's, as it was sent */
+export type ErrorWriter = (
+  error: AppError,
+  contentType: string | undefined,
+) => { readonly bytes: Uint8Array; readonly type: string };
+
 export function route<Body>(
   operation: Operation<Body>,
   serve: (input: RouteInput<Body>) => Promise<RouteAnswer> | RouteAnswer,
+  options: RouteOptions = {},
 ): Route {
-  return { operation, serve };
+  return { operation, serve, ...options };
 }

@@ -5,13 +5,12 @@ import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
-import { readJsonBody, type ReadBody } from "./body.ts";
+import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
-import { queryOf, readQueryBody } from "./query-body.ts";
-import { replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
-import type { Route, RouteAnswer, RouteInput } from "./route.ts";
+import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
+import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
 
 export interface ServeContext {
   readonly settings: {
@@ -45,12 +44,7 @@ export async function serveExchange(
 ): Promise<void> {
   try {
     const scope = await admit(exchange, route.operation, context);
-    const { bytes, value } =
-      route.operation.body === undefined
-        ? noBody
-        : route.operation.queryAsBody === true
-          ? await readQueryBody(exchange.request, context.settings.max_json_body_bytes, route.operation.body)
-          : await readJsonBody(exchange.request, context.settings.max_json_body_bytes);
+    const { bytes, value } = await read(exchange, route, context);
     const answer = await route.serve({
       // The route was made with the type of its own operation's body; http only checks that the value has it.
       body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
@@ -58,7 +52,7 @@ export async function serveExchange(
       // Operations without a permission are served by functions that do not look at the scope.
       scope: scope as Scope,
       path: pathParameters(route.operation.path, path),
-      query: queryOf(exchange.request),
+      query: new URLSearchParams(queryOf(exchange.request.url)),
       headers: exchange.request.headers,
       requestId: exchange.requestId,
       signal: exchange.signal,
@@ -66,7 +60,7 @@ export async function serveExchange(
     } satisfies RouteInput<never>);
     await send(exchange, answer, context);
   } catch (thrown) {
-    fail(exchange, thrown, context);
+    fail(exchange, thrown, { logger: context.logger, write: route.writeError });
   } finally {
     exchange.served();
   }
@@ -80,6 +74,13 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
   return exchange.scope;
 }
 
+function read({ request }: Exchange, route: Route, { settings }: ServeContext): ReadBody | Promise<ReadBody> {
+  const { body, rawBody } = route.operation;
+  const limitBytes = route.bodyLimitBytes ?? settings.max_json_body_bytes;
+  if (rawBody !== undefined) return readRawBody(request, limitBytes, rawBody.types);
+  return body === undefined ? noBody : readJsonBody(request, limitBytes);
+}
+
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
   const { response, signal } = exchange;
   // A stream is begun even then, so that its source learns of the abort and cleans up.
@@ -89,6 +90,8 @@ async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger 
       return replyJson(response, answer.status ?? 200, answer.value, answer.headers);
     case "text":
       return replyText(response, 200, answer, answer.headers);
+    case "bytes":
+      return replyBytes(response, 200, answer, answer.headers);
     case "empty":
       return replyEmpty(response, answer.status, answer.headers);
     case "events": {
@@ -104,11 +107,15 @@ async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger 
   }
 }
 
-function fail(exchange: Exchange, thrown: unknown, { logger }: ServeContext): void {
+function fail(
+  exchange: Exchange,
+  thrown: unknown,
+  { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },
+): void {
   // Whatever breaks after the client left, or after the server gave up, is a consequence of that.
   const error = noteFailure(exchange, exchange.signal.aborted ? exchange.signal.reason : thrown, logger);
   if (exchange.response.headersSent) exchange.response.destroy();
-  else if (!exchange.response.destroyed) replyError(exchange.response, error);
+  else if (!exchange.response.destroyed) replyError(exchange.response, error, { write });
 }
 
 function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {
@@ -121,6 +128,11 @@ function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {
       "request failed by a fault of ours",
     );
   return error;
+}
+
+function queryOf(url: string | undefined): string {
+  const start = url?.indexOf("?") ?? -1;
+  return start === -1 ? "" : url!.slice(start + 1);
 }
 
 /** Fastify names the rest of a path `*`; the operation has a word for it. */

@@ -14,7 +14,7 @@ import { refuseConnection } from "./connection-error.ts";
 import { Exchange, type FinishedExchange } from "./exchange.ts";
 import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
 import { replyEmpty, replyError } from "./reply.ts";
-import type { AnswerHeaders, Route } from "./route.ts";
+import type { Route } from "./route.ts";
 
 /** The part of the server's settings that http needs. */
 export interface HttpSettings {
@@ -92,11 +92,12 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       (exchange, path) => void serveExchange(exchange, route, { context, path }),
     );
   }
-  for (const [path, operations] of groupByPath(parts.routes)) {
-    const allowed = operations.map(({ method }) => method);
+  for (const [path, routes] of groupByPath(parts.routes)) {
+    const allowed = routes.map(({ operation }) => operation.method);
+    const write = routes[0]?.writeError;
     const others = methods.filter((method) => !allowed.includes(method as Operation["method"]));
     mount(path, others, "method_not_allowed", (exchange) => {
-      refuse(exchange, methodNotAllowed(exchange, allowed), { allow: allowed.join(", ") });
+      refuse(exchange, methodNotAllowed(exchange, allowed), { headers: { allow: allowed.join(", ") }, write });
     });
     mount(path, "OPTIONS", "preflight", (exchange) => {
       replyEmpty(exchange.response, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) });
@@ -179,9 +180,9 @@ function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void 
   );
 }
 
-function refuse(exchange: Exchange, error: AppError, headers?: AnswerHeaders): void {
+function refuse(exchange: Exchange, error: AppError, form?: Parameters<typeof replyError>[2]): void {
   exchange.outcome = error.code;
-  replyError(exchange.response, error, headers);
+  replyError(exchange.response, error, form);
   exchange.served();
 }
 
@@ -195,9 +196,6 @@ function toFastifyPath(path: string): string {
   return path.replace(/\{\+\w+\}$/, "*").replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-function groupByPath(routes: readonly Route[]): Map<string, Operation[]> {
-  return Map.groupBy(
-    routes.map((route) => route.operation),
-    (operation) => toFastifyPath(operation.path),
-  );
+function groupByPath(routes: readonly Route[]): Map<string, Route[]> {
+  return Map.groupBy(routes, ({ operation }) => toFastifyPath(operation.path));
 }

@@ -32,7 +32,6 @@ const engineMakers: EngineMakers = {
   amazon_bedrock: vendor,
   mistral: vendor,
   cohere: vendor,
-  flite: async () => (await import("./flite/engine.ts")).createFliteEngine,
   llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 

@@ -86,8 +86,7 @@ async function chooseNext(
   };
   const token = chooseToken({ ...choosing, logits: next.logits });
   if (token !== undefined) return { token, next };
-  const all = await evaluateAllAgain(sequence);
-  const logits = new Map([...all].filter(([each]) => choosing.allowed(each)));
+  const logits = await evaluateAllAgain(sequence);
   const rare = chooseToken({ ...choosing, logits });
   if (rare === undefined)
     throw new AppError("upstream_failed", "No token of the model fits the grammar of the answer.");

@@ -13,8 +13,7 @@ import { firstAfter, type RangeSeries } from "./range-series.ts";
 /** The range argument of a call, evaluated. */
 export interface RangeArgument {
   readonly expression: Expression;
-  /** Made one by one, so that preparing many series does not hold the thread. */
-  readonly series: readonly (() => RangeSeries)[];
+  readonly series: readonly RangeSeries[];
   readonly rangeMs: number;
   readonly fixedMs: number | undefined;
   readonly offsetMs: number;
@@ -33,8 +32,8 @@ export async function evaluateRangeCall(call: Call, evaluation: RangeEvaluation)
   const { range, grid, context } = evaluation;
   refuseBoundary(call, range);
   const columns: Column[] = [];
-  for (const make of range.series) {
-    const column = await evaluateSeries(call, make(), evaluation);
+  for (const series of range.series) {
+    const column = await evaluateSeries(call, series, evaluation);
     if (isEmpty(column)) continue;
     if (call.function !== "absent_over_time") context.budget.hold(grid.count);
     columns.push(column);
@@ -73,17 +72,14 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
   });
   const column = newColumn(series.labels, series.dropName || !keepsName.has(call.function), grid.count);
   const window = newWindow();
-  const reach: Reach = {
-    before: boundary === null ? 0 : lookbackMs,
-    after: boundary === "smoothed" ? lookbackMs : 0,
-  };
-  if (budget.spend(series.floats.times.length)) await budget.breathe();
+  const before = boundary === null ? 0 : lookbackMs;
+  const after = boundary === "smoothed" ? lookbackMs : 0;
   for (let step = 0; step < grid.count; step++) {
     window.step = step;
     window.timeMs = timeAt(grid, step);
     window.endMs = (range.fixedMs ?? window.timeMs) - range.offsetMs;
     window.startMs = window.endMs - rangeMs;
-    moveWindow(window, series, reach);
+    moveWindow(window, series, { fromMs: window.startMs - before, toMs: window.endMs + after });
     const samples = window.endFloat - window.firstFloat + window.endHistogram - window.firstHistogram;
     if (samples > 0) kernel(window, column);
     if (budget.spend(samples + 1)) await budget.breathe();
@@ -104,10 +100,9 @@ function newWindow(): Window {
   };
 }
 
-/** Moves the window's indexes to samples later than its first time up to its last; both only ever grow. */
-function moveWindow(window: Window, { floats, histograms }: RangeSeries, reach: Reach): void {
-  const fromMs = window.startMs - reach.before;
-  const toMs = window.endMs + reach.after;
+/** Moves the window's indexes to later than `fromMs` up to `toMs`; both only ever grow. */
+function moveWindow(window: Window, { floats, histograms }: RangeSeries, span: { fromMs: number; toMs: number }): void {
+  const { fromMs, toMs } = span;
   if (window.step === 0) {
     window.firstFloat = window.endFloat = firstAfter(floats.times, fromMs);
     window.firstHistogram = window.endHistogram = firstAfter(histograms.times, fromMs);
@@ -117,12 +112,6 @@ function moveWindow(window: Window, { floats, histograms }: RangeSeries, reach: 
   if (histograms.times.length === 0) return;
   window.firstHistogram = advance(histograms.times, window.firstHistogram, fromMs);
   window.endHistogram = advance(histograms.times, Math.max(window.endHistogram, window.firstHistogram), toMs);
-}
-
-/** How far samples beyond the range are needed, in milliseconds. */
-interface Reach {
-  readonly before: number;
-  readonly after: number;
 }
 
 function advance(times: Float64Array, from: number, timeMs: number): number {

@@ -1,0 +1,21 @@
+/** How OpenTelemetry data come in: `otlp` of the configuration file. */
+import { Type, type Static } from "typebox";
+import { bytes } from "./quantities.ts";
+
+export const otlp = Type.Object(
+  {
+    max_body_bytes: bytes(67_108_864, "Largest request of an exporter, after decompression; more is a 413."),
+    grpc_port: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 65_535,
+        // Kubernetes sets names that end in _PORT beside a service to "tcp://…".
+        env: "SOUNDING_OTLP_GRPC_LISTEN_PORT",
+        description:
+          "TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. Absent: no gRPC; OTLP/HTTP is always there.",
+      }),
+    ),
+  },
+  { default: {}, description: "How OpenTelemetry data come in." },
+);
+export type OtlpSettings = Static<typeof otlp>;

@@ -1,0 +1,168 @@
+/** OTLP's AnyValue as the store keeps it: one letter for the kind, and the value as text (see `attributeKinds`). */
+import { isUtf8 } from "node:buffer";
+import type { StringColumn } from "../../store/column-writers.ts";
+import { attributeKinds } from "../../store/schema.ts";
+import type { Hash64 } from "./hash64.ts";
+import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
+import { malformed, MessageScan } from "./message-scan.ts";
+import { boolAt, doubleAt, doubleText, int64TextAt } from "./numbers.ts";
+
+/** How deep lists and maps may be nested; beyond it a request is refused. */
+export const maximumDepth = 64;
+
+const letters = Object.fromEntries(
+  Object.entries(attributeKinds).map(([kind, letter]) => [kind, letter.charCodeAt(0)]),
+) as Record<keyof typeof attributeKinds, number>;
+export const stringKind = letters.string;
+export const integerKind = letters.integer;
+export const doubleKind = letters.double;
+
+const kindByField = [
+  letters.empty,
+  letters.string,
+  letters.boolean,
+  letters.integer,
+  letters.double,
+  letters.array,
+  letters.map,
+  letters.bytes,
+];
+
+/** Writes bytes that should be UTF-8; what is not becomes U+FFFD. */
+export function writeText(column: StringColumn, bytes: Uint8Array, start: number, end: number): void {
+  if (isValidText(bytes, start, end)) column.bytes(bytes, start, end);
+  else column.text(textAt(bytes, start, end));
+}
+
+export function textAt(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+}
+
+function isValidText(bytes: Uint8Array, start: number, end: number): boolean {
+  let seen = 0;
+  if (end - start <= 64) {
+    for (let index = start; index < end; index += 1) seen |= bytes[index]!;
+    if (seen < 0x80) return true;
+  }
+  return isUtf8(bytes.subarray(start, end));
+}
+
+/** The value that was read last. One reader serves many values, one after the other. */
+export class AnyValueReader {
+  readonly #scan = new MessageScan(anyValue);
+  /** ASCII code of the letter of `attributeKinds`. */
+  kind = letters.empty;
+  /** Where a string's or bytes' content, or a number, stands. */
+  start = 0;
+  end = 0;
+
+  /** Reads the AnyValue at that place; the empty one when `start` is 0. */
+  read(bytes: Uint8Array, start: number, end: number): void {
+    this.kind = letters.empty;
+    this.start = 0;
+    this.end = 0;
+    if (start === 0) return;
+    const length = end - start;
+    // Nearly every value is one short string: tag 0x0A, a length of one byte, the text.
+    if (length >= 2 && length < 0x82 && bytes[start] === 0x0a && bytes[start + 1] === length - 2) {
+      this.kind = letters.string;
+      this.start = start + 2;
+      this.end = end;
+      return;
+    }
+    this.#scan.read(bytes, start, end);
+    // Of a oneof the last on the wire counts.
+    for (let field = 1; field < kindByField.length; field += 1) {
+      if (this.#scan.starts[field]! > this.start) {
+        this.kind = kindByField[field]!;
+        this.start = this.#scan.starts[field]!;
+        this.end = this.#scan.ends[field]!;
+      }
+    }
+  }
+
+  /** Writes the value as text. */
+  write(column: StringColumn, bytes: Uint8Array): void {
+    if (this.kind === letters.string) writeText(column, bytes, this.start, this.end);
+    else if (this.kind === letters.empty) column.addDefault();
+    else column.text(this.text(bytes));
+  }
+
+  /** Adds the value to a hash, the same for every way of encoding it. */
+  hash(hash: Hash64, bytes: Uint8Array): void {
+    hash.add(this.kind, 0);
+    if (this.kind === letters.array || this.kind === letters.map) hash.addText(this.text(bytes));
+    else hash.addBytes(bytes, this.start, this.end);
+  }
+
+  text(bytes: Uint8Array): string {
+    switch (this.kind) {
+      case letters.string:
+        return textAt(bytes, this.start, this.end);
+      case letters.integer:
+        return int64TextAt(bytes, this.start);
+      case letters.double:
+        return doubleText(doubleAt(bytes, this.start));
+      case letters.boolean:
+        return String(boolAt(bytes, this.start));
+      case letters.bytes:
+        return base64At(bytes, this.start, this.end);
+      case letters.array:
+        return JSON.stringify({ arrayValue: { values: arrayItems(bytes, this.start, this.end, 1) } });
+      case letters.map:
+        return JSON.stringify({ kvlistValue: { values: mapEntries(bytes, this.start, this.end, 1) } });
+      default:
+        return "";
+    }
+  }
+}
+
+function base64At(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("base64");
+}
+
+/** A value inside a list or a map, as OTLP/JSON writes it. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+function toJson(bytes: Uint8Array, start: number, end: number, depth: number): Record<string, unknown> {
+  if (depth > maximumDepth) throw malformed(`a value is nested more than ${maximumDepth} deep`, "AnyValue");
+  const value = new AnyValueReader();
+  value.read(bytes, start, end);
+  switch (value.kind) {
+    case letters.string:
+      return { stringValue: value.text(bytes) };
+    case letters.integer:
+      return { intValue: value.text(bytes) };
+    case letters.double: {
+      const number = doubleAt(bytes, value.start);
+      return { doubleValue: Number.isFinite(number) && !Object.is(number, -0) ? number : doubleText(number) };
+    }
+    case letters.boolean:
+      return { boolValue: boolAt(bytes, value.start) };
+    case letters.bytes:
+      return { bytesValue: value.text(bytes) };
+    case letters.array:
+      return { arrayValue: { values: arrayItems(bytes, value.start, value.end, depth + 1) } };
+    case letters.map:
+      return { kvlistValue: { values: mapEntries(bytes, value.start, value.end, depth + 1) } };
+    default:
+      return {};
+  }
+}
+
+function arrayItems(bytes: Uint8Array, start: number, end: number, depth: number): unknown[] {
+  const scan = new MessageScan(arrayValue);
+  scan.read(bytes, start, end);
+  const items = scan.list(1);
+  return Array.from({ length: items.length }, (_, index) => toJson(bytes, items.start(index), items.end(index), depth));
+}
+
+function mapEntries(bytes: Uint8Array, start: number, end: number, depth: number): unknown[] {
+  const scan = new MessageScan(keyValueList);
+  scan.read(bytes, start, end);
+  const entries = scan.list(1);
+  return Array.from({ length: entries.length }, (_, index) => {
+    const entry = new MessageScan(keyValue);
+    entry.read(bytes, entries.start(index), entries.end(index));
+    const value = entry.has(2) ? toJson(bytes, entry.starts[2]!, entry.ends[2]!, depth) : {};
+    return { key: textAt(bytes, entry.starts[1]!, entry.ends[1]!), value };
+  });
+}

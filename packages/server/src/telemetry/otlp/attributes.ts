@@ -1,0 +1,102 @@
+/** Lists of OTLP attributes: read one by one, hashed whatever their order, and written as the store's maps. */
+import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
+import { AnyValueReader, stringKind, writeText } from "./any-value.ts";
+import { Hash64 } from "./hash64.ts";
+import { keyValue } from "./messages.ts";
+import { MessageScan, type RangeList } from "./message-scan.ts";
+
+/** Where the key and the value of the attribute that was read last stand. */
+export class AttributeReader {
+  readonly #scan = new MessageScan(keyValue);
+  keyStart = 0;
+  keyEnd = 0;
+  /** Of the AnyValue; 0 when there is none. */
+  valueStart = 0;
+  valueEnd = 0;
+
+  read(bytes: Uint8Array, start: number, end: number): void {
+    // Nearly every attribute is a short key and then a short value, each with a length of one byte.
+    const keyEnd = start + 2 + bytes[start + 1]!;
+    if (
+      bytes[start] === 0x0a &&
+      keyEnd + 2 <= end &&
+      bytes[start + 1]! < 0x80 &&
+      bytes[keyEnd] === 0x12 &&
+      end === keyEnd + 2 + bytes[keyEnd + 1]! &&
+      bytes[keyEnd + 1]! < 0x80
+    ) {
+      this.keyStart = start + 2;
+      this.keyEnd = keyEnd;
+      this.valueStart = keyEnd + 2;
+      this.valueEnd = end;
+      return;
+    }
+    this.#scan.read(bytes, start, end);
+    const { starts, ends } = this.#scan;
+    this.keyStart = starts[1]!;
+    this.keyEnd = ends[1]!;
+    this.valueStart = starts[2]!;
+    this.valueEnd = ends[2]!;
+  }
+}
+
+/** Writes one map after the other, and beside each the letters of its values' kinds. */
+export class AttributeWriter {
+  readonly #value = new AnyValueReader();
+  readonly #reader = new AttributeReader();
+  #kinds = new Uint8Array(64);
+  #count = 0;
+  #allStrings = true;
+
+  /** Adds an attribute to the row's map. */
+  add(map: MapColumn, bytes: Uint8Array, attribute: AttributeReader): void {
+    writeText(map.keys, bytes, attribute.keyStart, attribute.keyEnd);
+    this.#value.read(bytes, attribute.valueStart, attribute.valueEnd);
+    this.#value.write(map.values, bytes);
+    if (this.#value.kind !== stringKind) this.#allStrings = false;
+    if (this.#count === this.#kinds.length) {
+      const larger = new Uint8Array(this.#count * 2);
+      larger.set(this.#kinds);
+      this.#kinds = larger;
+    }
+    this.#kinds[this.#count++] = this.#value.kind;
+  }
+
+  /** Ends the row's map. */
+  end(map: MapColumn, types: StringColumn): void {
+    map.end();
+    if (this.#allStrings) types.addDefault();
+    else types.bytes(this.#kinds, 0, this.#count);
+    this.#count = 0;
+    this.#allStrings = true;
+  }
+
+  /** Writes a whole list as one row's map. */
+  write(columns: { readonly map: MapColumn; readonly types: StringColumn }, bytes: Uint8Array, list: RangeList): void {
+    for (let index = 0; index < list.length; index += 1) {
+      this.#reader.read(bytes, list.start(index), list.end(index));
+      this.add(columns.map, bytes, this.#reader);
+    }
+    this.end(columns.map, columns.types);
+  }
+}
+
+const reader = new AttributeReader();
+const value = new AnyValueReader();
+const each = new Hash64();
+
+/** Adds the attributes to a hash so that their order does not matter. */
+export function hashAttributes(hash: Hash64, bytes: Uint8Array, list: RangeList): Hash64 {
+  let low = 0;
+  let high = 0;
+  for (let index = 0; index < list.length; index += 1) {
+    reader.read(bytes, list.start(index), list.end(index));
+    each.reset().addBytes(bytes, reader.keyStart, reader.keyEnd);
+    value.read(bytes, reader.valueStart, reader.valueEnd);
+    value.hash(each, bytes);
+    each.finish();
+    low = (low + each.low) | 0;
+    high = (high + each.high) | 0;
+  }
+  return hash.add(low, high).add(list.length, 0);
+}

@@ -1,0 +1,64 @@
+/** Taking one export request: decode, append, and only then say so. */
+import type { Batch, Store } from "../../store/store.ts";
+import type { CheckedKey } from "../../tenant.ts";
+import type { Encoding, Outcome } from "./answers.ts";
+import { decodeExport } from "./decode-export.ts";
+import { GroupReader, type SettingsOf } from "./groups.ts";
+import { Intake } from "./intake.ts";
+import type { JsonConverter } from "./json-converter.ts";
+import type { Signal } from "./signals.ts";
+
+/** The part of the store that takes rows. */
+export type RowStore = Pick<Store, "append" | "isKnown">;
+
+export interface IngestParts {
+  readonly store: RowStore;
+  readonly settingsOf: SettingsOf;
+  readonly converter: JsonConverter;
+  /** UNIX milliseconds. */
+  readonly now?: () => number;
+}
+
+/** One request, decompressed. */
+export interface ExportRequest {
+  readonly key: CheckedKey;
+  readonly signal: Signal;
+  readonly encoding: Encoding;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Resolves when every row is durable.
+ * @throws AppError invalid_request or invalid_json for what cannot be decoded, then nothing is stored; rate_limited or
+ *   overloaded when the store cannot take the rows now
+ */
+export type Ingest = (request: ExportRequest) => Promise<Outcome>;
+
+export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
+  return async ({ key, signal, encoding, bytes }) => {
+    const intake = new Intake({ organizationId: key.organizationId, nowMs: now(), store });
+    const groups = new GroupReader({ key, settingsOf, intake });
+    const protobuf = encoding === "json" ? await converter.convert(bytes, signal) : bytes;
+    await decodeExport(protobuf, signal, { intake, groups });
+    await appendAll(store, intake.finish());
+    return { accepted: intake.accepted, rejected: intake.rejected, message: intake.rejection(signal.items) };
+  };
+}
+
+/** Rows of one request that wait in the store's queue at a time, so that a large request is not too large for the queue. */
+const waveBytes = 8_388_608;
+
+async function appendAll(store: RowStore, batches: readonly Batch[]): Promise<void> {
+  let wave: Promise<void>[] = [];
+  let bytes = 0;
+  for (const batch of batches) {
+    if (bytes + batch.block.length > waveBytes && wave.length > 0) {
+      await Promise.all(wave);
+      wave = [];
+      bytes = 0;
+    }
+    wave.push(store.append(batch));
+    bytes += batch.block.length;
+  }
+  await Promise.all(wave);
+}

@@ -1,0 +1,73 @@
+/**
+ * Attributes that have a column of their own, under today's names and older ones: OpenTelemetry's GenAI conventions
+ * (https://github.com/open-telemetry/semantic-conventions-genai), their predecessors (`gen_ai.system`, `llm.…`),
+ * OpenInference (https://github.com/Arize-ai/openinference), Traceloop and the AI SDK (`ai.…`).
+ */
+import { AttributeNames } from "./attribute-finder.ts";
+
+const openInferenceKinds = {
+  LLM: "chat",
+  EMBEDDING: "embeddings",
+  AGENT: "invoke_agent",
+  TOOL: "execute_tool",
+  RETRIEVER: "retrieval",
+  GUARDRAIL: "apply_guardrail",
+};
+const traceloopKinds = { workflow: "invoke_workflow", agent: "invoke_agent", tool: "execute_tool" };
+const traceloopRequests = { chat: "chat", completion: "text_completion", embedding: "embeddings" };
+const aiSdkOperations = {
+  "ai.generateText.doGenerate": "chat",
+  "ai.streamText.doStream": "chat",
+  "ai.generateObject.doGenerate": "chat",
+  "ai.streamObject.doStream": "chat",
+  "ai.embed.doEmbed": "embeddings",
+  "ai.embedMany.doEmbed": "embeddings",
+  "ai.toolCall": "execute_tool",
+};
+
+/** In the order of the columns of `spans`. */
+export const spanAttributes = new AttributeNames({
+  operation: [
+    "gen_ai.operation.name",
+    { name: "llm.request.type", values: traceloopRequests },
+    { name: "openinference.span.kind", values: openInferenceKinds },
+    { name: "traceloop.span.kind", values: traceloopKinds },
+    { name: "ai.operationId", values: aiSdkOperations },
+  ],
+  provider: ["gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider"],
+  request_model: ["gen_ai.request.model", "llm.request.model", "llm.model_name", "embedding.model_name", "ai.model.id"],
+  response_model: ["gen_ai.response.model", "llm.response.model", "ai.response.model"],
+  agent_name: ["gen_ai.agent.name", "agent.name", "agent_name"],
+  agent_class: ["gen_ai.agent.class", "agent.class", "agent_class", "airefinery.agent.class"],
+  session_id: [
+    "gen_ai.conversation.id",
+    "session.id",
+    "session_id",
+    "langfuse.session.id",
+    "traceloop.association.properties.session_id",
+  ],
+  input_tokens: [
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "ai.usage.inputTokens",
+    "ai.usage.promptTokens",
+  ],
+  output_tokens: [
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.usage.completion_tokens",
+    "llm.token_count.completion",
+    "ai.usage.outputTokens",
+    "ai.usage.completionTokens",
+  ],
+  error_type: ["error.type"],
+});
+
+/** What a resource says of the project and the service. */
+export const resourceAttributes = new AttributeNames({
+  project: ["project.name", "project_name"],
+  namespace: ["service.namespace"],
+  service: ["service.name"],
+});

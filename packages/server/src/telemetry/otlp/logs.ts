@@ -1,0 +1,109 @@
+/** Log records as rows of `logs`. */
+import { levels, logs } from "../../store/schema.ts";
+import { AnyValueReader, textAt, writeText } from "./any-value.ts";
+import { AttributeWriter } from "./attributes.ts";
+import type { Group } from "./groups.ts";
+import { Hash64 } from "./hash64.ts";
+import { writeIdOrNothing } from "./ids.ts";
+import type { Intake } from "./intake.ts";
+import { logRecord } from "./messages.ts";
+import { MessageScan } from "./message-scan.ts";
+import { fixed32At, fixed64At, uint32At } from "./numbers.ts";
+import { millisecondsProblem, timeProblem } from "./time-check.ts";
+
+function logBlock(intake: Intake) {
+  return intake.block(logs);
+}
+
+const levelWords: readonly (readonly [RegExp, number])[] = [
+  [/^(?:trace|debug|verbose|fine)/i, levels.debug],
+  [/^warn/i, levels.warning],
+  [/^(?:err|fatal|crit|alert|emerg|panic|severe)/i, levels.error],
+];
+
+/** OTLP's severity as one of the four levels: by its number, else by its text, else `info`. */
+export function levelOf(severityNumber: number, severityText: string): number {
+  if (severityNumber >= 1 && severityNumber <= 24) {
+    if (severityNumber <= 8) return levels.debug;
+    if (severityNumber <= 12) return levels.info;
+    return severityNumber <= 16 ? levels.warning : levels.error;
+  }
+  return levelWords.find(([pattern]) => pattern.test(severityText.trim()))?.[1] ?? levels.info;
+}
+
+export class LogDecoder {
+  readonly #intake: Intake;
+  readonly #record = new MessageScan(logRecord);
+  readonly #body = new AnyValueReader();
+  readonly #writer = new AttributeWriter();
+  readonly #hash = new Hash64();
+  readonly #kind = new Uint8Array(1);
+  readonly #receivedAt = Buffer.alloc(8);
+  #position = 0;
+
+  constructor(intake: Intake) {
+    this.#intake = intake;
+    this.#receivedAt.writeBigUInt64LE(BigInt(Math.round(intake.nowMs * 1e6)));
+  }
+
+  count(): number {
+    return 1;
+  }
+
+  add(bytes: Uint8Array, start: number, end: number, group: Group): void {
+    const scan = this.#record;
+    scan.read(bytes, start, end);
+    this.#position += 1;
+    const timeAt = this.#timeAt(bytes);
+    const problem = timeAt === 0 ? millisecondsProblem(this.#intake.nowMs, group) : timeProblem(bytes, timeAt, group);
+    if (problem !== undefined) {
+      this.#intake.reject(problem);
+      return;
+    }
+    const { starts, ends } = scan;
+    const block = logBlock(this.#intake);
+    const { columns } = block;
+    columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+    columns.project.bytes(group.project, 0, group.project.length);
+    if (timeAt === 0) columns.time.copy(this.#receivedAt, 0);
+    else columns.time.copy(bytes, timeAt);
+    if (starts[11] !== 0) columns.observed_time.copy(bytes, starts[11]!);
+    // The request may come again, and then the record is the same one: by its bytes, its place and its groups.
+    const hash = this.#hash.reset().addBytes(bytes, start, end).addBytes(group.resourceId, 0, 8);
+    columns.record_id.copy(hash.addBytes(group.scopeId, 0, 8).add(this.#position, 0).finish().bytes(), 0);
+    this.#writeSeverity(columns, bytes);
+    columns.service.bytes(group.service, 0, group.service.length);
+    writeIdOrNothing(columns.trace_id, bytes, { start: starts[9]!, end: ends[9]!, size: 16 });
+    writeIdOrNothing(columns.span_id, bytes, { start: starts[10]!, end: ends[10]!, size: 8 });
+    if (starts[8] !== 0) columns.flags.unsigned(fixed32At(bytes, starts[8]!));
+    writeText(columns.event_name, bytes, starts[12]!, ends[12]!);
+    this.#body.read(bytes, starts[5]!, ends[5]!);
+    this.#body.write(columns.body, bytes);
+    this.#kind[0] = this.#body.kind;
+    columns.body_type.bytes(this.#kind, 0, 1);
+    columns.resource_id.copy(group.resourceId, 0);
+    columns.scope_id.copy(group.scopeId, 0);
+    this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(6));
+    if (starts[7] !== 0) columns.dropped_attributes.unsigned(uint32At(bytes, starts[7]!));
+    columns.days.unsigned(group.days);
+    block.endRow();
+    this.#intake.accepted += 1;
+  }
+
+  /** The record's own time, else when it was observed, else 0: it has none. */
+  #timeAt(bytes: Uint8Array): number {
+    const { starts } = this.#record;
+    if (starts[1] !== 0 && fixed64At(bytes, starts[1]!) !== 0) return starts[1]!;
+    return starts[11] !== 0 && fixed64At(bytes, starts[11]!) !== 0 ? starts[11]! : 0;
+  }
+
+  #writeSeverity(columns: ReturnType<typeof logBlock>["columns"], bytes: Uint8Array): void {
+    const { starts, ends } = this.#record;
+    const sent = starts[2] === 0 ? 0 : uint32At(bytes, starts[2]!);
+    const severity = sent > 255 ? 0 : sent;
+    const isKnown = severity >= 1 && severity <= 24;
+    columns.severity_number.unsigned(severity);
+    columns.level.unsigned(levelOf(severity, isKnown ? "" : textAt(bytes, starts[3]!, ends[3]!)));
+    writeText(columns.severity_text, bytes, starts[3]!, ends[3]!);
+  }
+}

@@ -1,0 +1,185 @@
+/**
+ * Where the fields of one protobuf message lie in its bytes: read in one pass, without making an object of any value.
+ * Fields come in any order on the wire, and rows need them in the table's. What is unknown is skipped; a known field
+ * with another wire type counts as unknown, as the protobuf specification says.
+ */
+import { AppError } from "../../errors.ts";
+import { type MessageType, wireType } from "./message-type.ts";
+
+/** Places of a repeated field's values, or of a map's entries: pairs of start and end. */
+export class RangeList {
+  #bounds = new Int32Array(16);
+  length = 0;
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  add(start: number, end: number): void {
+    const at = this.length * 2;
+    if (at === this.#bounds.length) {
+      const larger = new Int32Array(at * 2);
+      larger.set(this.#bounds);
+      this.#bounds = larger;
+    }
+    this.#bounds[at] = start;
+    this.#bounds[at + 1] = end;
+    this.length += 1;
+  }
+
+  start(index: number): number {
+    return this.#bounds[index * 2]!;
+  }
+
+  end(index: number): number {
+    return this.#bounds[index * 2 + 1]!;
+  }
+}
+
+/** How deep groups of unknown fields may be nested. */
+const maximumGroupDepth = 32;
+
+/** The last message that was read. One scan serves many messages of its type, one after the other. */
+export class MessageScan {
+  readonly #type: MessageType;
+  /** By field number: where the value begins (behind its tag and length), 0 when the message has no such field. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  readonly #lists: (RangeList | undefined)[];
+
+  constructor(type: MessageType) {
+    this.#type = type;
+    const size = type.acceptedWireTypes.length;
+    this.starts = new Int32Array(size);
+    this.ends = new Int32Array(size);
+    this.#lists = Array.from(type.repeated, (repeated) => (repeated === 1 ? new RangeList() : undefined));
+  }
+
+  /** The values of a repeated field. Repeated numbers may lie packed, several in one range. */
+  list(number: number): RangeList {
+    return this.#lists[number]!;
+  }
+
+  has(number: number): boolean {
+    return this.starts[number] !== 0;
+  }
+
+  /** @throws AppError invalid_request when the bytes are not a message */
+  read(bytes: Uint8Array, start: number, end: number): void {
+    const { starts, ends } = this;
+    const { acceptedWireTypes: accepted } = this.#type;
+    const lists = this.#lists;
+    starts.fill(0);
+    ends.fill(0);
+    for (const list of lists) list?.clear();
+    let at = start;
+    while (at < end) {
+      const tagAt = at;
+      let tag = bytes[at++]!;
+      if (tag >= 0x80) {
+        tag = readVarint32(bytes, tagAt, end);
+        at = varintEnd(bytes, tagAt, end);
+      }
+      const number = tag >>> 3;
+      let valueStart = at;
+      switch (tag & 7) {
+        case wireType.varint:
+          at = varintEnd(bytes, at, end);
+          break;
+        case wireType.fixed64:
+          at += 8;
+          break;
+        case wireType.fixed32:
+          at += 4;
+          break;
+        case wireType.bytes: {
+          let length = at < end ? bytes[at]! : 0x80;
+          if (length < 0x80) valueStart = at + 1;
+          else {
+            valueStart = varintEnd(bytes, at, end);
+            length = readVarint32(bytes, at, end);
+          }
+          at = valueStart + length;
+          break;
+        }
+        case wireType.startGroup:
+          at = skipGroup(bytes, { at, end, number, depth: 0 });
+          break;
+        default:
+          throw this.#malformed(`wire type ${tag & 7}`, tagAt);
+      }
+      if (at > end) throw this.#malformed("a field that goes beyond its end", tagAt);
+      if (number === 0) throw this.#malformed("a field with the number 0", tagAt);
+      if (number < accepted.length && ((accepted[number]! >> (tag & 7)) & 1) === 1) {
+        starts[number] = valueStart;
+        ends[number] = at;
+        lists[number]?.add(valueStart, at);
+      }
+    }
+  }
+
+  #malformed(what: string, at: number): AppError {
+    return malformed(`${this.#type.name} has ${what} at byte ${at}`, this.#type.name);
+  }
+}
+
+/** The request's bytes are not what they should be. */
+export function malformed(message: string, field?: string): AppError {
+  return new AppError("invalid_request", `The request cannot be decoded: ${message}.`, { param: field });
+}
+
+/** The offset behind the varint at `at`. */
+export function varintEnd(bytes: Uint8Array, at: number, end: number): number {
+  const limit = Math.min(end, at + 10);
+  for (let index = at; index < limit; index += 1) if (bytes[index]! < 0x80) return index + 1;
+  throw malformed(`a number at byte ${at} is ${limit === end ? "cut off" : "longer than 10 bytes"}`);
+}
+
+/** A length or a tag: a varint below 2^31. */
+function readVarint32(bytes: Uint8Array, at: number, end: number): number {
+  let value = 0;
+  let factor = 1;
+  const limit = varintEnd(bytes, at, end);
+  for (let index = at; index < limit; index += 1) {
+    value += (bytes[index]! & 0x7f) * factor;
+    factor *= 0x80;
+  }
+  if (value > 0x7fff_ffff) throw malformed(`a length or field number at byte ${at} is ${value}, which is beyond 2^31`);
+  return value;
+}
+
+function skipGroup(
+  bytes: Uint8Array,
+  group: { readonly at: number; readonly end: number; readonly number: number; readonly depth: number },
+): number {
+  const { end, number, depth } = group;
+  if (depth > maximumGroupDepth) throw malformed(`groups are nested more than ${maximumGroupDepth} deep`);
+  let { at } = group;
+  while (at < end) {
+    const tag = readVarint32(bytes, at, end);
+    at = varintEnd(bytes, at, end);
+    switch (tag & 7) {
+      case wireType.varint:
+        at = varintEnd(bytes, at, end);
+        break;
+      case wireType.fixed64:
+        at += 8;
+        break;
+      case wireType.fixed32:
+        at += 4;
+        break;
+      case wireType.bytes:
+        at = varintEnd(bytes, at, end) + readVarint32(bytes, at, end);
+        break;
+      case wireType.startGroup:
+        at = skipGroup(bytes, { at, end, number: tag >>> 3, depth: depth + 1 });
+        break;
+      case wireType.endGroup:
+        if (tag >>> 3 === number) return at;
+        throw malformed(`a group ends at byte ${at} that was not begun`);
+      default:
+        throw malformed(`an unknown field has wire type ${tag & 7} at byte ${at}`);
+    }
+  }
+  throw malformed(`a group is cut off at byte ${at}`);
+}

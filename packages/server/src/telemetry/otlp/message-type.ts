@@ -1,0 +1,95 @@
+/**
+ * Protobuf messages as data: field numbers, JSON names and kinds, written once for the reading of protobuf, the reading
+ * of JSON and the writing of answers. https://protobuf.dev/programming-guides/encoding/
+ */
+
+/** `id`: bytes that JSON writes as hex digits. `enum`: a number in JSON too (both are OTLP's own rules). */
+export type ScalarKind =
+  | "string"
+  | "bytes"
+  | "id"
+  | "bool"
+  | "enum"
+  | "int32"
+  | "uint32"
+  | "sint32"
+  | "int64"
+  | "uint64"
+  | "fixed32"
+  | "fixed64"
+  | "sfixed64"
+  | "double";
+
+export interface Field {
+  readonly number: number;
+  readonly jsonName: string;
+  readonly kind: ScalarKind | MessageType;
+  readonly repeated: boolean;
+}
+
+/** Wire types of the encoding. */
+export const wireType = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
+
+export class MessageType {
+  readonly name: string;
+  readonly byJsonName = new Map<string, Field>();
+  /** By field number: which wire types may carry it (bit n for type n); 0 for unknown fields. */
+  readonly acceptedWireTypes: Uint8Array;
+  /** By field number: 1 for fields that are kept as a list. */
+  readonly repeated: Uint8Array;
+
+  constructor(name: string, highestNumber: number) {
+    this.name = name;
+    this.acceptedWireTypes = new Uint8Array(highestNumber + 1);
+    this.repeated = new Uint8Array(highestNumber + 1);
+  }
+
+  /** Adds the fields; apart from construction, so that messages may contain each other. */
+  define(fields: readonly Field[]): void {
+    for (const field of fields) {
+      this.byJsonName.set(field.jsonName, field);
+      this.acceptedWireTypes[field.number] = acceptedWireTypes(field);
+      this.repeated[field.number] = field.repeated ? 1 : 0;
+    }
+  }
+}
+
+/** The wire type of one value of this kind. */
+export function wireTypeOf(kind: Field["kind"]): number {
+  if (kind instanceof MessageType) return wireType.bytes;
+  switch (kind) {
+    case "string":
+    case "bytes":
+    case "id":
+      return wireType.bytes;
+    case "fixed64":
+    case "sfixed64":
+    case "double":
+      return wireType.fixed64;
+    case "fixed32":
+      return wireType.fixed32;
+    default:
+      return wireType.varint;
+  }
+}
+
+function acceptedWireTypes({ kind, repeated }: Field): number {
+  const single = wireTypeOf(kind);
+  // Repeated numbers come packed into one field or one by one; a reader takes both.
+  return (1 << single) | (repeated ? 1 << wireType.bytes : 0);
+}
+
+type FieldDefinition = readonly [number: number, kind: Field["kind"], repeated?: "repeated"];
+
+/** A message from its fields by their JSON names. */
+export function message(name: string, fields: Readonly<Record<string, FieldDefinition>>): MessageType {
+  const list = Object.entries(fields).map(([jsonName, [number, kind, repeated]]) => ({
+    number,
+    jsonName,
+    kind,
+    repeated: repeated === "repeated",
+  }));
+  const type = new MessageType(name, Math.max(0, ...list.map(({ number }) => number)));
+  type.define(list);
+  return type;
+}

@@ -1,0 +1,224 @@
+/**
+ * The messages of OTLP 1.11 as data, and the two answers that every signal has.
+ * https://github.com/open-telemetry/opentelemetry-proto/tree/v1.11.0/opentelemetry/proto
+ */
+import { message, MessageType } from "./message-type.ts";
+
+/** `string_value_strindex` (8) and `key_strindex` are for profiles alone; elsewhere they are as good as absent. */
+export const anyValue = new MessageType("AnyValue", 7);
+export const keyValue = message("KeyValue", { key: [1, "string"], value: [2, anyValue] });
+export const arrayValue = message("ArrayValue", { values: [1, anyValue, "repeated"] });
+export const keyValueList = message("KeyValueList", { values: [1, keyValue, "repeated"] });
+anyValue.define([
+  { number: 1, jsonName: "stringValue", kind: "string", repeated: false },
+  { number: 2, jsonName: "boolValue", kind: "bool", repeated: false },
+  { number: 3, jsonName: "intValue", kind: "int64", repeated: false },
+  { number: 4, jsonName: "doubleValue", kind: "double", repeated: false },
+  { number: 5, jsonName: "arrayValue", kind: arrayValue, repeated: false },
+  { number: 6, jsonName: "kvlistValue", kind: keyValueList, repeated: false },
+  { number: 7, jsonName: "bytesValue", kind: "bytes", repeated: false },
+]);
+
+export const resource = message("Resource", {
+  attributes: [1, keyValue, "repeated"],
+  droppedAttributesCount: [2, "uint32"],
+});
+
+export const scope = message("InstrumentationScope", {
+  name: [1, "string"],
+  version: [2, "string"],
+  attributes: [3, keyValue, "repeated"],
+  droppedAttributesCount: [4, "uint32"],
+});
+
+/** A request and its two levels of grouping; the field numbers are the same for every signal. */
+function exportRequest(
+  request: string,
+  group: { resources: string; scopes: string; records: string },
+  record: MessageType,
+) {
+  const scopeGroup = message(`Scope${capitalized(group.records)}`, {
+    scope: [1, scope],
+    [group.records]: [2, record, "repeated"],
+    schemaUrl: [3, "string"],
+  });
+  const resourceGroup = message(capitalized(group.resources), {
+    resource: [1, resource],
+    [group.scopes]: [2, scopeGroup, "repeated"],
+    schemaUrl: [3, "string"],
+  });
+  return {
+    request: message(request, { [group.resources]: [1, resourceGroup, "repeated"] }),
+    resourceGroup,
+    scopeGroup,
+  };
+}
+
+function capitalized(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+const event = message("Span.Event", {
+  timeUnixNano: [1, "fixed64"],
+  name: [2, "string"],
+  attributes: [3, keyValue, "repeated"],
+  droppedAttributesCount: [4, "uint32"],
+});
+
+const link = message("Span.Link", {
+  traceId: [1, "id"],
+  spanId: [2, "id"],
+  traceState: [3, "string"],
+  attributes: [4, keyValue, "repeated"],
+  droppedAttributesCount: [5, "uint32"],
+  flags: [6, "fixed32"],
+});
+
+const status = message("Status", { message: [2, "string"], code: [3, "enum"] });
+
+export const span = message("Span", {
+  traceId: [1, "id"],
+  spanId: [2, "id"],
+  traceState: [3, "string"],
+  parentSpanId: [4, "id"],
+  name: [5, "string"],
+  kind: [6, "enum"],
+  startTimeUnixNano: [7, "fixed64"],
+  endTimeUnixNano: [8, "fixed64"],
+  attributes: [9, keyValue, "repeated"],
+  droppedAttributesCount: [10, "uint32"],
+  events: [11, event, "repeated"],
+  droppedEventsCount: [12, "uint32"],
+  links: [13, link, "repeated"],
+  droppedLinksCount: [14, "uint32"],
+  status: [15, status],
+  flags: [16, "fixed32"],
+});
+export const spanParts = { event, link, status };
+
+export const logRecord = message("LogRecord", {
+  timeUnixNano: [1, "fixed64"],
+  severityNumber: [2, "enum"],
+  severityText: [3, "string"],
+  body: [5, anyValue],
+  attributes: [6, keyValue, "repeated"],
+  droppedAttributesCount: [7, "uint32"],
+  flags: [8, "fixed32"],
+  traceId: [9, "id"],
+  spanId: [10, "id"],
+  observedTimeUnixNano: [11, "fixed64"],
+  eventName: [12, "string"],
+});
+
+const exemplar = message("Exemplar", {
+  timeUnixNano: [2, "fixed64"],
+  asDouble: [3, "double"],
+  spanId: [4, "id"],
+  traceId: [5, "id"],
+  asInt: [6, "sfixed64"],
+  filteredAttributes: [7, keyValue, "repeated"],
+});
+
+const numberPoint = message("NumberDataPoint", {
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  asDouble: [4, "double"],
+  exemplars: [5, exemplar, "repeated"],
+  asInt: [6, "sfixed64"],
+  attributes: [7, keyValue, "repeated"],
+  flags: [8, "uint32"],
+});
+
+const histogramPoint = message("HistogramDataPoint", {
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  count: [4, "fixed64"],
+  sum: [5, "double"],
+  bucketCounts: [6, "fixed64", "repeated"],
+  explicitBounds: [7, "double", "repeated"],
+  exemplars: [8, exemplar, "repeated"],
+  attributes: [9, keyValue, "repeated"],
+  flags: [10, "uint32"],
+  min: [11, "double"],
+  max: [12, "double"],
+});
+
+const buckets = message("ExponentialHistogramDataPoint.Buckets", {
+  offset: [1, "sint32"],
+  bucketCounts: [2, "uint64", "repeated"],
+});
+
+const exponentialPoint = message("ExponentialHistogramDataPoint", {
+  attributes: [1, keyValue, "repeated"],
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  count: [4, "fixed64"],
+  sum: [5, "double"],
+  scale: [6, "sint32"],
+  zeroCount: [7, "fixed64"],
+  positive: [8, buckets],
+  negative: [9, buckets],
+  flags: [10, "uint32"],
+  exemplars: [11, exemplar, "repeated"],
+  min: [12, "double"],
+  max: [13, "double"],
+  zeroThreshold: [14, "double"],
+});
+
+const valueAtQuantile = message("SummaryDataPoint.ValueAtQuantile", { quantile: [1, "double"], value: [2, "double"] });
+
+const summaryPoint = message("SummaryDataPoint", {
+  startTimeUnixNano: [2, "fixed64"],
+  timeUnixNano: [3, "fixed64"],
+  count: [4, "fixed64"],
+  sum: [5, "double"],
+  quantileValues: [6, valueAtQuantile, "repeated"],
+  attributes: [7, keyValue, "repeated"],
+  flags: [8, "uint32"],
+});
+
+/** Each kind of metric's data: the points, and for all but gauges and summaries the temporality. */
+function metricData(name: string, point: MessageType): MessageType {
+  return message(name, {
+    dataPoints: [1, point, "repeated"],
+    aggregationTemporality: [2, "enum"],
+    isMonotonic: [3, "bool"],
+  });
+}
+
+export const metric = message("Metric", {
+  name: [1, "string"],
+  description: [2, "string"],
+  unit: [3, "string"],
+  gauge: [5, metricData("Gauge", numberPoint)],
+  sum: [7, metricData("Sum", numberPoint)],
+  histogram: [9, metricData("Histogram", histogramPoint)],
+  exponentialHistogram: [10, metricData("ExponentialHistogram", exponentialPoint)],
+  summary: [11, metricData("Summary", summaryPoint)],
+});
+export const metricParts = {
+  data: metricData("Sum", numberPoint),
+  numberPoint,
+  histogramPoint,
+  exponentialPoint,
+  buckets,
+  summaryPoint,
+  valueAtQuantile,
+  exemplar,
+};
+
+export const traceExport = exportRequest(
+  "ExportTraceServiceRequest",
+  { resources: "resourceSpans", scopes: "scopeSpans", records: "spans" },
+  span,
+);
+export const logExport = exportRequest(
+  "ExportLogsServiceRequest",
+  { resources: "resourceLogs", scopes: "scopeLogs", records: "logRecords" },
+  logRecord,
+);
+export const metricExport = exportRequest(
+  "ExportMetricsServiceRequest",
+  { resources: "resourceMetrics", scopes: "scopeMetrics", records: "metrics" },
+  metric,
+);

@@ -1,0 +1,28 @@
+/** OTLP/HTTP: the three operations and who serves them. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
+import type { Operation } from "../../api/operation.ts";
+import { type ErrorWriter, route, type Route } from "../../http/route.ts";
+import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./answers.ts";
+import type { Ingest } from "./ingest.ts";
+import { logSignal, metricSignal, type Signal, traceSignal } from "./signals.ts";
+
+/** @param bodyLimitBytes largest body, after decompression */
+export function otlpRoutes(ingest: Ingest, bodyLimitBytes: number): Route[] {
+  const serve = (operation: Operation<never>, signal: Signal): Route =>
+    route(
+      operation,
+      async ({ bytes, headers, scope, note }) => {
+        const encoding = encodingOf(headers["content-type"] as string);
+        const outcome = await ingest({ key: scope.key, signal, encoding, bytes });
+        note({ accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) });
+        return { kind: "bytes", bytes: writeOutcome(outcome, signal, encoding), type: mediaTypes[encoding] };
+      },
+      { bodyLimitBytes, writeError },
+    );
+  return [serve(exportTraces, traceSignal), serve(exportLogs, logSignal), serve(exportMetrics, metricSignal)];
+}
+
+const writeError: ErrorWriter = (error, contentType) => {
+  const encoding = encodingOf(contentType);
+  return { bytes: writeStatus(error, encoding), type: mediaTypes[encoding] };
+};

@@ -1,0 +1,302 @@
+/** OTLP/HTTP from outside: content types, compression, limits, partial success, and errors in the protocol's own form. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { AppError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/logger.ts";
+import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
+import { startTestHttp, testSecret } from "../support/test-http.ts";
+import { testKey } from "../support/test-key.ts";
+import { logRequest, metricRequest, spanRequest } from "./example-requests.ts";
+import { decode, encode } from "./oracle.ts";
+import { RecordingStore } from "./recording-store.ts";
+import { toOtlpJson } from "./sent-and-stored.ts";
+
+const protobuf = "application/x-protobuf";
+const json = "application/json";
+
+async function startOtlp({ limitBytes = 67_108_864, key = testKey() } = {}) {
+  const store = new RecordingStore();
+  const otlp = createOtlp({
+    store,
+    settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
+    logger: silentLogger,
+    settings: { max_body_bytes: limitBytes },
+  });
+  const http = await startTestHttp({
+    routes: otlp.routes,
+    checkKey: (secret) => {
+      if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
+      return key;
+    },
+  });
+  return {
+    store,
+    url: http.url,
+    post: (path: string, body: Uint8Array | string, headers: Record<string, string> = {}) =>
+      fetch(http.url + path, {
+        method: "POST",
+        body,
+        headers: { authorization: `Bearer ${testSecret}`, "content-type": protobuf, ...headers },
+      }),
+    async [Symbol.asyncDispose]() {
+      await http.close();
+      await otlp.close();
+    },
+  };
+}
+
+const requests = {
+  traces: { type: "ExportTraceServiceRequest", make: () => spanRequest(), table: "spans" },
+  logs: { type: "ExportLogsServiceRequest", make: () => logRequest(), table: "logs" },
+  metrics: { type: "ExportMetricsServiceRequest", make: () => metricRequest(), table: "points" },
+} as const;
+
+async function body(response: Response): Promise<Uint8Array> {
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+for (const [signal, { type, make, table }] of Object.entries(requests)) {
+  describe(`POST /v1/${signal}`, () => {
+    for (const compressed of [false, true]) {
+      const headers: Record<string, string> = compressed ? { "content-encoding": "gzip" } : {};
+      const pack = (bytes: Uint8Array) => (compressed ? gzipSync(bytes) : bytes);
+      const how = compressed ? "with gzip" : "plain";
+
+      test(`takes protobuf ${how} and answers with no bytes`, async () => {
+        await using server = await startOtlp();
+        const response = await server.post(`/v1/${signal}`, pack(encode(type, make())), headers);
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get("content-type"), protobuf);
+        assert.equal((await body(response)).length, 0);
+        assert.equal(server.store.rows(table).length, 1);
+      });
+
+      test(`takes JSON ${how} and answers with an empty object`, async () => {
+        await using server = await startOtlp();
+        const text = Buffer.from(JSON.stringify(toOtlpJson(make())));
+        const response = await server.post(`/v1/${signal}`, pack(text), {
+          ...headers,
+          "content-type": `${json}; charset=utf-8`,
+        });
+        assert.equal(response.status, 200);
+        assert.equal(response.headers.get("content-type"), json);
+        assert.equal(await response.text(), "{}");
+        assert.equal(server.store.rows(table).length, 1);
+      });
+    }
+  });
+}
+
+describe("a partial success", () => {
+  test("counts what was rejected and says why, in protobuf", async () => {
+    await using server = await startOtlp();
+    const response = await server.post("/v1/traces", encode("ExportTraceServiceRequest", spanRequest({ traceId: "" })));
+    assert.equal(response.status, 200);
+    const { partialSuccess } = decode("ExportResponse", await body(response)) as {
+      partialSuccess: Record<string, string>;
+    };
+    assert.equal(partialSuccess["rejected"], "1");
+    assert.match(partialSuccess["errorMessage"]!, /without a valid trace ID/);
+  });
+
+  const cases = [
+    ["traces", "rejectedSpans", spanRequest({ spanId: "" })],
+    ["logs", "rejectedLogRecords", logRequest({ timeUnixNano: "1" })],
+    ["metrics", "rejectedDataPoints", metricRequest({ asInt: undefined })],
+  ] as const;
+  for (const [signal, field, request] of cases) {
+    test(`names ${field} in JSON`, async () => {
+      await using server = await startOtlp();
+      const text = JSON.stringify(toOtlpJson(request));
+      const response = await server.post(`/v1/${signal}`, text, { "content-type": json });
+      assert.equal(response.status, 200);
+      const { partialSuccess } = (await response.json()) as { partialSuccess: Record<string, string> };
+      assert.equal(partialSuccess[field], "1");
+      assert.ok(partialSuccess["errorMessage"]);
+    });
+  }
+});
+
+interface Status {
+  readonly code: number;
+  readonly message: string;
+  readonly details?: readonly Record<string, unknown>[];
+}
+
+/** Sends in both encodings what the function makes, and gives the two Status bodies. */
+async function statuses(response: Response): Promise<Status> {
+  const type = response.headers.get("content-type");
+  if (type === json) return (await response.json()) as Status;
+  assert.equal(type, protobuf);
+  return decode("RpcStatus", await body(response)) as unknown as Status;
+}
+
+describe("an error", () => {
+  for (const contentType of [protobuf, json]) {
+    const headers = { "content-type": contentType };
+
+    test(`of malformed bytes is a 400 with the violation, in ${contentType}`, async () => {
+      await using server = await startOtlp();
+      const response = await server.post("/v1/traces", Buffer.from([0x0a, 0x05, 0x01]), headers);
+      assert.equal(response.status, 400);
+      const status = await statuses(response);
+      assert.equal(status.code, 3);
+      const [detail] = status.details ?? [];
+      if (contentType === json) {
+        assert.equal(detail?.["@type"], "type.googleapis.com/google.rpc.BadRequest");
+        const violations = detail?.["fieldViolations"] as object[];
+        assert.equal(violations.length, 1);
+      } else {
+        assert.equal(detail?.["typeUrl"], "type.googleapis.com/google.rpc.BadRequest");
+        const value = decode("BadRequest", Buffer.from(detail?.["value"] as string, "base64"));
+        assert.deepEqual(value["fieldViolations"], [
+          { field: "ExportTraceServiceRequest", description: status.message },
+        ]);
+      }
+      assert.deepEqual(server.store.batches, []);
+    });
+
+    test(`of a full queue is a 429 that says when to come back, in ${contentType}`, async () => {
+      await using server = await startOtlp();
+      server.store.beforeAppend = () => {
+        throw new AppError("rate_limited", "The queue of this organization is full.", { retryAfterMs: 2500 });
+      };
+      const bytes =
+        contentType === json
+          ? JSON.stringify(toOtlpJson(logRequest()))
+          : encode("ExportLogsServiceRequest", logRequest());
+      const response = await server.post("/v1/logs", bytes, headers);
+      assert.equal(response.status, 429);
+      assert.equal(response.headers.get("retry-after"), "3");
+      const status = await statuses(response);
+      assert.equal(status.code, 8);
+      const [detail] = status.details ?? [];
+      if (contentType === json) assert.equal(detail?.["retryDelay"], "2.5s");
+      else {
+        const value = decode("RetryInfo", Buffer.from(detail?.["value"] as string, "base64"));
+        assert.deepEqual(value, { retryDelay: { seconds: "2", nanos: 500_000_000 } });
+      }
+    });
+
+    test(`of a store that is down is a 503 with Retry-After, in ${contentType}`, async () => {
+      await using server = await startOtlp();
+      server.store.beforeAppend = () => Promise.reject(new AppError("overloaded", "The store does not answer."));
+      const bytes =
+        contentType === json
+          ? JSON.stringify(toOtlpJson(spanRequest()))
+          : encode("ExportTraceServiceRequest", spanRequest());
+      const response = await server.post("/v1/traces", bytes, headers);
+      assert.equal(response.status, 503);
+      assert.equal(response.headers.get("retry-after"), "1");
+      assert.equal((await statuses(response)).code, 14);
+    });
+
+    test(`of authentication and of the method has the same form, in ${contentType}`, async () => {
+      await using server = await startOtlp();
+      const unknown = await server.post("/v1/traces", "", { ...headers, authorization: "Bearer sk-unknown" });
+      assert.equal(unknown.status, 401);
+      assert.equal(unknown.headers.get("www-authenticate"), "Bearer");
+      assert.equal((await statuses(unknown)).code, 16);
+      const put = await fetch(`${server.url}/v1/traces`, { method: "PUT", headers });
+      assert.equal(put.status, 405);
+      assert.equal((await statuses(put)).code, 12);
+    });
+  }
+
+  test("of a key that may not write is a 403", async () => {
+    await using server = await startOtlp({ key: testKey({ permissions: new Set(["inference"]) }) });
+    const response = await server.post("/v1/traces", "");
+    assert.equal(response.status, 403);
+    assert.equal((await statuses(response)).code, 7);
+  });
+
+  test("of another content type or encoding is a 415", async () => {
+    await using server = await startOtlp();
+    const text = await server.post("/v1/logs", "hello", { "content-type": "text/plain" });
+    assert.equal(text.status, 415);
+    assert.match((await statuses(text)).message, /application\/x-protobuf/);
+    const brotli = await server.post("/v1/logs", "hello", { "content-encoding": "br" });
+    assert.equal(brotli.status, 415);
+  });
+
+  test("of garbled gzip is a 400", async () => {
+    await using server = await startOtlp();
+    const response = await server.post("/v1/logs", "not gzip", { "content-encoding": "gzip" });
+    assert.equal(response.status, 400);
+    assert.equal((await statuses(response)).code, 3);
+  });
+
+  test("of ours tells nothing internal", async () => {
+    await using server = await startOtlp();
+    server.store.beforeAppend = () => {
+      throw new Error("secret detail");
+    };
+    const response = await server.post("/v1/traces", encode("ExportTraceServiceRequest", spanRequest()));
+    assert.equal(response.status, 500);
+    const status = await statuses(response);
+    assert.equal(status.code, 13);
+    assert.ok(!status.message.includes("secret"));
+  });
+});
+
+describe("the limit of size", () => {
+  const large = encode("ExportLogsServiceRequest", logRequest({ body: { stringValue: "x".repeat(500_000) } }));
+
+  test("holds for plain bodies", async () => {
+    await using server = await startOtlp({ limitBytes: 400_000 });
+    const response = await server.post("/v1/logs", large);
+    assert.equal(response.status, 413);
+    assert.equal((await statuses(response)).code, 8);
+  });
+
+  test("holds after decompression, for small and for large bodies", async () => {
+    await using server = await startOtlp({ limitBytes: 400_000 });
+    const small = await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" });
+    assert.equal(small.status, 413);
+    const bomb = gzipSync(Buffer.alloc(200_000_000));
+    const response = await server.post("/v1/logs", bomb, { "content-encoding": "gzip" });
+    assert.equal(response.status, 413);
+    assert.deepEqual(server.store.batches, []);
+  });
+
+  test("lets through what is just within it", async () => {
+    await using server = await startOtlp({ limitBytes: large.length });
+    assert.equal((await server.post("/v1/logs", large)).status, 200);
+    assert.equal((await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" })).status, 200);
+    assert.equal(server.store.rows("logs").length, 2);
+  });
+});
+
+test("resources and scopes are written once, and not again while the store knows them", async () => {
+  await using server = await startOtlp();
+  const bytes = encode(
+    "ExportLogsServiceRequest",
+    logRequest({}, { attributes: [{ key: "service.name", value: { stringValue: "shop" } }] }),
+  );
+  for (let index = 0; index < 3; index += 1) await server.post("/v1/logs", bytes);
+  assert.equal(server.store.rows("logs").length, 3);
+  assert.equal(server.store.rows("resources").length, 1);
+  assert.equal(server.store.rows("scopes").length, 1);
+  assert.equal(server.store.rows("logs")[0]?.["service"], "shop");
+});
+
+test("a request is answered only when its rows are stored", async () => {
+  await using server = await startOtlp();
+  const { promise: stored, resolve: release } = Promise.withResolvers<void>();
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+  server.store.beforeAppend = () => {
+    reach();
+    return stored;
+  };
+  let answered = false;
+  const response = server.post("/v1/traces", encode("ExportTraceServiceRequest", spanRequest())).then((each) => {
+    answered = true;
+    return each;
+  });
+  await reached;
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(answered, false);
+  release();
+  assert.equal((await response).status, 200);
+});

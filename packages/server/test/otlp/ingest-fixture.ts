@@ -1,0 +1,31 @@
+/** The ingestion of OTLP over a recording store, without HTTP, for tests of what becomes of requests. */
+import { silentLogger } from "../../src/logger.ts";
+import type { Encoding } from "../../src/telemetry/otlp/answers.ts";
+import { createIngest, type ExportRequest } from "../../src/telemetry/otlp/ingest.ts";
+import { createJsonConverter } from "../../src/telemetry/otlp/json-converter.ts";
+import { type SignalName, signals } from "../../src/telemetry/otlp/signals.ts";
+import type { CheckedKey } from "../../src/tenant.ts";
+import { testKey } from "../support/test-key.ts";
+import { RecordingStore } from "./recording-store.ts";
+
+/** 2026-11-21T00:00:00Z, the present of these tests. */
+export const nowMs = 1_795_219_200_000;
+export const nowNano = BigInt(nowMs) * 1_000_000n;
+
+export function ingestFixture({ key = testKey() }: { key?: CheckedKey } = {}) {
+  const store = new RecordingStore();
+  const converter = createJsonConverter(silentLogger);
+  const settingsOf: Parameters<typeof createIngest>[0]["settingsOf"] = () => ({
+    retention_days: 30,
+    record_content: false,
+  });
+  const ingest = createIngest({ store, settingsOf, converter, now: () => nowMs });
+  return {
+    store,
+    send: (signal: SignalName, bytes: Uint8Array, encoding: Encoding = "protobuf") =>
+      ingest({ key, signal: signals[signal], encoding, bytes } satisfies ExportRequest),
+    sendJson: (signal: SignalName, body: unknown) =>
+      ingest({ key, signal: signals[signal], encoding: "json", bytes: Buffer.from(JSON.stringify(body)) }),
+    close: () => converter.close(),
+  };
+}
