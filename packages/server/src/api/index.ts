@@ -1,5 +1,6 @@
 /** All operations: the product's table of contents. */
 import { adminOperations } from "./admin-operations.ts";
+import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
 import type { Operation } from "./operation.ts";
@@ -13,6 +14,7 @@ export const operations: readonly Operation[] = [
   exportTraces,
   exportLogs,
   exportMetrics,
+  validateKey,
   ...adminOperations,
   getHealth,
   getReadiness,

@@ -17,6 +17,7 @@ import {
   updateProjectOperation,
 } from "../api/admin-operations.ts";
 import type { Key, Project } from "../api/admin.ts";
+import { validateKey } from "../api/authentication.ts";
 import { route, type Route, type RouteAnswer } from "../http/route.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
@@ -33,7 +34,7 @@ import {
 import { archiveProject, createProject, getProject, listProjects, updateProject } from "./projects.ts";
 
 export function tenancyRoutes(control: ControlDatabase): readonly Route[] {
-  return [...organizationRoutes(control), ...projectRoutes(control), ...keyRoutes(control)];
+  return [...organizationRoutes(control), ...projectRoutes(control), ...keyRoutes(control), identityRoute];
 }
 
 function organizationRoutes(control: ControlDatabase): Route[] {
@@ -165,3 +166,12 @@ async function listedOrganization(
 function json(value: unknown, status = 200): RouteAnswer {
   return { kind: "json", value, status };
 }
+
+const identityRoute = route(validateKey, ({ scope: { key } }) =>
+  json({
+    organization_id: key.organizationId,
+    organization: key.organizationName,
+    project: key.projectName ?? null,
+    permissions: [...key.permissions],
+  }),
+);

@@ -1,0 +1,83 @@
+/**
+ * The reference service's Python SDK, unchanged, against the whole server. Runs where that SDK is installed: set
+ * SOUNDING_TEST_PYTHON to a Python that can `import air`. Skipped elsewhere.
+ */
+import assert from "node:assert/strict";
+import { execFile, spawnSync } from "node:child_process";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { startServer } from "./support/running-server.ts";
+
+const run = promisify(execFile);
+const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
+const installed = spawnSync(python, ["-c", "import air"], { stdio: "ignore" }).status === 0;
+const skip = installed
+  ? false
+  : "the Python package airefinery-sdk is not installed (SOUNDING_TEST_PYTHON names the Python to use)";
+
+const preamble = `
+import asyncio, json, sys
+from air import AIRefinery, AsyncAIRefinery
+key, url = sys.argv[1:]
+messages = [{"role": "user", "content": "Hello"}]
+client = AIRefinery(api_key=key, base_url=url)
+`;
+
+async function inPython(code: string): Promise<unknown> {
+  await using server = await startServer();
+  const env = { ...process.env, AIR_SILENT: "1" };
+  const { stdout } = await run(python, ["-c", preamble + code, server.key, server.url], { env });
+  return JSON.parse(stdout.trim().split("\n").at(-1)!) as unknown;
+}
+
+const cases: [name: string, code: string, expected: unknown][] = [
+  ["lists the models", "print(json.dumps([model.id for model in client.models.list().data]))", ["sounding-trial"]],
+  [
+    "gets a batch answer, with extra_body nested",
+    'answer = client.chat.completions.create(model="sounding-trial", messages=messages, max_tokens=4, extra_body={"top_k": 1})\nprint(json.dumps([answer.object, answer.usage.completion_tokens, answer.choices[0].finish_reason]))',
+    ["chat.completion", 4, "length"],
+  ],
+  [
+    "gets a stream to its end",
+    'chunks = list(client.chat.completions.create(model="sounding-trial", messages=messages, stream=True, stream_options={"include_usage": True}))\nprint(json.dumps([chunks[0].choices[0].delta.role, chunks[-2].choices[0].finish_reason, chunks[-1].usage.total_tokens > 0]))',
+    ["assistant", "stop", true],
+  ],
+  [
+    "gets answers and streams asynchronously",
+    `async def main():
+    client = AsyncAIRefinery(api_key=key, base_url=url)
+    answer = await client.chat.completions.create(model="sounding-trial", messages=messages)
+    words = ""
+    async for chunk in await client.chat.completions.create(model="sounding-trial", messages=messages, stream=True):
+        words += (chunk.choices[0].delta.content or "") if chunk.choices else ""
+    print(json.dumps(["sounding-trial" in answer.choices[0].message.content, "sounding-trial" in words]))
+asyncio.run(main())`,
+    [true, true],
+  ],
+  [
+    "gets tool calls",
+    'tool = {"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}}}\nanswer = client.chat.completions.create(model="sounding-trial", messages=messages, tools=[tool], tool_choice="required")\nprint(json.dumps([answer.choices[0].finish_reason, answer.choices[0].message.tool_calls[0].function.name]))',
+    ["tool_calls", "add"],
+  ],
+  [
+    "raises an HTTP status error when a parameter is wrong",
+    'try:\n    client.chat.completions.create(model="sounding-trial", messages=messages, temperature=9)\nexcept Exception as error:\n    print(json.dumps([type(error).__name__, "400" in str(error)]))',
+    ["HTTPError", true],
+  ],
+];
+
+describe("the reference service's Python SDK", { skip }, () => {
+  for (const [name, code, expected] of cases) {
+    test(name, async () => assert.deepEqual(await inPython(code), expected));
+  }
+});
+
+test("a key is told whose it is", async () => {
+  await using server = await startServer();
+  const response = await server.call("/authentication/validate", "");
+  const identity = (await response.json()) as { organization_id: string; organization: string; permissions: string[] };
+  assert.match(identity.organization_id, /^org_/);
+  assert.equal(identity.organization, "default");
+  assert.ok(identity.permissions.includes("inference"));
+  assert.equal((await server.call("/authentication/validate", "", { authorization: "Bearer sk-wrong" })).status, 401);
+});
