@@ -9,6 +9,7 @@ import { createLogger } from "../../packages/server/src/logger.ts";
 
 export interface RunningServer extends AsyncDisposable {
   readonly url: string;
+  readonly dataDirectory: string;
   /** An ordinary key: inference and telemetry. */
   readonly key: string;
   readonly operatorKey: string;
@@ -40,6 +41,7 @@ export async function startServer(yaml = "", { telemetry = false }: ServerOption
     url,
     key,
     operatorKey: operatorKey!,
+    dataDirectory: overrides.storage.data_dir,
     call: (path, body, headers = {}) =>
       fetch(`${url}${path}`, {
         method: body === undefined ? "GET" : "POST",

@@ -44,7 +44,19 @@ export function numberOption(name: string, text: string | undefined): number | u
   return value;
 }
 
-async function readKey(file: string | undefined, env: CommandIo["env"]): Promise<string> {
+/** The server's address without a slash or `/v1` at its end. Throws UsageError. */
+export function serverUrl(url: string | undefined, io: Pick<CommandIo, "env">): string {
+  const address = url ?? (io.env["SOUNDING_BASE_URL"] || "http://127.0.0.1:4141");
+  if (!URL.canParse(address) || !/^https?:/.test(address)) {
+    throw new UsageError(
+      `the server's address is ${JSON.stringify(address)}; one such as http://127.0.0.1:4141 is expected`,
+    );
+  }
+  return address.replace(/\/+$/, "").replace(/\/v1$/, "");
+}
+
+/** The API key of the file, else of the environment. Throws CliError. */
+export async function readKey(file: string | undefined, env: CommandIo["env"]): Promise<string> {
   if (file !== undefined) {
     const text = await readFile(file, "utf8").catch((error: unknown) => {
       throw new CliError(`the key file ${file} cannot be read: ${(error as Error).message}`, exitCodes.denied);

@@ -33,3 +33,9 @@ export async function writeTable(
   );
   await write(stream, `${lines.join("\n")}\n`);
 }
+
+/** Without control characters, so that what others wrote cannot steer the terminal. */
+export function printable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are what is removed
+  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+}

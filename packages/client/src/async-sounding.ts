@@ -2,6 +2,7 @@
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
+import { createLogs, createTraces, type Logs, type Traces } from "./resources/telemetry.ts";
 import { createAsyncTransport } from "./transport-async.ts";
 
 /**
@@ -20,11 +21,17 @@ export class AsyncSounding {
   readonly chat: Chat<"async">;
   /** The models that the server offers. */
   readonly models: Models<"async">;
+  /** Log entries that applications sent. */
+  readonly logs: Logs<"async">;
+  /** Traces that applications sent, and those of calls of this server. */
+  readonly traces: Traces<"async">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: ClientOptions = {}) {
     const transport = createAsyncTransport(clientSettings(options));
     this.chat = createChat(transport);
     this.models = createModels(transport);
+    this.logs = createLogs(transport);
+    this.traces = createTraces(transport);
   }
 }

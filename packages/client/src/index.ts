@@ -26,5 +26,15 @@ export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
+export type { LogsQueryParams, TracesQueryParams } from "./resources/telemetry.ts";
+export type {
+  LogSample,
+  LogsResult,
+  ScopeSpans,
+  Span,
+  SpanAttribute,
+  TraceBatch,
+  TracesResult,
+} from "./resources/telemetry-results.ts";
 export { responseOf, type AnswerHead } from "./response.ts";
 export { clientVersion } from "./version.ts";

@@ -3,6 +3,7 @@ import { ConfigurationError } from "./errors.ts";
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
+import { createLogs, createTraces, type Logs, type Traces } from "./resources/telemetry.ts";
 import { createSyncTransport } from "./transport-sync.ts";
 
 /** Options of the synchronous client: those of the asynchronous one, where a function can be called from this thread. */
@@ -30,6 +31,10 @@ export class Sounding {
   readonly chat: Chat<"sync">;
   /** The models that the server offers. */
   readonly models: Models<"sync">;
+  /** Log entries that applications sent. */
+  readonly logs: Logs<"sync">;
+  /** Traces that applications sent, and those of calls of this server. */
+  readonly traces: Traces<"sync">;
 
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: SyncClientOptions = {}) {
@@ -39,5 +44,7 @@ export class Sounding {
     const transport = createSyncTransport(clientSettings(options));
     this.chat = createChat(transport);
     this.models = createModels(transport);
+    this.logs = createLogs(transport);
+    this.traces = createTraces(transport);
   }
 }

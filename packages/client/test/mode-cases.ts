@@ -47,6 +47,34 @@ export const modeCases = {
     return [answer.choices[0]?.message.content, responseOf(answer)?.requestId, responseOf(answer)?.status];
   },
   "lists models": async ({ client }) => (await client.models.list()).data.map(({ id }) => id),
+  "queries logs": async ({ client }) => {
+    const result = await client.logs.query({ severity: "error", limit: 2, project_name: undefined });
+    const { result_type, samples } = result;
+    return [
+      result["status"],
+      result["data"].resultType,
+      result_type,
+      samples,
+      JSON.stringify(result).includes("samples"),
+    ];
+  },
+  "queries logs without parameters": async ({ client }) => (await client.logs.query()).samples.length,
+  "queries traces": async ({ client }) => {
+    const result = await client.traces.query({ trace: "all_traces", trace_id: "0af7651916cd43dd8448eb211c80319c" });
+    const [batch] = result["batches"];
+    return [
+      result.status,
+      result["traces"].length,
+      batch?.resource,
+      batch?.scope_spans.map(({ scope, spans }) => [scope, spans.length]),
+      result.spans.map((span) => [span["name"], span["status"]]),
+      responseOf(result)?.status,
+    ];
+  },
+  "queries traces without their spans": async ({ client }) => {
+    const result = await client.traces.query({ trace: "all_traces", detail: false });
+    return [result.traces[0]?.traceID, result.batches, result.spans];
+  },
   "shows each chunk before the next is sent": (tools) => contents(tools),
   "tells status and request ID of a stream": async ({ client }) => {
     const stream = await client.chat.completions.create({ ...question, stream: true });

@@ -36,6 +36,58 @@ function runSync(name: ModeCase, reached: Reached): Promise<unknown> {
 }
 
 const models = { object: "list", data: [{ id: "a", object: "model", created: 1, owned_by: "x" }] };
+const logsAnswer = {
+  status: "success",
+  data: {
+    resultType: "streams",
+    result: [
+      { stream: { severity: "error", service_name: "shop" }, values: [["1795229418931000000", "no stock"]] },
+      { stream: { severity: "error", service_name: "mail" }, values: [["1795229417000000000", "no answer"]] },
+    ],
+    stats: {},
+  },
+};
+const logSamples = [
+  {
+    stream: { severity: "error", service_name: "shop" },
+    values: [["1795229418931000000", "no stock"]],
+    values_in_seconds: [[1_795_229_418.931, "no stock"]],
+  },
+  {
+    stream: { severity: "error", service_name: "mail" },
+    values: [["1795229417000000000", "no answer"]],
+    values_in_seconds: [[1_795_229_417, "no answer"]],
+  },
+];
+const traceHead = {
+  traceID: "0af7651916cd43dd8448eb211c80319c",
+  rootServiceName: "shop",
+  rootTraceName: "GET /",
+  startTimeUnixNano: "1795229417000000000",
+  durationMs: 12,
+};
+const resource = { attributes: [{ key: "service.name", value: { stringValue: "shop" } }] };
+const tracesAnswer = {
+  traces: [
+    {
+      ...traceHead,
+      batches: [
+        {
+          resource,
+          scopeSpans: [
+            { scope: { name: "a" }, spans: [{ spanId: "AAAAAAAAAAE=", name: "GET /", status: {} }] },
+            {
+              scope: {},
+              spans: [
+                { spanId: "AAAAAAAAAAI=", name: "query", status: { code: "STATUS_CODE_ERROR", message: "gone" } },
+              ],
+            },
+          ],
+        },
+      ],
+    },
+  ],
+};
 const refusal = { message: "No.", type: "a_type", param: "model", code: "a_code" };
 const refused = failure(404, { "x-request-id": "request-3", "x-extra": "more" }, refusal);
 const refusedError = {
@@ -53,6 +105,8 @@ interface Expectation {
   readonly outcome: unknown;
   /** How many requests the server sees. */
   readonly requests: number;
+  /** Path and body of the first request, where they matter. */
+  readonly sent?: readonly [path: string, body: unknown];
   /** Whether the client must cancel the first request, which the server would leave open. */
   readonly cancelled?: boolean;
 }
@@ -64,6 +118,43 @@ const expectations: Record<Exclude<ModeCase, "shows each chunk before the next i
     requests: 1,
   },
   "lists models": { answers: [json(models)], outcome: ["a"], requests: 1 },
+  "queries logs": {
+    answers: [json(logsAnswer)],
+    outcome: ["success", "streams", "streams", logSamples, false],
+    requests: 1,
+    sent: ["/observability/logs", { severity: "error", limit: 2 }],
+  },
+  "queries logs without parameters": {
+    answers: [json(logsAnswer)],
+    outcome: 2,
+    requests: 1,
+    sent: ["/observability/logs", {}],
+  },
+  "queries traces": {
+    answers: [json(tracesAnswer)],
+    outcome: [
+      "success",
+      1,
+      resource,
+      [
+        [{ name: "a" }, 1],
+        [{}, 1],
+      ],
+      [
+        ["GET /", {}],
+        ["query", { code: "STATUS_CODE_ERROR", message: "gone" }],
+      ],
+      200,
+    ],
+    requests: 1,
+    sent: ["/observability/traces", { trace: "all_traces", trace_id: "0af7651916cd43dd8448eb211c80319c" }],
+  },
+  "queries traces without their spans": {
+    answers: [json({ traces: [traceHead] })],
+    outcome: ["0af7651916cd43dd8448eb211c80319c", [], []],
+    requests: 1,
+    sent: ["/observability/traces", { trace: "all_traces", detail: false }],
+  },
   "tells status and request ID of a stream": {
     answers: [events([chunk("one")], true)],
     outcome: [200, "request-7"],
@@ -236,6 +327,10 @@ for (const [mode, run] of [
         server.answer(...expectation.answers);
         assert.deepEqual(await run(name as ModeCase, () => undefined), expectation.outcome);
         assert.equal(server.requests.length, expectation.requests);
+        const [first] = server.requests;
+        if (expectation.sent !== undefined) {
+          assert.deepEqual([first!.url, JSON.parse(first!.body)], expectation.sent);
+        }
         if (expectation.cancelled === true) await server.requests[0]!.closed;
       });
     }

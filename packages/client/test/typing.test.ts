@@ -1,6 +1,13 @@
 /** What must compile and what must not; the compiler checks it, and the calls are never made. */
 import { test } from "node:test";
-import type { AsyncEventStream, AsyncSounding, ChatCompletion, ChatCompletionChunk } from "@sounding/client";
+import type {
+  AsyncEventStream,
+  AsyncSounding,
+  ChatCompletion,
+  ChatCompletionChunk,
+  LogsResult,
+  TracesResult,
+} from "@sounding/client";
 import type { Sounding, SyncEventStream } from "@sounding/client/sync";
 
 const question = { model: "m", messages: [{ role: "user" as const, content: "Hello?" }] };
@@ -22,9 +29,17 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   void client.chat.completions.create({ ...question, service_tier: "fast" });
   // @ts-expect-error no messages
   void client.chat.completions.create({ model: "m" });
+  const logs: LogsResult = await client.logs.query({ severity: "error", limit: 5, timeout: 3 });
+  const traces: TracesResult = sync.traces.query({ trace: "all_traces", detail: false });
+  const message: string | undefined = logs.samples[0]?.values[0]?.[1];
+  const name: string | undefined = traces.spans[0]?.name;
+  // @ts-expect-error a severity that is none
+  void client.logs.query({ severity: "fatal" });
+  // @ts-expect-error no kind of traces
+  void client.traces.query({});
   // @ts-expect-error a promise where the synchronous client needs a key
   const late: ConstructorParameters<typeof Sounding>[0] = { apiKey: async () => "sk-a" };
-  return [chunks, syncWhole, syncChunks, text, late];
+  return [chunks, syncWhole, syncChunks, text, message, name, late];
 }
 
 test("parameters and results have their types in both clients", () => void compiled);

@@ -14,9 +14,12 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
+import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
+import { queryRoutes } from "./query/routes.ts";
+import { createTracePresets } from "./query/trace-presets.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
@@ -61,6 +64,10 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       ? await openStore({ settings: config.telemetry, dataDirectory, logger })
       : createDisabledStore(),
   );
+  const tracePresets = createTracePresets({
+    slowTraceMs: config.telemetry.slow_trace_ms,
+    configured: config.telemetry.trace_presets,
+  });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
@@ -83,6 +90,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       routes: [
         ...chatRoutes(chat),
         ...catalogRoutes(registry),
+        ...queryRoutes({ store, tracePresets }),
         ...otlp.routes,
         ...tenancyRoutes(control),
         ...statusRoutes({
@@ -111,8 +119,12 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
 }
 
 function modelsOf(config: Config): ModelsConfig {
-  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
-  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
+  const builtIn = {
+    trial: { settings: trialEngineSettings, optional: false },
+    flite: { settings: fliteEngineSettings, optional: false },
+  };
+  const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
+  return { ...config, implicitEngines: implicit };
 }
 
 /** Why telemetry is neither taken nor answered, if so. Everything else works without. */

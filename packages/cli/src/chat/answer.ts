@@ -2,7 +2,7 @@
 import type { AsyncSounding, ChatCompletionParams, ChatMessage } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { write } from "../output.ts";
+import { printable, write } from "../output.ts";
 import type { CommandIo } from "../command.ts";
 
 /** The parameters of the answers of one run. */
@@ -71,9 +71,3 @@ const cutReasons: Readonly<Record<string, string>> = {
   length: "the answer was cut: the limit of tokens is reached",
   content_filter: "the answer was cut by a content filter",
 };
-
-/** Without control characters, so that an answer cannot steer the terminal. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is removed
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
-}

@@ -365,3 +365,90 @@ export interface ModelList {
   /** The models, sorted by ID. */
   data: Model[];
 }
+
+/** A query of logs. */
+export interface LogsQuery {
+  /** The key's own organization, which is also the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  project_name?: string | null;
+  /** Only entries of exactly this level. */
+  severity?: "debug" | "info" | "warning" | "error" | null;
+  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "24h". */
+  time_window?: string | null;
+  /** Most entries over all streams, 1 to 5000: the newest ones. Default 500. */
+  limit?: number | null;
+}
+
+/** Log entries in Loki's form. */
+export interface LogsAnswer {
+  /** Always `success`; a failure is an error answer. */
+  status: "success";
+  /** The result. */
+  data: {
+    /** Always `streams`. */
+    resultType: "streams";
+    /** The streams, that with the newest entry first. */
+    result: {
+      /** The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error), and where there is one `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource's attributes that tell instances apart. */
+      stream: Record<string, string>;
+      /** Pairs of a time, nanoseconds since 1970 as a string, and a line; newest first. */
+      values: string[][];
+    }[];
+    /** About this answer: `summary.totalEntriesReturned`. */
+    stats: Record<string, unknown>;
+  };
+}
+
+/** A query of traces. */
+export interface TracesQuery {
+  /** Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds. */
+  trace: string;
+  /** The key's own organization, which is also the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  project_name?: string | null;
+  /** One trace by its ID, 32 hexadecimal digits, whatever `trace` says and however old it is, unless `time_window` is given too. */
+  trace_id?: string | null;
+  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h". */
+  time_window?: string | null;
+  /** Whether each trace comes with its spans. Default true. */
+  detail?: boolean | null;
+  /** Most traces, 1 to 1000: the newest ones. Default 100. */
+  limit?: number | null;
+}
+
+/** Traces in Tempo's form. */
+export interface TracesAnswer {
+  /** The traces, newest first. */
+  traces: {
+    /** Trace ID, 32 hexadecimal digits. */
+    traceID: string;
+    /** The service of the root span, or of the earliest span where the root is not known. */
+    rootServiceName: string;
+    /** The name of the root span, or of the earliest span where the root is not known. */
+    rootTraceName: string;
+    /** When the earliest span began, nanoseconds since 1970. */
+    startTimeUnixNano: string;
+    /** From the earliest begin to the latest end, milliseconds. */
+    durationMs: number;
+    /** The spans by resource; absent with `detail: false`. */
+    batches?: {
+      /** What made the spans: a service and where it runs. */
+      resource: {
+        /** Attributes in OpenTelemetry's JSON: `key` and `value`. */
+        attributes?: Record<string, unknown>[];
+        [member: string]: unknown;
+      };
+      /** The spans by library. */
+      scopeSpans: {
+        /** The library that made the spans. */
+        scope: Record<string, unknown>;
+        /** The spans, earliest first, in Tempo's JSON: IDs in base64, enumerations by name, 64-bit numbers as strings; what is zero or empty is absent. */
+        spans: Record<string, unknown>[];
+        [member: string]: unknown;
+      }[];
+      [member: string]: unknown;
+    }[];
+  }[];
+}

@@ -3,6 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
+import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
@@ -11,6 +12,8 @@ export const operations: readonly Operation[] = [
   createChatCompletion,
   listModels,
   getModel,
+  queryLogs,
+  queryTraces,
   exportTraces,
   exportLogs,
   exportMetrics,

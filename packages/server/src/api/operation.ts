@@ -14,6 +14,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
   readonly body?: Schema<Body>;
+  /** The body's members may stand in the query string as well (the body's win), and the body may be absent. */
+  readonly queryAsBody?: boolean;
   /** A body that is not one JSON value with a schema: the route gets its bytes. Not together with `body`. */
   readonly rawBody?: { readonly types: readonly string[]; readonly description: string };
   /** Names and meanings of the path's parameters. */

@@ -6,6 +6,7 @@ import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { otlp } from "./otlp.ts";
 import { server } from "./server.ts";
+import { speech } from "./speech.ts";
 import { storage } from "./storage.ts";
 import { telemetry } from "./telemetry.ts";
 
@@ -23,6 +24,7 @@ export const configSchema = Type.Object({
   aliases,
   routing,
   discovery,
+  speech,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
@@ -36,6 +38,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "aliases",
   "routing",
   "discovery",
+  "speech",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

@@ -1,5 +1,6 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { fliteEngine } from "./engines/flite.ts";
 import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
 import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
 import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
@@ -13,5 +14,6 @@ export const engineSettings = Type.Union([
   mistralEngine,
   cohereEngine,
   llamaCppEngineSettings,
+  fliteEngine,
 ]);
 export type EngineSettings = Static<typeof engineSettings>;

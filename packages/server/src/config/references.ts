@@ -76,14 +76,12 @@ function checkFallbacks({ models, aliases }: Names, report: Report): void {
   for (const [modelId, model] of Object.entries(models)) {
     for (const [index, fallback] of fallbacksOf(model).entries()) {
       const path = ["models", modelId, "fallbacks", index];
-      if (typeof fallback !== "string" || Object.hasOwn(models, modelOf(fallback))) continue;
-      report(path, `${formatPath(path)} is ${missing(fallback, "model", known)}`);
+      if (typeof fallback !== "string") continue;
+      const standIn = modelOf(fallback);
+      if (!Object.hasOwn(models, standIn)) report(path, `${formatPath(path)} is ${missing(fallback, "model", known)}`);
+      // Two models may stand in for each other: only the list of the model that was asked for is followed.
+      if (standIn === modelId) report(path, `${formatPath(path)} is the model itself.`);
     }
-  }
-  const next = (modelId: string): string[] => fallbacksOf(models[modelId]).map((fallback) => modelOf(fallback));
-  for (const circle of findCircles(Object.keys(models), next)) {
-    const path = ["models", circle[0]!, "fallbacks"];
-    report(path, `${formatPath(path)} runs in a circle: ${[...circle, circle[0]].join(" → ")}.`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { bytes, milliseconds } from "./quantities.ts";
 import { secret } from "./secret.ts";
+import { tracePresets } from "./trace-presets.ts";
 
 const clickhouse = Type.Object(
   {
@@ -55,6 +56,8 @@ export const telemetry = Type.Object(
       33_554_432,
       "Rows of one organization that may wait to be written; more is a 429, so that one organization cannot fill the queue.",
     ),
+    slow_trace_ms: milliseconds(10_000, "A span that takes this long makes its trace one of `slow_traces`."),
+    trace_presets: tracePresets,
   },
   { default: {}, description: "Where telemetry is kept and how much may wait to be written." },
 );

@@ -11,9 +11,14 @@ export interface ReadBody {
 
 /**
  * The body as JSON and as the bytes that it came in.
+ * @param whenEmpty the value of an empty body; absent: an empty body is an error
  * @throws AppError unsupported_media_type, payload_too_large, invalid_json or client_closed
  */
-export async function readJsonBody(request: IncomingMessage, limitBytes: number): Promise<ReadBody> {
+export async function readJsonBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  whenEmpty?: unknown,
+): Promise<ReadBody> {
   const type = request.headers["content-type"];
   if (type !== undefined && !/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) {
     throw new AppError("unsupported_media_type", `Content-Type is ${showValue(type)}; expected "application/json".`, {
@@ -21,7 +26,7 @@ export async function readJsonBody(request: IncomingMessage, limitBytes: number)
     });
   }
   const bytes = await readBody(request, limitBytes);
-  return { bytes, value: parseJson(bytes) };
+  return { bytes, value: bytes.length === 0 && whenEmpty !== undefined ? whenEmpty : parseJson(bytes) };
 }
 
 /**

@@ -9,6 +9,7 @@ import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
+import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
 
@@ -52,7 +53,7 @@ export async function serveExchange(
       // Operations without a permission are served by functions that do not look at the scope.
       scope: scope as Scope,
       path: pathParameters(route.operation.path, path),
-      query: new URLSearchParams(queryOf(exchange.request.url)),
+      query: queryOf(exchange.request),
       headers: exchange.request.headers,
       requestId: exchange.requestId,
       signal: exchange.signal,
@@ -75,10 +76,11 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
 }
 
 function read({ request }: Exchange, route: Route, { settings }: ServeContext): ReadBody | Promise<ReadBody> {
-  const { body, rawBody } = route.operation;
+  const { body, rawBody, queryAsBody } = route.operation;
   const limitBytes = route.bodyLimitBytes ?? settings.max_json_body_bytes;
   if (rawBody !== undefined) return readRawBody(request, limitBytes, rawBody.types);
-  return body === undefined ? noBody : readJsonBody(request, limitBytes);
+  if (body === undefined) return noBody;
+  return queryAsBody === true ? readQueryBody(request, limitBytes, body) : readJsonBody(request, limitBytes);
 }
 
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
@@ -128,11 +130,6 @@ function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {
       "request failed by a fault of ours",
     );
   return error;
-}
-
-function queryOf(url: string | undefined): string {
-  const start = url?.indexOf("?") ?? -1;
-  return start === -1 ? "" : url!.slice(start + 1);
 }
 
 /** Fastify names the rest of a path `*`; the operation has a word for it. */

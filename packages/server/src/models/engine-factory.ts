@@ -32,6 +32,7 @@ const engineMakers: EngineMakers = {
   amazon_bedrock: vendor,
   mistral: vendor,
   cohere: vendor,
+  flite: async () => (await import("./flite/engine.ts")).createFliteEngine,
   llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 

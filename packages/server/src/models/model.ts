@@ -52,6 +52,68 @@ export interface ChatModel {
   stream(call: ChatCall): AsyncIterable<ChatCompletionChunk>;
 }
 
+/** A voice of a speech model. */
+export interface Voice {
+  readonly name: string;
+  /** BCP 47, the voice's own language first; `*` for a voice that speaks every language. */
+  readonly languages: readonly string[];
+  readonly gender?: "female" | "male" | "neutral" | undefined;
+  readonly description?: string | undefined;
+}
+
+/** One speech synthesis on its way to an engine. */
+export interface SpeechCall {
+  /** As the client wrote it: control characters, lone surrogates and markup included, none of which may do harm. */
+  readonly input: string;
+  /** The name of one of the model's voices, or any name where the model does not know its voices. */
+  readonly voice: string;
+  /** BCP 47; undefined: the voice's own. */
+  readonly language: string | undefined;
+  /** 1 is the voice's own pace; the pitch stays. */
+  readonly speed: number;
+  /** Whether marks and sentences are wanted. */
+  readonly marks: boolean;
+  /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
+  readonly signal: AbortSignal;
+  readonly requestId?: string | undefined;
+  onAttempt?(attempt: Attempt): void;
+}
+
+/** A place in the input and the time at which it is heard. Offsets count UTF-16 code units of the input. */
+export interface SpeechMark {
+  readonly kind: "word" | "punctuation";
+  readonly offset: number;
+  readonly length: number;
+  /** From the first sample of the piece. */
+  readonly startMs: number;
+  readonly durationMs: number;
+}
+
+/** A stretch of speech, in the order of the input. */
+export interface SpeechPiece {
+  /** Hertz; the same in every piece of a call. */
+  readonly sampleRate: number;
+  /** Mono, −1 to 1. */
+  readonly samples: Float32Array<ArrayBuffer>;
+  /** The words and signs that begin in this piece, in the order of time. */
+  readonly marks: readonly SpeechMark[];
+  /** The sentence that begins with this piece. */
+  readonly sentence: { readonly offset: number; readonly length: number } | undefined;
+}
+
+/** A model that speaks. Failures are those of a `ChatModel`. */
+export interface SpeechModel {
+  /** The voices, the default one first; undefined where the engine takes names that are not known here. */
+  voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;
+  /** Whether the pieces carry marks; a call that wants some is refused otherwise. */
+  readonly givesMarks: boolean;
+  /**
+   * At least one piece. The iteration ends without an error only if everything was spoken. Leaving the loop cancels
+   * the engine's work.
+   */
+  speak(call: SpeechCall): AsyncIterable<SpeechPiece>;
+}
+
 /** What `GET /v1/models` tells of a model. */
 export interface ModelDescription {
   readonly id: string;
@@ -69,6 +131,8 @@ export interface Engine {
    * `timeouts` stand in place of the engine's own time limits.
    */
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
+  /** The same for a model that speaks. */
+  speech?(model: string, timeouts?: TargetTimeouts): SpeechModel;
   /** The models that the engine says it has; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Stops taking calls, ends its processes and connections. */

@@ -12,9 +12,11 @@ import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { nearMatches } from "./near-matches.ts";
 import { sleep } from "./retry.ts";
 import { createRouteModel } from "./route-model.ts";
+import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
 import { RouteTable, type ModelsConfig } from "./route-table.ts";
 import type { Route } from "./route.ts";
 import type { Timing } from "./try-route.ts";
+import type { RoutingOptions } from "./try-routes.ts";
 
 export interface RegistryOptions {
   readonly config: ModelsConfig;
@@ -32,6 +34,8 @@ export interface Registry {
    * @throws AppError model_not_found, model_not_allowed, or invalid_request for a model that does not chat
    */
   chat(id: string, access: ModelAccess): ChatModel;
+  /** The same for a model that speaks. */
+  speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The models that the organization sees, sorted by ID. */
   list(access: ModelAccess): readonly ListedModel[];
   /** @throws AppError model_not_found or model_not_allowed */
@@ -44,6 +48,10 @@ export interface Registry {
   /** Closes every engine; calls that still run fail. */
   close(): Promise<void>;
 }
+
+/** What a model may do, as a target names it. */
+type Kind = "chat" | "speech";
+const deeds: Readonly<Record<Kind, string>> = { chat: "answer chats", speech: "speak" };
 
 const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
 
@@ -77,13 +85,11 @@ class ModelRegistry implements Registry {
   }
 
   chat(id: string, access: ModelAccess): ChatModel {
-    let route = this.#find(id, access);
-    const enter = (): Route => {
-      // Between finding and calling the configuration may have been replaced.
-      while (!route.lease.enter()) route = this.#find(id, access);
-      return route;
-    };
-    return createRouteModel({ timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) });
+    return createRouteModel(this.#routing(id, access, "chat"));
+  }
+
+  speech(id: string, access: ModelAccess): RoutedSpeech {
+    return createRouteSpeech(this.#routing(id, access, "speech"), this.#current.table.config.speech.voices);
   }
 
   list(access: ModelAccess): readonly ListedModel[] {
@@ -148,15 +154,27 @@ class ModelRegistry implements Registry {
     await Promise.all(each);
   }
 
-  #find(id: string, access: ModelAccess): Route {
+  #routing(id: string, access: ModelAccess, kind: Kind): RoutingOptions {
+    let route = this.#find(id, access, kind);
+    const enter = (): Route => {
+      // Between finding and calling the configuration may have been replaced.
+      while (!route.lease.enter()) route = this.#find(id, access, kind);
+      return route;
+    };
+    return { timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) };
+  }
+
+  #find(id: string, access: ModelAccess, kind: Kind): Route {
     const index = this.#current;
     const rootId = index.rootOf(id);
     // Whether a model exists is told only to those who may call it.
     if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
     const route = this.#findIn(index, rootId);
-    if (route !== undefined) return route;
-    if (index.describe(rootId) === undefined) throw this.#notFound(id, access);
-    throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not answer chats.`, { param: "model" });
+    if (route?.targets.some((target) => target[kind] !== undefined) === true) return route;
+    if (route === undefined && index.describe(rootId) === undefined) throw this.#notFound(id, access);
+    throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not ${deeds[kind]}.`, {
+      param: "model",
+    });
   }
 
   /** An engine's own words may name models that the caller must not know of: they are not passed on. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
 import type { EngineSettings } from "../config/engine-settings.ts";
+import type { TargetTimeouts } from "../config/engines/timeouts.ts";
 import type { ImplicitEngine } from "../config/discovery.ts";
 import {
   retries as retriesSchema,
@@ -13,6 +14,7 @@ import { AppError } from "../errors.ts";
 import { Lease, stateOf, type EnginePool, type PooledEngine } from "./engine-pool.ts";
 import type { Route } from "./route.ts";
 import type { Target } from "./target.ts";
+import type { VoiceNames } from "./voices/resolve-voice.ts";
 
 /** The parts of the configuration that say which models there are. */
 export interface ModelsConfig {
@@ -22,6 +24,7 @@ export interface ModelsConfig {
   readonly models: Readonly<Record<string, ModelSettings>>;
   readonly aliases: Readonly<Record<string, string>>;
   readonly routing: RoutingSettings;
+  readonly speech: { readonly voices: VoiceNames };
   readonly discovery: { readonly enabled: boolean; readonly refresh_interval_ms: number };
 }
 
@@ -56,7 +59,7 @@ export class RouteTable {
     this.routes = linkRoutes(config, pool, drafts);
   }
 
-  /** @throws AppError when an engine cannot be made or has no chat models; then nothing is held. */
+  /** @throws AppError when an engine cannot be made or has no models; then nothing is held. */
   static async build(config: ModelsConfig, pool: EnginePool): Promise<RouteTable> {
     const engines: DraftEngine[] = [];
     try {
@@ -71,11 +74,11 @@ export class RouteTable {
   /** A route to one model of one engine, with the usual retries and nothing to fall back on. */
   directRoute(id: string, engine: TableEngine, options: { model: string; listed: boolean }): Route | undefined {
     const { pooled, lease } = engine;
-    const chat = pooled.engine.chat?.(options.model);
-    if (chat === undefined) return undefined;
+    const does = kindsOf(pooled, options.model);
+    if (does === undefined) return undefined;
     // Names that callers make up share one state, so that they cannot fill the memory.
     const state = stateOf(pooled, options.listed ? options.model : "", this.config.routing);
-    const target = { engine: pooled.name, model: options.model, weight: 1, maxConcurrent: Infinity, state, chat };
+    const target = { engine: pooled.name, model: options.model, weight: 1, maxConcurrent: Infinity, state, ...does };
     return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
   }
 
@@ -131,9 +134,9 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
     const reached: PooledEngine[] = [];
     const targets = settings.targets.map((target, index): Target => {
       const pooled = byName.get(target.engine);
-      const chat = pooled?.engine.chat?.(target.model, target.timeouts);
-      if (pooled === undefined || chat === undefined) {
-        const problem = pooled === undefined ? "is not there" : "has no models that chat";
+      const does = pooled === undefined ? undefined : kindsOf(pooled, target.model, target.timeouts);
+      if (pooled === undefined || does === undefined) {
+        const problem = pooled === undefined ? "is not there" : "has no models that chat or speak";
         const engine = JSON.stringify(target.engine);
         throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
       }
@@ -144,12 +147,19 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
         weight: target.weight,
         maxConcurrent: target.max_concurrent ?? Infinity,
         state: stateOf(pooled, target.model, config.routing),
-        chat,
+        ...does,
       };
     });
     return { targets, engines: reached };
   };
   return new Map(Object.entries(config.models).map(([id, settings]) => [id, draft(id, settings)]));
+}
+
+/** What the model does at this engine; undefined when that is nothing. */
+function kindsOf({ engine }: PooledEngine, model: string, timeouts?: TargetTimeouts) {
+  const chat = engine.chat?.(model, timeouts);
+  const speech = engine.speech?.(model, timeouts);
+  return chat === undefined && speech === undefined ? undefined : { chat, speech };
 }
 
 function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {

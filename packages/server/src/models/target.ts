@@ -2,7 +2,7 @@
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit } from "./circuit.ts";
-import type { ChatModel } from "./model.ts";
+import type { ChatModel, SpeechModel } from "./model.ts";
 
 /** A `Retry-After` of an engine keeps other calls away for at most this long. */
 const longestCoolDownMs = 60_000;
@@ -42,7 +42,9 @@ export interface Target {
   /** Most calls in flight; Infinity without a limit. */
   readonly maxConcurrent: number;
   readonly state: TargetState;
-  readonly chat: ChatModel;
+  /** What the model does; at least one of them is there. */
+  readonly chat: ChatModel | undefined;
+  readonly speech: SpeechModel | undefined;
 }
 
 /** One call at one target, from its start to its end. */

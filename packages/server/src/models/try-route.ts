@@ -1,6 +1,6 @@
 /** Tries the targets of one route, one after another, until one begins to answer. */
 import { AppError } from "../errors.ts";
-import type { Attempt, ChatCall, ChatModel } from "./model.ts";
+import type { Attempt } from "./model.ts";
 import { pickTarget } from "./pick-target.ts";
 import { abortReason, backoffMs, callError, moreUseful, remedyFor } from "./retry.ts";
 import type { Route } from "./route.ts";
@@ -16,8 +16,14 @@ export interface Timing {
   readonly sleep: (durationMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** Begins the call at a model: the answer itself, or a stream with its first chunk. */
-export type Open<T> = (model: ChatModel, call: ChatCall) => Promise<T>;
+/** What routing needs to know of a call, whatever is asked for. */
+export interface RoutedCall {
+  readonly signal: AbortSignal;
+  onAttempt?(attempt: Attempt): void;
+}
+
+/** Begins the call at a target: the answer itself, or a stream with its first piece. */
+export type Open<T> = (target: Target) => Promise<T>;
 
 /** A target that answers. The visit must be left when the answer is over. */
 export interface Opened<T> {
@@ -35,7 +41,7 @@ const none: ReadonlySet<Target> = new Set();
  * all again, until `attempts` further tries are used up.
  * @throws AppError the most useful failure, or the abort
  */
-export async function tryRoute<T>(route: Route, call: ChatCall, { open, timing }: { open: Open<T>; timing: Timing }) {
+export async function tryRoute<T>(route: Route, call: RoutedCall, { open, timing }: { open: Open<T>; timing: Timing }) {
   let tried = none;
   let spent = none;
   let failure: AppError | undefined;
@@ -71,7 +77,7 @@ export async function tryRoute<T>(route: Route, call: ChatCall, { open, timing }
 
 async function visitTarget<T>(
   target: Target,
-  { route, call, open, timing }: { route: Route; call: ChatCall; open: Open<T>; timing: Timing },
+  { route, call, open, timing }: { route: Route; call: RoutedCall; open: Open<T>; timing: Timing },
 ): Promise<Opened<T>> {
   const visit = new TargetVisit(target);
   const startUnixMs = Date.now();
@@ -81,7 +87,7 @@ async function visitTarget<T>(
     call.onAttempt?.({ engine: target.engine, model: target.model, outcome, startUnixMs, durationMs });
   };
   try {
-    const value = await open(target.chat, call);
+    const value = await open(target);
     visit.succeed(timing.nowMs());
     tell("ok");
     return { value, visit, modelId: route.id };

@@ -50,6 +50,7 @@ export function configOf(some: SomeConfig): ModelsConfig {
     implicitEngines: some.implicitEngines ?? {},
     models: Object.fromEntries(models),
     aliases: some.aliases ?? {},
+    speech: { voices: {} },
     routing: { failure_threshold: 5, window_ms: 30_000, open_ms: 15_000, ...some.routing },
     discovery: { enabled: true, refresh_interval_ms: 600_000, ...some.discovery },
   };

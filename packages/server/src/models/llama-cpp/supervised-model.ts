@@ -42,7 +42,8 @@ function rejectOnAbort(signal: AbortSignal): { promise: Promise<never>; dispose:
 
 export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
   const { name, sequences, queueLimit, idleUnloadMs, logger } = options;
-  let starting: Promise<ModelProcess> | undefined;
+  /** The process, or its start. */
+  let current: Promise<ModelProcess> | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   let choicesUnderway = 0;
   let failures = 0;
@@ -55,31 +56,25 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     if (failures > 1) notBefore = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
   };
 
-  const start = async (): Promise<ModelProcess> => {
-    try {
-      const started = await startModelProcess({
-        name,
-        settings: await options.settings(),
-        startTimeoutMs: options.startTimeoutMs,
-        logger,
-      });
-      void started.ended.then(() => {
-        if (starting === undefined || stopping.has(started)) return;
-        starting = undefined;
-        onFailure();
-      });
-      return started;
-    } catch (error) {
-      starting = undefined;
-      onFailure();
-      logger.error({ model: name, error }, "A model cannot be loaded");
-      throw error;
-    }
-  };
   const stopping = new WeakSet<ModelProcess>();
 
+  const start = async (): Promise<ModelProcess> => {
+    const started = await startModelProcess({
+      name,
+      settings: await options.settings(),
+      startTimeoutMs: options.startTimeoutMs,
+      logger,
+    });
+    void started.ended.then(() => {
+      if (stopping.has(started)) return;
+      current = undefined;
+      onFailure();
+    });
+    return started;
+  };
+
   const loadedProcess = (): Promise<ModelProcess> => {
-    if (starting !== undefined) return starting;
+    if (current !== undefined) return current;
     const pauseMs = notBefore - Date.now();
     if (pauseMs > 0) {
       throw new AppError(
@@ -88,23 +83,40 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
         { retryAfterMs: pauseMs },
       );
     }
-    starting = start();
+    const starting = start();
+    current = starting;
+    starting.catch((error: unknown) => {
+      if (current === starting) current = undefined;
+      onFailure();
+      logger.error({ model: name, error }, "A model cannot be loaded");
+    });
     return starting;
   };
 
   const unload = async (): Promise<void> => {
     clearTimeout(idleTimer);
-    const current = await starting?.catch(() => undefined);
-    starting = undefined;
-    if (current === undefined) return;
-    stopping.add(current);
-    current.stop();
-    await current.ended;
+    const unloading = current;
+    // A call that comes from now on starts another process.
+    current = undefined;
+    const process = await unloading?.catch(() => undefined);
+    if (process === undefined) return;
+    stopping.add(process);
+    process.stop();
+    await process.ended;
   };
 
   const admit = (choices: number): void => {
     if (closed)
       throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, { retryAfterMs: 1000 });
+    if (choices > sequences + queueLimit) {
+      throw new AppError(
+        "invalid_request",
+        `n is ${choices}, but this model gives ${sequences + queueLimit} choices at most.`,
+        {
+          param: "n",
+        },
+      );
+    }
     if (choicesUnderway + choices > sequences + queueLimit) {
       throw new AppError(
         "overloaded",

@@ -6,7 +6,7 @@ import { AppError } from "../../errors.ts";
 import { Annotations } from "./evaluate/annotations.ts";
 import { Budget, defaultLimits, type QueryLimits } from "./evaluate/budget.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
-import { absent, float, gridOf, histogramAt, timeAt, type Column, type Grid } from "./evaluate/grid.ts";
+import { absent, float, gridOf, histogram, histogramAt, timeAt, type Column, type Grid } from "./evaluate/grid.ts";
 import { removeNames } from "./evaluate/merge-columns.ts";
 import { askStore } from "./evaluate/push-down.ts";
 import { evaluationError, type QueryContext, type Value } from "./evaluate/query-context.ts";
@@ -152,21 +152,21 @@ async function run(
   const value = await evaluate(expression, grid, context);
   context.budget.check();
   return {
-    value: stepMs === 0 ? instantValue(value) : rangeValue(value, grid),
+    value: await (stepMs === 0 ? instantValue(value, context.budget) : rangeValue(value, grid, context.budget)),
     warnings: annotations.texts("warning", text),
     infos: annotations.texts("info", text),
   };
 }
 
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
-function instantValue(value: Value): QueryValue {
+async function instantValue(value: Value, budget: Budget): Promise<QueryValue> {
   switch (value.type) {
     case "string":
       return value;
     case "scalar":
       return { type: "scalar", value: value.values[0]! };
     case "vector":
-      return { type: "vector", samples: removeNames(value.columns).map(toSample) };
+      return { type: "vector", samples: (await removeNames(value.columns, budget)).map(toSample) };
     case "matrix":
       return { type: "matrix", series: sortSeries(value.series.map(toMatrixSeries)) };
   }
@@ -195,28 +195,31 @@ function sortSeries(series: readonly MatrixSeries[]): readonly MatrixSeries[] {
   return series.toSorted((left, right) => compareLabels(left.labels, right.labels));
 }
 
-function rangeValue(value: Value, grid: Grid): QueryValue {
+async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<QueryValue> {
+  const timestampsMs = Float64Array.from({ length: grid.count }, (_, step) => timeAt(grid, step));
   if (value.type === "scalar") {
-    const timestampsMs = Float64Array.from({ length: grid.count }, (_, step) => timeAt(grid, step));
     const none = { histogramTimestampsMs: new Float64Array(0), histograms: [] };
     return { type: "matrix", series: [{ labels: emptyLabels, timestampsMs, values: value.values, ...none }] };
   }
   if (value.type !== "vector") throw evaluationError("a range query must have a scalar or an instant vector");
-  return { type: "matrix", series: sortSeries(removeNames(value.columns).map((column) => fromColumn(column, grid))) };
+  const series: MatrixSeries[] = [];
+  for (const column of await removeNames(value.columns, budget)) {
+    series.push(fromColumn(column, timestampsMs));
+    if (budget.spend(grid.count)) await budget.breathe();
+  }
+  return { type: "matrix", series: sortSeries(series) };
 }
 
-function fromColumn(column: Column, grid: Grid): MatrixSeries {
-  const floats: number[] = [];
-  const histograms: number[] = [];
-  for (let step = 0; step < grid.count; step++) {
-    if (column.kinds[step] === float) floats.push(step);
-    else if (column.kinds[step] !== absent) histograms.push(step);
-  }
+function fromColumn(column: Column, timestampsMs: Float64Array): MatrixSeries {
+  const { kinds, labels, values } = column;
+  const isFloat = (_: unknown, step: number): boolean => kinds[step] === float;
+  const isHistogram = (_: unknown, step: number): boolean => kinds[step] === histogram;
+  const isFull = !kinds.includes(absent) && column.histograms === null;
   return {
-    labels: column.labels,
-    timestampsMs: Float64Array.from(floats, (step) => timeAt(grid, step)),
-    values: Float64Array.from(floats, (step) => column.values[step]!),
-    histogramTimestampsMs: Float64Array.from(histograms, (step) => timeAt(grid, step)),
-    histograms: histograms.map((step) => histogramAt(column, step)),
+    labels,
+    timestampsMs: isFull ? timestampsMs : timestampsMs.filter(isFloat),
+    values: isFull ? values : values.filter(isFloat),
+    histogramTimestampsMs: column.histograms === null ? new Float64Array(0) : timestampsMs.filter(isHistogram),
+    histograms: (column.histograms ?? []).filter((value) => value !== undefined),
   };
 }

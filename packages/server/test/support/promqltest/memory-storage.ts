@@ -66,7 +66,10 @@ function toStored({ labels, samples }: MemorySeries, { fromMs, toMs }: SelectReq
   };
 }
 
-/** Prometheus knows of each stored histogram whether it goes on from the one before it. */
+/**
+ * Prometheus stores histograms in chunks that a counter reset or another layout ends. Of a chunk's first histogram it
+ * tells nothing when it is read, of the others that they are no resets.
+ */
 function withStoredHints(samples: readonly MemorySample[]): readonly (FloatHistogram | null)[] {
   let previous: FloatHistogram | null = null;
   return samples.map(({ histogram }) => {
@@ -79,13 +82,13 @@ function withStoredHints(samples: readonly MemorySample[]): readonly (FloatHisto
 
 function storedHint(histogram: FloatHistogram, previous: FloatHistogram | null): CounterResetHint {
   if (histogram.counterResetHint === "gauge") return "gauge";
-  if (histogram.counterResetHint === "reset") return "reset";
-  if (previous === null || previous.counterResetHint === "gauge") return "unknown";
-  if (histogram.count < previous.count) return "reset";
-  const isSameLayout =
-    histogram.schema === previous.schema &&
-    histogram.zeroThreshold === previous.zeroThreshold &&
-    equalNumbers(histogram.customValues, previous.customValues);
-  if (!isSameLayout) return "unknown";
-  return isHistogramReset({ ...histogram, counterResetHint: "unknown" }, previous) ? "reset" : "not_reset";
+  const isFirst =
+    previous === null ||
+    previous.counterResetHint === "gauge" ||
+    histogram.counterResetHint === "reset" ||
+    histogram.schema !== previous.schema ||
+    histogram.zeroThreshold !== previous.zeroThreshold ||
+    !equalNumbers(histogram.customValues, previous.customValues) ||
+    isHistogramReset({ ...histogram, counterResetHint: "unknown" }, previous);
+  return isFirst ? "unknown" : "not_reset";
 }

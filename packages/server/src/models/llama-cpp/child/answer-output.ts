@@ -23,8 +23,9 @@ interface OutputSettings {
 }
 
 export function createAnswerOutput({ choice, shape, stop, toolNames }: OutputSettings): AnswerOutput {
-  const { trigger, toolFormat } = shape;
-  const text: TextOutput = createTextOutput(trigger === undefined ? stop : [...stop, trigger]);
+  const { trigger, triggerAtStart, toolFormat } = shape;
+  const anywhere = trigger === undefined || triggerAtStart ? stop : [...stop, trigger];
+  const text: TextOutput = createTextOutput(anywhere, triggerAtStart ? trigger : undefined);
   let reader: ToolCallReader | undefined;
   const toolText = new TextDecoder("utf-8", { ignoreBOM: true });
   if (toolFormat !== undefined && trigger === undefined) reader = createToolCallReader(toolFormat, toolNames);

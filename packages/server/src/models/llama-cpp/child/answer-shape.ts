@@ -8,13 +8,15 @@ import { anyObject } from "../grammar/json-text.ts";
 import { schemaGrammar } from "../grammar/json-schema.ts";
 import { createMatcher, type Matcher, type MatcherState } from "../grammar/matcher.ts";
 import type { Generation } from "../protocol.ts";
-import { toolCallsGrammar, triggerOf, type ToolFormat } from "./tool-format.ts";
+import { isBareJson, toolCallsGrammar, triggerOf, type ToolFormat } from "./tool-format.ts";
 
 export interface AnswerShape {
   /** Where tool calls may appear. */
   readonly toolFormat: ToolFormat | undefined;
   /** Text that turns free text into tool calls; undefined where the answer is held to a grammar from its start. */
   readonly trigger: string | undefined;
+  /** Whether the trigger counts at the beginning of the answer only. */
+  readonly triggerAtStart: boolean;
   /** Held to from the start; undefined for free text. */
   readonly fromStart: Grammar | undefined;
   /** Held to from the trigger's first byte on. */
@@ -46,32 +48,29 @@ function toolsGrammar(generation: Generation, format: ToolFormat): Grammar {
  */
 export function createAnswerShape(generation: Generation, toolFormat: ToolFormat | undefined): AnswerShape {
   const content = contentGrammar(generation);
-  if (generation.tools.length === 0)
-    return { toolFormat: undefined, trigger: undefined, fromStart: content, fromTrigger: undefined };
+  const free = { toolFormat: undefined, trigger: undefined, triggerAtStart: false, fromTrigger: undefined };
+  if (generation.tools.length === 0) return { ...free, fromStart: content };
   if (toolFormat === undefined) {
     throw new AppError(
       "unsupported_parameter",
       "tools: this model's chat template has no tools, or in a form that Sounding does not read.",
-      {
-        param: "tools",
-      },
+      { param: "tools" },
     );
   }
   const tools = toolsGrammar(generation, toolFormat);
-  if (generation.toolChoice !== "auto")
-    return { toolFormat, trigger: undefined, fromStart: tools, fromTrigger: undefined };
+  if (generation.toolChoice !== "auto") return { ...free, toolFormat, fromStart: tools };
   const trigger = triggerOf(toolFormat);
-  if (content === undefined) return { toolFormat, trigger, fromStart: undefined, fromTrigger: tools };
-  if (trigger.startsWith("{") || trigger.startsWith("[")) {
+  if (content === undefined) {
+    return { toolFormat, trigger, triggerAtStart: isBareJson(trigger), fromStart: undefined, fromTrigger: tools };
+  }
+  if (isBareJson(trigger)) {
     throw new AppError(
       "unsupported_parameter",
       "response_format: this model writes tool calls as JSON, so they cannot be told from a JSON answer; leave out tools or response_format.",
-      {
-        param: "response_format",
-      },
+      { param: "response_format" },
     );
   }
-  return { toolFormat, trigger, fromStart: choice(content, tools), fromTrigger: undefined };
+  return { toolFormat, trigger, triggerAtStart: true, fromStart: choice(content, tools), fromTrigger: undefined };
 }
 
 /** Follows one answer through its shape. */
@@ -89,13 +88,22 @@ interface Place {
   readonly state: MatcherState | undefined;
   /** The last bytes of free text, as long as a trigger without its last byte. */
   readonly tail: Buffer;
+  /** Whether something else than white space was written. */
+  readonly begun: boolean;
 }
+
+interface Trigger {
+  readonly bytes: Buffer;
+  readonly atStart: boolean;
+}
+
+const isBlank = (bytes: Uint8Array): boolean => bytes.every((byte) => byte <= 0x20);
 
 function follow(
   matcher: Matcher | undefined,
   place: Place,
   bytes: Uint8Array,
-  trigger: Buffer | undefined,
+  trigger: Trigger | undefined,
 ): Place | undefined {
   if (place.state !== undefined) {
     const state = matcher!.advance(place.state, bytes);
@@ -103,18 +111,24 @@ function follow(
   }
   if (trigger === undefined) return place;
   const text = Buffer.concat([place.tail, bytes]);
-  const index = text.indexOf(trigger);
-  if (index === -1) return { state: undefined, tail: text.subarray(Math.max(0, text.length - trigger.length + 1)) };
+  const index = text.indexOf(trigger.bytes);
+  if (index === -1 || (trigger.atStart && (place.begun || !isBlank(text.subarray(0, index))))) {
+    const tail = text.subarray(Math.max(0, text.length - trigger.bytes.length + 1));
+    return { state: undefined, tail, begun: place.begun || !isBlank(text.subarray(0, text.length - tail.length)) };
+  }
   const state = matcher!.advance(matcher!.start, text.subarray(index));
-  return state === undefined ? undefined : { state, tail: Buffer.alloc(0) };
+  return state === undefined ? undefined : { ...place, state };
 }
 
 export function createShapeFollower(shape: AnswerShape): ShapeFollower {
   const grammar = shape.fromStart ?? shape.fromTrigger;
   const matcher = grammar === undefined ? undefined : createMatcher(grammar);
   const trigger =
-    shape.fromTrigger === undefined || shape.trigger === undefined ? undefined : Buffer.from(shape.trigger);
-  let place: Place = { state: shape.fromStart === undefined ? undefined : matcher!.start, tail: Buffer.alloc(0) };
+    shape.fromTrigger === undefined || shape.trigger === undefined
+      ? undefined
+      : { bytes: Buffer.from(shape.trigger), atStart: shape.triggerAtStart };
+  const start = shape.fromStart === undefined ? undefined : matcher!.start;
+  let place: Place = { state: start, tail: Buffer.alloc(0), begun: false };
   return {
     allows: (bytes) => follow(matcher, place, bytes, trigger) !== undefined,
     accept(bytes) {

@@ -86,7 +86,8 @@ async function chooseNext(
   };
   const token = chooseToken({ ...choosing, logits: next.logits });
   if (token !== undefined) return { token, next };
-  const logits = await evaluateAllAgain(sequence);
+  const all = await evaluateAllAgain(sequence);
+  const logits = new Map([...all].filter(([each]) => choosing.allowed(each)));
   const rare = chooseToken({ ...choosing, logits });
   if (rare === undefined)
     throw new AppError("upstream_failed", "No token of the model fits the grammar of the answer.");

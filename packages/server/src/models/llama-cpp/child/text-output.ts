@@ -40,10 +40,18 @@ function firstMatch(text: string, sequences: readonly string[]): { index: number
   return best;
 }
 
-/** Sequences are not empty. */
-export function createTextOutput(stopSequences: readonly string[]): TextOutput {
+/** Whether a match counts: the opening only behind nothing but white space. */
+function counts(text: string, match: { index: number; by: string } | undefined, opening: string | undefined): boolean {
+  return match === undefined || match.by !== opening || text.slice(0, match.index).trim() === "";
+}
+
+/**
+ * Output that ends at a stop sequence, or at the opening if it comes first of all. Sequences are not empty.
+ */
+export function createTextOutput(stopSequences: readonly string[], opening?: string): TextOutput {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let pending = "";
+  let begun = false;
   /** Tokens not yet sent, with where they start in `pending`. */
   let tokens: { start: number; logprob: TokenLogprob }[] = [];
 
@@ -52,15 +60,25 @@ export function createTextOutput(stopSequences: readonly string[]): TextOutput {
     const sent = length === 0 ? [] : tokens.filter(({ start }) => start < length);
     tokens = tokens.slice(sent.length).map(({ start, logprob }) => ({ start: start - length, logprob }));
     pending = pending.slice(length);
+    begun ||= text.trim() !== "";
     return { text, logprobs: sent.map(({ logprob }) => logprob) };
+  };
+
+  const find = (): { index: number; by: string } | undefined => {
+    const sequences = begun || opening === undefined ? stopSequences : [...stopSequences, opening];
+    const match = firstMatch(pending, sequences);
+    return counts(pending, match, opening) ? match : firstMatch(pending, stopSequences);
   };
 
   return {
     push(bytes, logprob) {
       if (logprob !== undefined) tokens.push({ start: pending.length, logprob });
       pending += decoder.decode(bytes, { stream: true });
-      const match = firstMatch(pending, stopSequences);
-      if (match === undefined) return release(pending.length - heldLength(pending, stopSequences));
+      const match = find();
+      if (match === undefined) {
+        const held = heldLength(pending, begun || opening === undefined ? stopSequences : [...stopSequences, opening]);
+        return release(pending.length - held);
+      }
       const rest = pending.slice(match.index + match.by.length);
       const piece = release(match.index);
       pending = "";

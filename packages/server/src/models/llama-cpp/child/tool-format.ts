@@ -89,9 +89,14 @@ export function findToolFormat(render: Render): ToolFormat | undefined {
   };
 }
 
-/** What an answer that is a tool call begins with, up to where spelling may vary; empty if nothing marks a call. */
-export function triggerOf(format: ToolFormat): string {
-  return /^\S+/.exec(format.opening)?.[0] ?? "";
+/** What a tool call begins with, up to where spelling may vary: a marker such as `<tool_call>`, or the JSON itself. */
+export function triggerOf({ opening }: ToolFormat): string {
+  return /^(?:<[^>\s]+>|\[[A-Z_]+\]|\S+)/.exec(opening)?.[0] ?? "";
+}
+
+/** Whether calls have no marker, so that only JSON at the very beginning of an answer is one. */
+export function isBareJson(trigger: string): boolean {
+  return /^\[?\{/.test(trigger);
 }
 
 const gap = repeat(choice(byteRange(0x20, 0x20), byteRange(0x0a, 0x0a)), 0, 8);

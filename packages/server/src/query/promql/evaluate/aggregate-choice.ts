@@ -20,7 +20,7 @@ export async function chooseColumns(columns: readonly Column[], call: ChoiceCall
   const isRatio = call.aggregation.operator === "limit_ratio";
   if (!(isRatio ? checkRatios(call) : checkCounts(call))) return [];
   const results = new Map<Column, Column>();
-  for (const group of groupColumns(columns, call.aggregation)) {
+  for (const group of await groupColumns(columns, call.aggregation, call.context.budget)) {
     for (let step = 0; step < call.parameter.length; step++) {
       for (const column of choose(group, step, call)) {
         let result = results.get(column);

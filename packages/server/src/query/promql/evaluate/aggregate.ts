@@ -30,7 +30,7 @@ interface AggregateCall {
 }
 
 /** Fills the group's column. */
-type Aggregator = (group: Group, out: Column, call: AggregateCall) => void;
+type Aggregator = (group: Group, out: Column, call: AggregateCall) => Promise<void>;
 
 /** One series for each group. */
 export async function aggregate(columns: readonly Column[], call: AggregateCall): Promise<readonly Column[]> {
@@ -38,17 +38,16 @@ export async function aggregate(columns: readonly Column[], call: AggregateCall)
   const results: Column[] = [];
   const aggregator = aggregators[call.aggregation.operator]!;
   if (call.aggregation.operator === "quantile") warnOfQuantiles(call);
-  for (const group of groupColumns(columns, call.aggregation)) {
+  for (const group of await groupColumns(columns, call.aggregation, budget)) {
     const count = group.columns[0]!.kinds.length;
     const out = newColumn(
       group.labels,
       group.columns.some((column) => column.dropName),
       count,
     );
-    aggregator(group, out, call);
+    await aggregator(group, out, call);
     budget.hold(count);
     if (!isEmpty(out)) results.push(out);
-    if (budget.spend(count * group.columns.length)) await budget.breathe();
   }
   return results;
 }
@@ -68,47 +67,52 @@ function ignoreHistogram({ aggregation, context }: AggregateCall): void {
   context.annotations.inform(messages.histogramIgnored(aggregation.operator), aggregation.expression.at);
 }
 
+/** Calls back for each series of the group, with breaks between them. */
+async function eachColumn(group: Group, { context }: AggregateCall, visit: (column: Column) => void): Promise<void> {
+  for (const column of group.columns) {
+    visit(column);
+    if (context.budget.spend(column.kinds.length)) await context.budget.breathe();
+  }
+}
+
 /** Calls back for each float of the group, series by series; histograms are left out with an info. */
-function eachFloat(group: Group, call: AggregateCall, visit: (step: number, value: number) => void): void {
-  for (const { kinds, values } of group.columns) {
+function eachFloat(group: Group, call: AggregateCall, visit: (step: number, value: number) => void): Promise<void> {
+  return eachColumn(group, call, ({ kinds, values }) => {
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] === float) visit(step, values[step]!);
       else if (kinds[step] === histogram) ignoreHistogram(call);
     }
-  }
+  });
 }
 
 function extreme(wins: (challenger: number, champion: number) => boolean): Aggregator {
-  return (group, out, call) => {
+  return (group, out, call) =>
     eachFloat(group, call, (step, value) => {
       const known = out.values[step]!;
       if (out.kinds[step] === absent || wins(value, known) || Number.isNaN(known)) setFloat(out, step, value);
     });
-  };
 }
 
-const count: Aggregator = (group, out) => {
-  for (const { kinds } of group.columns) {
+const count: Aggregator = (group, out, call) =>
+  eachColumn(group, call, ({ kinds }) => {
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] !== absent) setFloat(out, step, out.values[step]! + 1);
     }
-  }
-};
+  });
 
-const presence: Aggregator = (group, out) => {
-  for (const { kinds } of group.columns) {
+const presence: Aggregator = (group, out, call) =>
+  eachColumn(group, call, ({ kinds }) => {
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] !== absent) setFloat(out, step, 1);
     }
-  }
-};
+  });
 
 /** Welford's algorithm, then a function of the variance. */
 function spread(finish: (variance: number) => number): Aggregator {
-  return (group, out, call) => {
+  return async (group, out, call) => {
     const counts = new Float64Array(out.kinds.length);
     const means = new Float64Array(out.kinds.length);
-    eachFloat(group, call, (step, value) => {
+    await eachFloat(group, call, (step, value) => {
       counts[step]!++;
       if (counts[step] === 1) {
         means[step] = value;
@@ -125,7 +129,8 @@ function spread(finish: (variance: number) => number): Aggregator {
   };
 }
 
-const quantile: Aggregator = (group, out, call) => {
+const quantile: Aggregator = async (group, out, call) => {
+  const { budget } = call.context;
   const values = new Float64Array(group.columns.length);
   for (let step = 0; step < out.kinds.length; step++) {
     let found = 0;
@@ -133,7 +138,8 @@ const quantile: Aggregator = (group, out, call) => {
       if (column.kinds[step] === float) values[found++] = column.values[step]!;
       else if (column.kinds[step] === histogram) ignoreHistogram(call);
     }
-    if (found > 0) setFloat(out, step, quantileOf(call.parameter[step]!, values.subarray(0, found)));
+    if (found > 0) setFloat(out, step, quantileOf(call.parameter[step]!, values, found));
+    if (budget.spend(group.columns.length * 8)) await budget.breathe();
   }
 };
 
@@ -175,7 +181,7 @@ function addToMean(totals: FloatTotals, step: number, value: number): void {
 
 /** sum and avg, of floats or of histograms, but not of both at one step. */
 function total(isMean: boolean): Aggregator {
-  return (group, out, call) => {
+  return async (group, out, call) => {
     const steps = out.kinds.length;
     const totals: FloatTotals = {
       counts: new Float64Array(steps),
@@ -184,7 +190,7 @@ function total(isMean: boolean): Aggregator {
       incremental: new Uint8Array(steps),
     };
     const histograms = new HistogramTotals(steps, isMean, call);
-    for (const column of group.columns) {
+    await eachColumn(group, call, (column) => {
       for (let step = 0; step < steps; step++) {
         if (column.kinds[step] === float) {
           totals.counts[step]!++;
@@ -192,10 +198,10 @@ function total(isMean: boolean): Aggregator {
           else if (totals.counts[step] === 1) totals.sums[step] = column.values[step]!;
           else addFloat(totals, step, column.values[step]!);
         } else if (column.kinds[step] === histogram) {
-          histograms.add(column, step);
+          histograms.add(column, step, totals.counts[step]! > 0);
         }
       }
-    }
+    });
     for (let step = 0; step < steps; step++) finishTotal(out, step, { totals, histograms, isMean, call });
   };
 }
@@ -233,11 +239,16 @@ class HistogramTotals {
     this.#call = call;
   }
 
-  add(column: Column, step: number): void {
+  /** After floats there will be no total, so that there is a histogram is all that matters. */
+  add(column: Column, step: number, afterFloats: boolean): void {
     if (this.#adders.length === 0) this.#adders.length = this.#steps;
     const adder = this.#adders[step];
-    // null: the kinds of buckets differed, there is no total.
+    // null: there is no total.
     if (adder === null) return;
+    if (adder === undefined && afterFloats) {
+      this.#adders[step] = null;
+      return;
+    }
     const value = histogramAt(column, step);
     if (adder === undefined) {
       this.#adders[step] = histogramAdder(value, {

@@ -14,6 +14,8 @@ interface Annotation {
   readonly at: SourceRange;
   /** Details that grow while the same annotation is added again; shown before the position. */
   readonly details?: MonotonicityDetails;
+  /** The number of occurrences is shown. */
+  readonly isCounted?: boolean;
   occurrences: number;
 }
 
@@ -36,6 +38,11 @@ export class Annotations {
 
   inform(text: string, at: SourceRange): void {
     this.#add({ severity: "info", text, at, occurrences: 1 });
+  }
+
+  /** A warning that tells how often it was given. */
+  warnCounted(text: string, at: SourceRange): void {
+    this.#add({ severity: "warning", text, at, isCounted: true, occurrences: 1 });
   }
 
   /** An info about forced monotonicity; ranges of time and buckets are merged. */
@@ -67,8 +74,10 @@ export class Annotations {
       .map((annotation) => {
         const details =
           annotation.details === undefined ? "" : printDetails(annotation.details, annotation.occurrences);
+        const isRepeated = annotation.isCounted === true && annotation.occurrences > 1;
+        const count = isRepeated ? ` (${annotation.occurrences} occurrences)` : "";
         const position = lineAndColumn(query, annotation.at.start);
-        return `PromQL ${severity}: ${annotation.text}${details} (${position})`;
+        return `PromQL ${severity}: ${annotation.text}${details}${count} (${position})`;
       });
   }
 }
@@ -76,9 +85,15 @@ export class Annotations {
 function printDetails(details: MonotonicityDetails, samples: number): string {
   const time = (ms: number): string => new Date(Math.floor(ms / 1000) * 1000).toISOString().replace(".000Z", "Z");
   const buckets = `from buckets ${formatGeneral(details.minBucket)} to ${formatGeneral(details.maxBucket)}`;
-  const difference = `with a max diff of ${formatGeneral(Number(details.maxDifference.toPrecision(2)))}`;
+  const difference = `with a max diff of ${twoDigits(details.maxDifference)}`;
   const span = `over ${samples} samples from ${time(details.minTimeMs)} to ${time(details.maxTimeMs)}`;
   return `, ${buckets}, ${difference}, ${span}`;
+}
+
+/** Go's `%.2g`: two digits, with an exponent from 100 on. */
+function twoDigits(value: number): string {
+  const rounded = Number(value.toPrecision(2));
+  return rounded < 100 ? formatGeneral(rounded) : rounded.toExponential().replace(/e\+(\d)$/, "e+0$1");
 }
 
 const forMetric = (text: string, metric: string): string =>

@@ -47,6 +47,20 @@ export function changesMeaning(operator: Operator): boolean {
   return arithmetic[operator] !== undefined;
 }
 
+/** An operator between two floats; comparisons tell whether they hold, and give the left value. */
+export interface FloatOperation {
+  readonly compute: (left: number, right: number) => number;
+  readonly holds: ((left: number, right: number) => boolean) | null;
+}
+
+/** The operator on floats, undefined for those that only know histograms. */
+export function floatOperation(operator: Operator): FloatOperation | undefined {
+  const compute = arithmetic[operator];
+  if (compute !== undefined) return { compute, holds: null };
+  const holds = comparison[operator];
+  return holds === undefined ? undefined : { compute: (left) => left, holds };
+}
+
 /** An operator between two scalars; comparisons give 1 or 0. */
 export function scalarOperation(operator: Operator): (left: number, right: number) => number {
   const compute = arithmetic[operator];

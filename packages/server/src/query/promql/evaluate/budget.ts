@@ -26,6 +26,9 @@ const breathAfterMs = 3;
 /** How many samples are worth a look at the clock. */
 const workPerLook = 4096;
 
+/** What changing or comparing the labels of a series counts as, in samples looked at. */
+export const workOfLabels = 64;
+
 export class Budget {
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;

@@ -4,8 +4,9 @@ import { setLabels } from "../series/labels.ts";
 import type { Aggregation } from "../syntax/ast.ts";
 import { formatPlain } from "../syntax/number-literal.ts";
 import { isLabelName, quoteForMessage } from "../syntax/string-literal.ts";
+import { workOfLabels } from "./budget.ts";
 import { absent, float, histogramAt, setFloat, type Column } from "./grid.ts";
-import { groupLabels } from "./grouping.ts";
+import { labelsInGroup } from "./grouping.ts";
 import { ColumnCollector } from "./merge-columns.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
 
@@ -18,17 +19,18 @@ export async function countValues(
   if (!isLabelName(valueLabel)) throw evaluationError(`invalid label name ${quoteForMessage(valueLabel)}`);
   const { without } = aggregation;
   const grouping = without ? aggregation.grouping : [...aggregation.grouping, valueLabel];
+  const toGroup = labelsInGroup({ grouping, without });
   const results = new ColumnCollector(call.count);
   for (const column of columns) {
     for (let step = 0; step < call.count; step++) {
       if (column.kinds[step] === absent) continue;
       const value =
         column.kinds[step] === float ? formatPlain(column.values[step]!) : printHistogram(histogramAt(column, step));
-      const labels = groupLabels(setLabels(column.labels, new Map([[valueLabel, value]])), { grouping, without });
+      const labels = toGroup(setLabels(column.labels, new Map([[valueLabel, value]])));
       const result = results.column(labels, false);
       setFloat(result, step, result.values[step]! + 1);
     }
-    if (context.budget.spend(call.count * 8)) await context.budget.breathe();
+    if (context.budget.spend(call.count * workOfLabels)) await context.budget.breathe();
   }
   context.budget.checkSeries(results.columns.length, "the result of count_values");
   return results.columns;

@@ -1,7 +1,14 @@
 /** Binary operators where one side is a scalar, and unary minus. */
 import { multiplyHistogram } from "../histogram/float-histogram.ts";
 import type { BinaryExpression } from "../syntax/ast.ts";
-import { changesMeaning, isComparison, sampleOperation, scalarOperation, type SampleValue } from "./arithmetic.ts";
+import {
+  changesMeaning,
+  floatOperation,
+  isComparison,
+  sampleOperation,
+  scalarOperation,
+  type SampleValue,
+} from "./arithmetic.ts";
 import { absent, float, histogramAt, isEmpty, newColumn, setFloat, setHistogram, type Column } from "./grid.ts";
 import type { QueryContext } from "./query-context.ts";
 
@@ -30,6 +37,7 @@ export async function operateWithScalar(
   const { columns, scalar, scalarIsLeft } = sides;
   const { operator, returnBool } = binary;
   const operate = sampleOperation(binary, context.annotations);
+  const floats = floatOperation(operator);
   const dropsName = changesMeaning(operator) || returnBool;
   const compares = isComparison(operator);
   const results: Column[] = [];
@@ -37,6 +45,15 @@ export async function operateWithScalar(
     const result = newColumn(column.labels, column.dropName || dropsName, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] === absent) continue;
+      if (column.kinds[step] === float && floats !== undefined) {
+        const value = column.values[step]!;
+        const other = scalar[step]!;
+        const [left, right] = scalarIsLeft ? [other, value] : [value, other];
+        if (floats.holds === null) setFloat(result, step, floats.compute(left, right));
+        else if (returnBool) setFloat(result, step, floats.holds(left, right) ? 1 : 0);
+        else if (floats.holds(left, right)) setFloat(result, step, value);
+        continue;
+      }
       const sample = sampleAt(column, step);
       const operated = scalarIsLeft ? operate(scalar[step]!, sample) : operate(sample, scalar[step]!);
       if (operated === undefined) continue;

@@ -13,7 +13,8 @@ import { firstAfter, type RangeSeries } from "./range-series.ts";
 /** The range argument of a call, evaluated. */
 export interface RangeArgument {
   readonly expression: Expression;
-  readonly series: readonly RangeSeries[];
+  /** Made one by one, so that preparing many series does not hold the thread. */
+  readonly series: readonly (() => RangeSeries)[];
   readonly rangeMs: number;
   readonly fixedMs: number | undefined;
   readonly offsetMs: number;
@@ -32,8 +33,8 @@ export async function evaluateRangeCall(call: Call, evaluation: RangeEvaluation)
   const { range, grid, context } = evaluation;
   refuseBoundary(call, range);
   const columns: Column[] = [];
-  for (const series of range.series) {
-    const column = await evaluateSeries(call, series, evaluation);
+  for (const make of range.series) {
+    const column = await evaluateSeries(call, make(), evaluation);
     if (isEmpty(column)) continue;
     if (call.function !== "absent_over_time") context.budget.hold(grid.count);
     columns.push(column);
@@ -72,14 +73,17 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
   });
   const column = newColumn(series.labels, series.dropName || !keepsName.has(call.function), grid.count);
   const window = newWindow();
-  const before = boundary === null ? 0 : lookbackMs;
-  const after = boundary === "smoothed" ? lookbackMs : 0;
+  const reach: Reach = {
+    before: boundary === null ? 0 : lookbackMs,
+    after: boundary === "smoothed" ? lookbackMs : 0,
+  };
+  if (budget.spend(series.floats.times.length)) await budget.breathe();
   for (let step = 0; step < grid.count; step++) {
     window.step = step;
     window.timeMs = timeAt(grid, step);
     window.endMs = (range.fixedMs ?? window.timeMs) - range.offsetMs;
     window.startMs = window.endMs - rangeMs;
-    moveWindow(window, series, { fromMs: window.startMs - before, toMs: window.endMs + after });
+    moveWindow(window, series, reach);
     const samples = window.endFloat - window.firstFloat + window.endHistogram - window.firstHistogram;
     if (samples > 0) kernel(window, column);
     if (budget.spend(samples + 1)) await budget.breathe();
@@ -100,9 +104,10 @@ function newWindow(): Window {
   };
 }
 
-/** Moves the window's indexes to later than `fromMs` up to `toMs`; both only ever grow. */
-function moveWindow(window: Window, { floats, histograms }: RangeSeries, span: { fromMs: number; toMs: number }): void {
-  const { fromMs, toMs } = span;
+/** Moves the window's indexes to samples later than its first time up to its last; both only ever grow. */
+function moveWindow(window: Window, { floats, histograms }: RangeSeries, reach: Reach): void {
+  const fromMs = window.startMs - reach.before;
+  const toMs = window.endMs + reach.after;
   if (window.step === 0) {
     window.firstFloat = window.endFloat = firstAfter(floats.times, fromMs);
     window.firstHistogram = window.endHistogram = firstAfter(histograms.times, fromMs);
@@ -112,6 +117,12 @@ function moveWindow(window: Window, { floats, histograms }: RangeSeries, span: {
   if (histograms.times.length === 0) return;
   window.firstHistogram = advance(histograms.times, window.firstHistogram, fromMs);
   window.endHistogram = advance(histograms.times, Math.max(window.endHistogram, window.firstHistogram), toMs);
+}
+
+/** How far samples beyond the range are needed, in milliseconds. */
+interface Reach {
+  readonly before: number;
+  readonly after: number;
 }
 
 function advance(times: Float64Array, from: number, timeMs: number): number {

@@ -115,7 +115,7 @@ async function evaluateBinary(binary: BinaryExpression, grid: Grid, context: Que
   if (left.type === "vector" && right.type === "vector") {
     const sides = { left: left.columns, right: right.columns, count };
     if (binary.matching?.cardinality === "many-to-many") {
-      return { type: "vector", columns: applySetOperator(binary, sides) };
+      return asVector(applySetOperator(binary, sides, context));
     }
     return asVector(matchVectors(binary, sides, context));
   }
@@ -213,7 +213,7 @@ function selectorArgument(expression: MatrixSelector, context: QueryContext): Ra
   const { selector } = expression;
   return {
     expression,
-    series: (context.selected.get(selector) ?? []).map(toRangeSeries),
+    series: (context.selected.get(selector) ?? []).map((stored) => () => toRangeSeries(stored)),
     rangeMs: durationMs(expression.range, context),
     ...selectorTime(selector, context),
     boundary: selector.boundary,
@@ -221,9 +221,10 @@ function selectorArgument(expression: MatrixSelector, context: QueryContext): Ra
 }
 
 async function subqueryArgument(expression: Subquery, grid: Grid, context: QueryContext): Promise<RangeArgument> {
+  const series = await evaluateSubquery(expression, grid, context);
   return {
     expression,
-    series: await evaluateSubquery(expression, grid, context),
+    series: series.map((one) => () => one),
     rangeMs: durationMs(expression.range, context),
     fixedMs: fixedTimeMs(expression, context),
     offsetMs: offsetMs(expression, context),

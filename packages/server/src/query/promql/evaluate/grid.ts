@@ -64,7 +64,7 @@ export function copyStep(from: Column, to: Column, step: number): void {
 }
 
 export function isEmpty(column: Column): boolean {
-  return !column.kinds.some((kind) => kind !== absent);
+  return !column.kinds.includes(float) && !column.kinds.includes(histogram);
 }
 
 /** The same values under other labels. */

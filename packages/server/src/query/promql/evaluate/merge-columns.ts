@@ -1,6 +1,7 @@
 /** Series that have the same labels become one, if no step has both. */
 import type { Labels } from "../series/labels.ts";
 import { dropLabels, metadataLabels } from "../series/labels.ts";
+import { workOfLabels, type Budget } from "./budget.ts";
 import { absent, copyStep, newColumn, relabelled, type Column } from "./grid.ts";
 import { evaluationError } from "./query-context.ts";
 
@@ -48,12 +49,14 @@ function mergeInto(target: Column, column: Column): void {
 }
 
 /** Removes the names that computing has made wrong; the last act of every query. */
-export function removeNames(columns: readonly Column[]): readonly Column[] {
-  return mergeColumns(
-    columns.map((column) =>
-      column.dropName ? relabelled(column, dropLabels(column.labels, metadataLabels), false) : column,
-    ),
-  );
+export async function removeNames(columns: readonly Column[], budget: Budget): Promise<readonly Column[]> {
+  const renamed: Column[] = [];
+  for (const column of columns) {
+    const { dropName, labels } = column;
+    renamed.push(dropName ? relabelled(column, dropLabels(labels, metadataLabels), false) : column);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
+  return mergeColumns(renamed);
 }
 
 /** Collects values into one column for each label set. */

@@ -29,12 +29,12 @@ export interface ChangeOptions {
 export function histogramChange(
   samples: HistogramSamples,
   { first, end }: SampleSpan,
-  { call, isCounter }: ChangeOptions,
+  options: ChangeOptions,
 ): FloatHistogram | undefined {
+  const { call, isCounter } = options;
   const { values } = samples;
   const last = values[end - 1]!;
   const inner = values.slice(first + 1, end - 1);
-  warnOfGauges([values[first]!, last, ...inner], { call, isCounter });
   let start = values[first]!;
   if (isCounter && isReset(samples, first + 1, start)) {
     // The first sample does not count then, so its layout may be any.
@@ -43,21 +43,22 @@ export function histogramChange(
   }
   const isCustom = usesCustomBuckets(start);
   const fits = (value: FloatHistogram): boolean => usesCustomBuckets(value) === isCustom;
-  if (!fits(last) || (isCounter && !inner.every(fits))) return warnOfMixedKinds(call);
+  if (!fits(last) || (isCounter && !inner.every(fits))) {
+    if (isCounter && !fits(last)) warnOfKind([values[first]!, last], options);
+    return warnOfMixedKinds(call);
+  }
   const relevant = isCounter ? [last, start, ...inner] : [last, start];
   const schema = Math.min(...relevant.map((value) => value.schema));
   let change = annotated(subtractHistograms(toSchema(last, schema), start), "subtraction", call);
-  if (change === undefined) return undefined;
-  if (isCounter) {
-    let previous = start;
-    for (let index = first + 1; index < end; index++) {
-      if (isReset(samples, index, previous)) {
-        change = annotated(addHistograms(change, previous), "addition", call);
-        if (change === undefined) return undefined;
-      }
-      previous = values[index]!;
+  let previous = start;
+  for (const [offset, value] of (isCounter ? [...inner, last] : []).entries()) {
+    if (change !== undefined && isReset(samples, first + 1 + offset, previous)) {
+      change = annotated(addHistograms(change, previous), "addition", call);
     }
+    previous = value;
   }
+  if (change === undefined) return undefined;
+  warnOfKind(isCounter ? [values[first]!, last, ...inner] : [values[first]!, last], options);
   return compactHistogram({ ...change, counterResetHint: "gauge" });
 }
 
@@ -65,13 +66,11 @@ function isReset(samples: HistogramSamples, index: number, previous: FloatHistog
   return startsAnew(samples.times, samples.starts, index) || isHistogramReset(samples.values[index]!, previous);
 }
 
-function warnOfGauges(values: readonly FloatHistogram[], { call, isCounter }: ChangeOptions): void {
-  if (isCounter) {
-    if (!values.some((value) => value.counterResetHint === "gauge")) return;
-    call.annotations.warn(messages.notCounter(call.metric), call.at);
-  } else if (values.slice(0, 2).some((value) => value.counterResetHint !== "gauge")) {
-    call.annotations.warn(messages.notGauge(call.metric), call.at);
-  }
+/** A counter should have no gauges among its histograms, and what is no counter only gauges. */
+function warnOfKind(values: readonly FloatHistogram[], { call, isCounter }: ChangeOptions): void {
+  const isGauge = (value: FloatHistogram): boolean => value.counterResetHint === "gauge";
+  if (isCounter && values.some(isGauge)) call.annotations.warn(messages.notCounter(call.metric), call.at);
+  if (!isCounter && !values.every(isGauge)) call.annotations.warn(messages.notGauge(call.metric), call.at);
 }
 
 function warnOfMixedKinds(call: RangeCall): undefined {

@@ -43,14 +43,39 @@ function ofEither(kernel: FloatKernel, total: HistogramTotal): RangeFunction {
     };
 }
 
+/** Compensated like `CompensatedSum`, which would be too slow here: these loops see every sample of every window. */
 function sum(values: Float64Array, { firstFloat, endFloat }: Window): number {
-  const total = new CompensatedSum();
-  for (let index = firstFloat; index < endFloat; index++) total.add(values[index]!);
-  return Number.isFinite(total.sum) || Number.isNaN(total.sum) ? total.total : total.sum;
+  let total = 0;
+  let compensation = 0;
+  for (let index = firstFloat; index < endFloat; index++) {
+    const value = values[index]!;
+    const next = total + value;
+    if (next === Infinity || next === -Infinity) compensation = 0;
+    else if (Math.abs(total) >= Math.abs(value)) compensation += total - next + value;
+    else compensation += value - next + total;
+    total = next;
+  }
+  return total === Infinity || total === -Infinity ? total : total + compensation;
 }
 
-/** The mean of the sum, or, where the sum overflows, the mean of what came before, adjusted value by value. */
-function average(values: Float64Array, { firstFloat, endFloat }: Window): number {
+function average(values: Float64Array, window: Window): number {
+  const { firstFloat, endFloat } = window;
+  let total = values[firstFloat]!;
+  let compensation = 0;
+  for (let index = firstFloat + 1; index < endFloat; index++) {
+    const value = values[index]!;
+    const next = total + value;
+    if (next === Infinity || next === -Infinity) return averageStepwise(values, window);
+    if (Math.abs(total) >= Math.abs(value)) compensation += total - next + value;
+    else compensation += value - next + total;
+    total = next;
+  }
+  const count = endFloat - firstFloat;
+  return total / count + compensation / count;
+}
+
+/** The mean where the sum overflows: from there on the mean of what came before is adjusted, value by value. */
+function averageStepwise(values: Float64Array, { firstFloat, endFloat }: Window): number {
   let total = new CompensatedSum(values[firstFloat]);
   let isIncremental = false;
   for (let index = firstFloat + 1; index < endFloat; index++) {
@@ -69,8 +94,7 @@ function average(values: Float64Array, { firstFloat, endFloat }: Window): number
     total = new CompensatedSum(share * total.sum, share * total.compensation);
     total.add(values[index]! / count);
   }
-  const count = endFloat - firstFloat;
-  return isIncremental ? total.total : total.sum / count + total.compensation / count;
+  return total.total;
 }
 
 function variance(values: Float64Array, { firstFloat, endFloat }: Window): number {
@@ -103,21 +127,23 @@ const lessOrEqual = (left: number, right: number): boolean => left <= right;
 function medianDeviation(values: Float64Array, { firstFloat, endFloat }: Window): number {
   const window = values.slice(firstFloat, endFloat);
   if (window.some(Number.isNaN)) return Number.NaN;
-  const median = quantileOf(0.5, window);
-  return quantileOf(
-    0.5,
-    window.map((value) => Math.abs(value - median)),
-  );
+  const median = quantileOf(0.5, window, window.length);
+  const distances = window.map((value) => Math.abs(value - median));
+  return quantileOf(0.5, distances, distances.length);
 }
 
 const quantileOverTime: RangeFunction = ({ floats }, call) => {
   const quantiles = call.scalars[0]!;
+  let scratch = new Float64Array(64);
   return (window, out) => {
     if (window.endFloat === window.firstFloat) return;
     const quantile = quantiles[window.step]!;
     if (!(quantile >= 0 && quantile <= 1)) call.annotations.warn(messages.invalidQuantile(quantile), call.at);
     informOfHistograms(window, call);
-    setFloat(out, window.step, quantileOf(quantile, floats.values.slice(window.firstFloat, window.endFloat)));
+    const count = window.endFloat - window.firstFloat;
+    if (scratch.length < count) scratch = new Float64Array(count * 2);
+    for (let index = 0; index < count; index++) scratch[index] = floats.values[window.firstFloat + index]!;
+    setFloat(out, window.step, quantileOf(quantile, scratch, count));
   };
 };
 

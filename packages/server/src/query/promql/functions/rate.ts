@@ -65,7 +65,7 @@ function overlapCheck(samples: FloatSamples | HistogramSamples, call: RangeCall)
   if (overlaps.length === 0) return () => undefined;
   return (first, end) => {
     if (overlaps.some((index) => index > first && index < end)) {
-      call.annotations.warn(messages.startOverlap(call.metric), call.at);
+      call.annotations.warnCounted(messages.startOverlap(call.metric), call.at);
     }
   };
 }
@@ -74,6 +74,8 @@ function extrapolatedFloats({ floats }: RangeSeries, call: RangeCall, kind: Rate
   const { starts, times, values } = floats;
   const lostInResets = resetsIn(floats, kind);
   const checkOverlap = overlapCheck(floats, call);
+  // One object for all windows of the series.
+  const sampled = newSampledRange();
   return (window, out) => {
     const { firstFloat: first, endFloat: end } = window;
     let change = values[end - 1]! - values[first]!;
@@ -81,17 +83,18 @@ function extrapolatedFloats({ floats }: RangeSeries, call: RangeCall, kind: Rate
       change += lostInResets(window);
       checkOverlap(first, end);
     }
-    const hasStart = kind.isCounter && starts !== null && isStartInside(starts[first]!, window, times[first]!);
-    if (hasStart) change += values[first]!;
-    else if (end - first === 1) return;
-    const sampled: SampledRange = {
-      firstMs: times[first]!,
-      lastMs: times[end - 1]!,
-      count: end - first,
-      startMs: hasStart ? starts[first]! : null,
-      // A counter cannot have been below zero: no further back than where its line meets zero.
-      zeroShare: kind.isCounter && change > 0 && values[first]! >= 0 ? values[first]! / change : null,
-    };
+    sampled.hasStart = kind.isCounter && starts !== null && isStartInside(starts[first]!, window, times[first]!);
+    if (sampled.hasStart) {
+      change += values[first]!;
+      sampled.startMs = starts![first]!;
+    } else if (end - first === 1) {
+      return;
+    }
+    sampled.firstMs = times[first]!;
+    sampled.lastMs = times[end - 1]!;
+    sampled.count = end - first;
+    // A counter cannot have been below zero: no further back than where its line meets zero.
+    sampled.zeroShare = kind.isCounter && change > 0 && values[first]! >= 0 ? values[first]! / change : Infinity;
     setFloat(out, window.step, change * extrapolation(sampled, window, call, kind));
   };
 }
@@ -99,6 +102,7 @@ function extrapolatedFloats({ floats }: RangeSeries, call: RangeCall, kind: Rate
 function extrapolatedHistograms({ histograms }: RangeSeries, call: RangeCall, kind: RateKind): WindowKernel {
   const { starts, times, values } = histograms;
   const checkOverlap = overlapCheck(histograms, call);
+  const sampled = newSampledRange();
   return (window, out) => {
     const { firstHistogram: first, endHistogram: end } = window;
     let change: FloatHistogram | undefined;
@@ -114,13 +118,13 @@ function extrapolatedHistograms({ histograms }: RangeSeries, call: RangeCall, ki
       change = change === undefined ? firstValue : addWithAnnotations(change, firstValue, call);
     }
     if (change === undefined || (before === undefined && !hasStart)) return;
-    const sampled: SampledRange = {
-      firstMs: times[first]!,
-      lastMs: times[end - 1]!,
-      count: end - first,
-      startMs: hasStart ? starts[first]! : null,
-      zeroShare: kind.isCounter && change.count > 0 && firstValue.count >= 0 ? firstValue.count / change.count : null,
-    };
+    sampled.hasStart = hasStart;
+    if (hasStart) sampled.startMs = starts[first]!;
+    sampled.firstMs = times[first]!;
+    sampled.lastMs = times[end - 1]!;
+    sampled.count = end - first;
+    const isAboveZero = kind.isCounter && change.count > 0 && firstValue.count >= 0;
+    sampled.zeroShare = isAboveZero ? firstValue.count / change.count : Infinity;
     setHistogram(out, window.step, multiplyHistogram(change, extrapolation(sampled, window, call, kind)));
   };
 }
@@ -131,13 +135,18 @@ function isStartInside(startMs: number, window: Window, firstMs: number): boolea
 }
 
 interface SampledRange {
-  readonly firstMs: number;
-  readonly lastMs: number;
-  readonly count: number;
-  /** The start timestamp inside the window, if there is one. */
-  readonly startMs: number | null;
-  /** The first value by the change, for counters that could be followed back to zero. */
-  readonly zeroShare: number | null;
+  firstMs: number;
+  lastMs: number;
+  count: number;
+  /** There is a start timestamp inside the window, at `startMs`. */
+  hasStart: boolean;
+  startMs: number;
+  /** The first value by the change, for counters that could be followed back to zero; else infinite. */
+  zeroShare: number;
+}
+
+function newSampledRange(): SampledRange {
+  return { firstMs: 0, lastMs: 0, count: 0, hasStart: false, startMs: 0, zeroShare: Infinity };
 }
 
 /**
@@ -150,12 +159,12 @@ function extrapolation(sampled: SampledRange, window: Window, call: RangeCall, k
   const threshold = average * 1.1;
   let toStart = (sampled.firstMs - window.startMs) / 1000;
   let toEnd = (window.endMs - sampled.lastMs) / 1000;
-  if (sampled.startMs === null) {
-    if (toStart >= threshold) toStart = average / 2;
-    if (sampled.zeroShare !== null) toStart = Math.min(toStart, sampledSeconds * sampled.zeroShare);
-  } else {
+  if (sampled.hasStart) {
     toStart = 0;
     sampledSeconds = (sampled.lastMs - sampled.startMs) / 1000;
+  } else {
+    if (toStart >= threshold) toStart = average / 2;
+    toStart = Math.min(toStart, sampledSeconds * sampled.zeroShare);
   }
   if (toEnd >= threshold) toEnd = average / 2;
   const factor = sampledSeconds === 0 ? 1 : (sampledSeconds + toStart + toEnd) / sampledSeconds;

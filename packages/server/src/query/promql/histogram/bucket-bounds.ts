@@ -8,18 +8,39 @@ export interface Bucket {
 }
 
 /**
+ * The bounds between 0.5 and 1 of schemas 0 to 8, computed as Prometheus computed its table, so that bounds are the
+ * same to the last digit: each second one is the next lower schema's, the one after it is that times a factor.
+ */
+const fractions: readonly (readonly number[])[] = fractionTable();
+
+function fractionTable(): number[][] {
+  const table = [[0.5], [0.5, 0.707_106_781_186_547_5]];
+  for (let schema = 2; schema <= 8; schema++) {
+    const factor = 2 ** (2 ** -schema);
+    const bounds = [0.5];
+    for (let index = 1; index < 2 ** schema; index++) {
+      bounds.push(index % 2 === 0 ? table[schema - 1]![index / 2]! : bounds[index - 1]! * factor);
+    }
+    table.push(bounds);
+  }
+  return table;
+}
+
+/**
  * The upper bound of a positive exponential bucket: 2 ^ (index / 2^schema). The last bucket for finite numbers ends
  * at the largest double instead of infinity, the one after it holds the infinities.
  */
 export function exponentialBound(index: number, schema: number): number {
+  if (schema < 0) {
+    const exponent = index * 2 ** -schema;
+    return exponent === 1024 ? Number.MAX_VALUE : 2 ** exponent;
+  }
   const perPower = 2 ** schema;
-  const exponent = Math.floor(index / perPower);
-  const fraction = index - exponent * perPower;
-  if (exponent === 1024 && fraction === 0) return Number.MAX_VALUE;
-  // In two steps, since 2 ** 1024 is infinite although the product may not be, and tiny powers lose digits.
-  return exponent > 1000
-    ? 2 ** (fraction / perPower) * 2 ** 1000 * 2 ** (exponent - 1000)
-    : 2 ** (fraction / perPower) * 2 ** exponent;
+  const exponent = Math.floor(index / perPower) + 1;
+  const fraction = fractions[schema]![index - (exponent - 1) * perPower]!;
+  if (fraction === 0.5 && exponent === 1025) return Number.MAX_VALUE;
+  // In two steps, since 2 ** 1024 is infinite although the product may not be.
+  return fraction * 2 * 2 ** (exponent - 1);
 }
 
 function boundOf(index: number, histogram: FloatHistogram): number {

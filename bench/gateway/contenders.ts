@@ -1,0 +1,196 @@
+/** What is measured, each started before the same upstream: Sounding and what it is compared with. */
+import { execFileSync, type ChildProcess } from "node:child_process";
+import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
+import { connect, createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { firstLine, start } from "../processes.ts";
+
+export interface Contender {
+  readonly name: string;
+  readonly port: number;
+  /** Undefined for the upstream itself. */
+  readonly child: ChildProcess | undefined;
+  /** The path of a mode's chat completions. */
+  path(mode: string): string;
+  /** The model to ask for in a mode. */
+  model(mode: string): string;
+  headers(mode: string): Readonly<Record<string, string>>;
+}
+
+export interface Setting {
+  readonly upstreamPort: number;
+  /** An empty folder for files that may be thrown away. */
+  readonly directory: string;
+}
+
+const root = join(import.meta.dirname, "../..");
+const upstreamPath = (mode: string): string => `/${mode}/v1/chat/completions`;
+const plain = { path: upstreamPath, model: () => "bench", headers: () => ({}) };
+
+export async function startUpstream(): Promise<{ child: ChildProcess; port: number }> {
+  const child = start({ command: [process.execPath, join(import.meta.dirname, "mock-upstream.ts")], measured: false });
+  return { child, port: Number(await firstLine(child)) };
+}
+
+export function direct({ upstreamPort }: Setting): Contender {
+  return { ...plain, name: "upstream directly", port: upstreamPort, child: undefined };
+}
+
+export async function startBareRelay({ upstreamPort }: Setting): Promise<Contender> {
+  const script = join(import.meta.dirname, "bare-relay.ts");
+  const command = [process.execPath, script, `http://127.0.0.1:${upstreamPort}`] as const;
+  const child = start({ command: [...command], measured: true });
+  return { ...plain, name: "bare node:http + undici relay", port: Number(await firstLine(child)), child };
+}
+
+/** With what a fresh installation has, and nothing turned off: keys, limits, routing, log, metrics. */
+export async function startSounding({ upstreamPort, directory }: Setting, flags: readonly string[] = []) {
+  const modes = ["batch", "paced", "burst", "idle"];
+  const settings = {
+    server: { port: 0 },
+    storage: { data_dir: join(directory, "sounding-data") },
+    limits: { key: { requests_per_minute: 1e9, tokens_per_minute: 1e12, concurrent_requests: 100_000 } },
+    discovery: { enabled: false },
+    engines: Object.fromEntries(
+      modes.map((mode) => [
+        mode,
+        { type: "openai_compatible", base_url: `http://127.0.0.1:${upstreamPort}/${mode}/v1`, max_connections: 4096 },
+      ]),
+    ),
+    models: Object.fromEntries(modes.map((mode) => [`bench-${mode}`, { targets: [{ engine: mode, model: "bench" }] }])),
+  };
+  const file = join(directory, "sounding.yaml");
+  // JSON is YAML.
+  writeFileSync(file, JSON.stringify(settings, null, 2));
+  const child = start({
+    command: [process.execPath, ...flags, join(root, "packages/cli/src/main.ts"), "--json", "serve", "--config", file],
+    errorFile: openSync(join(directory, "sounding.log"), "w"),
+    measured: true,
+  });
+  const { url, firstStart } = JSON.parse(await jsonObject(child)) as { url: string; firstStart: { key: string } };
+  return {
+    name: "**Sounding**",
+    port: Number(new URL(url).port),
+    child,
+    path: () => "/v1/chat/completions",
+    model: (mode) => `bench-${mode}`,
+    headers: () => ({ authorization: `Bearer ${firstStart.key}` }),
+  } satisfies Contender;
+}
+
+/** The first JSON object that the process prints, on one line or several. */
+async function jsonObject(child: ChildProcess): Promise<string> {
+  let text = "";
+  for await (const piece of child.stdout as AsyncIterable<Buffer>) {
+    text += piece.toString();
+    try {
+      JSON.parse(text);
+      return text;
+    } catch {
+      // Not whole yet.
+    }
+  }
+  throw new Error("Sounding ended before it was ready.");
+}
+
+const portkeyPackage = {
+  private: true,
+  dependencies: { "@portkey-ai/gateway": "1.15.2" },
+  // With later ones every stream fails: https://github.com/Portkey-AI/gateway/issues/1389
+  overrides: { hono: "4.9.7", "@hono/node-server": "1.13.5" },
+};
+
+/** Installs Portkey's gateway from npm into `folder` unless it is there. @returns undefined when it cannot be had */
+export async function startPortkey({ upstreamPort }: Setting, folder: string): Promise<Contender | undefined> {
+  const script = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
+  if (!existsSync(script)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), JSON.stringify(portkeyPackage));
+    try {
+      execFileSync("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], {
+        cwd: folder,
+        stdio: "inherit",
+      });
+    } catch {
+      return undefined;
+    }
+  }
+  const port = await freePort();
+  const child = start({ command: [process.execPath, script, `--port=${port}`, "--headless"], measured: true });
+  child.stdout?.resume();
+  await accepting(port, child);
+  return {
+    name: "Portkey gateway 1.15.2",
+    port,
+    child,
+    path: () => "/v1/chat/completions",
+    model: () => "bench",
+    headers: (mode) => ({
+      authorization: "Bearer none",
+      "x-portkey-provider": "openai",
+      "x-portkey-custom-host": `http://127.0.0.1:${upstreamPort}/${mode}/v1`,
+    }),
+  };
+}
+
+/** @returns undefined where there is no nginx */
+export async function startNginx({ upstreamPort, directory }: Setting): Promise<Contender | undefined> {
+  const program = "/usr/sbin/nginx";
+  if (!existsSync(program)) return undefined;
+  const port = await freePort();
+  const file = join(directory, "nginx.conf");
+  writeFileSync(file, nginxConfiguration(directory, { port, upstreamPort }));
+  const child = start({ command: [program, "-e", join(directory, "nginx-error.log"), "-c", file], measured: true });
+  await accepting(port, child);
+  return { ...plain, name: "nginx `proxy_pass`", port, child };
+}
+
+function nginxConfiguration(directory: string, { port, upstreamPort }: { port: number; upstreamPort: number }): string {
+  const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${join(directory, `nginx-${name}`)};`,
+  );
+  return `daemon off; master_process off; worker_processes 1; pid ${join(directory, "nginx.pid")};
+events { worker_connections 4096; }
+http {
+  access_log off; keepalive_requests 1000000000; ${temporary.join(" ")}
+  upstream mock { server 127.0.0.1:${upstreamPort}; keepalive 256; keepalive_requests 1000000000; }
+  server {
+    listen 127.0.0.1:${port};
+    location / {
+      proxy_pass http://mock; proxy_http_version 1.1; proxy_set_header Connection "";
+      proxy_buffering off; client_body_buffer_size 64k;
+    }
+  }
+}
+`;
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => {
+    probe.listen(0, "127.0.0.1", resolve);
+  });
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => {
+    probe.close(resolve);
+  });
+  return port;
+}
+
+/** Waits until the port takes connections. @throws when the process ends before, or after 20 s */
+async function accepting(port: number, child: ChildProcess): Promise<void> {
+  const deadline = performance.now() + 20_000;
+  while (performance.now() < deadline && child.exitCode === null) {
+    const isOpen = await new Promise<boolean>((resolve) => {
+      const socket = connect({ port, host: "127.0.0.1" }, () => {
+        socket.destroy();
+        resolve(true);
+      });
+      socket.once("error", () => resolve(false));
+    });
+    if (isOpen) return;
+    await sleep(50);
+  }
+  throw new Error(`${child.spawnargs.join(" ")} took no connections.`);
+}

@@ -1,0 +1,115 @@
+/**
+ * What a call through Sounding costs, beside other gateways under the same load in the same run:
+ * `npm run bench:gateway` (about 5 minutes), `npm run bench:gateway -- --quick` (about one).
+ * Prints Markdown tables at its end. Loopback only, except that Portkey's gateway is installed from npm the first time.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { cpuMicros, describeMachine, pinSelf, stop } from "../processes.ts";
+import {
+  direct,
+  startBareRelay,
+  startNginx,
+  startPortkey,
+  startSounding,
+  startUpstream,
+  type Contender,
+} from "./contenders.ts";
+import { runLoad, type LoadResult } from "./load.ts";
+import { cpuTable, latencyTable, type Measurement } from "./report.ts";
+import { requestBody } from "./wire.ts";
+
+/** The phases of a round. Those without think time load the core, the others show what a call waits for. */
+const phases = [
+  { name: "batch", mode: "batch", connections: 32, thinkMs: 0 },
+  { name: "paced", mode: "paced", connections: 64, thinkMs: 0 },
+  { name: "burst", mode: "burst", connections: 16, thinkMs: 0 },
+  { name: "batch_latency", mode: "batch", connections: 8, thinkMs: 20 },
+  { name: "stream_latency", mode: "paced", connections: 8, thinkMs: 20 },
+] as const;
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    /** Parts of names, separated by commas: only these contenders. */
+    only: { type: "string" },
+    /** Names of phases, separated by commas: only these. */
+    phase: { type: "string" },
+    /** Length of a phase, and of the warm-up for each kind of load. */
+    seconds: { type: "string" },
+    /** Flags of Node for Sounding's process, separated by spaces; to look for the cause of a cost. */
+    node: { type: "string", default: "" },
+  },
+});
+const isMeasured = ({ name }: { name: string }) => values.phase?.split(",").includes(name) ?? true;
+const rounds = values.quick ? 1 : 4;
+const phaseMs = values.seconds === undefined ? (values.quick ? 2_000 : 2_500) : Number(values.seconds) * 1000;
+/** Without it the compiler's work is measured. */
+const warmUpMs = Math.max(phaseMs, 3_000);
+
+pinSelf();
+const directory = mkdtempSync(join(tmpdir(), "sounding-bench-"));
+process.once("SIGINT", () => process.exit(130));
+process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
+
+const upstream = await startUpstream();
+const contenders = await startContenders();
+const measurements: Measurement[] = [];
+const machine = describeMachine();
+for (const contender of contenders) await warmUp(contender);
+for (let round = 0; round < rounds; round++) {
+  for (const contender of contenders) {
+    for (const phase of phases.filter(isMeasured)) measurements.push(await measure(contender, phase));
+    process.stderr.write(`round ${round + 1} of ${rounds}: ${contender.name}\n`);
+  }
+}
+for (const { child } of contenders) if (child !== undefined) await stop(child);
+await stop(upstream.child);
+process.stdout.write(`\n${machine}\n\n${cpuTable(measurements)}\n\n${latencyTable(measurements)}\n`);
+
+async function startContenders(): Promise<Contender[]> {
+  const setting = { upstreamPort: upstream.port, directory };
+  const wanted = values.only?.split(",").map((word) => word.toLowerCase());
+  const isWanted = (name: string) => wanted === undefined || wanted.some((word) => name.includes(word));
+  const flags = values.node.split(" ").filter((flag) => flag !== "");
+  const all = [
+    isWanted("direct") && direct(setting),
+    isWanted("nginx") && (await startNginx(setting)),
+    isWanted("bare") && (await startBareRelay(setting)),
+    isWanted("sounding") && (await startSounding(setting, flags)),
+    isWanted("portkey") && (await startPortkey(setting, join(tmpdir(), "sounding-bench-portkey-1.15.2"))),
+  ];
+  if (all[1] === undefined) process.stderr.write("There is no nginx here; it is left out.\n");
+  if (all[4] === undefined) process.stderr.write("Portkey's gateway could not be installed; it is left out.\n");
+  return all.filter((contender) => contender !== false && contender !== undefined);
+}
+
+async function warmUp(contender: Contender): Promise<void> {
+  for (const phase of phases.slice(0, 3).filter(isMeasured)) await run(contender, { ...phase, durationMs: warmUpMs });
+}
+
+type Phase = (typeof phases)[number];
+
+async function measure(contender: Contender, phase: Phase): Promise<Measurement> {
+  const pid = contender.child?.pid;
+  const before = pid === undefined ? 0 : cpuMicros(pid);
+  const result = await run(contender, { ...phase, durationMs: phaseMs });
+  const cpu = pid === undefined ? Number.NaN : (cpuMicros(pid) - before) / result.answers;
+  return { contender: contender.name, phase: phase.name, cpuMicros: cpu, result };
+}
+
+function run(contender: Contender, phase: Pick<Phase, "mode" | "connections" | "thinkMs"> & { durationMs: number }) {
+  const { mode, ...load } = phase;
+  return runLoad({ ...load, port: contender.port, request: request(contender, mode) }) satisfies Promise<LoadResult>;
+}
+
+function request(contender: Contender, mode: string): Buffer {
+  const body = requestBody(contender.model(mode), { stream: mode !== "batch" });
+  const headers = { host: "127.0.0.1", "content-type": "application/json", ...contender.headers(mode) };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return Buffer.from(
+    `POST ${contender.path(mode)} HTTP/1.1\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}

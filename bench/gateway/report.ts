@@ -1,0 +1,93 @@
+/** From the measurements of all rounds to two Markdown tables: medians over the rounds, and ratios. */
+import { percentile, type LoadResult } from "./load.ts";
+import { eventsPerStream } from "./wire.ts";
+
+export interface Measurement {
+  readonly contender: string;
+  readonly phase: string;
+  /** CPU time of the contender for each answer; NaN for the upstream itself. */
+  readonly cpuMicros: number;
+  readonly result: LoadResult;
+}
+
+/** CPU time a call and an event, what follows for one core, and each in relation to the bare relay. */
+export function cpuTable(measurements: readonly Measurement[]): string {
+  const names = contendersOf(measurements).filter((name) => !Number.isNaN(cpuOf(measurements, name, "batch")));
+  const bare = cpuOf(measurements, "bare node:http + undici relay", "batch");
+  const rows = names.map((name) => {
+    const batch = cpuOf(measurements, name, "batch");
+    const paced = cpuOf(measurements, name, "paced");
+    const burst = cpuOf(measurements, name, "burst");
+    return [
+      name,
+      batch.toFixed(1),
+      String(Math.round(1e6 / batch)),
+      ratio(batch / bare),
+      (paced / eventsPerStream).toFixed(1),
+      (burst / eventsPerStream).toFixed(1),
+    ];
+  });
+  const heads = [
+    "",
+    "CPU µs a batch call",
+    "calls per CPU-second",
+    "× bare relay",
+    "CPU µs a paced event",
+    "CPU µs a back-to-back event",
+  ];
+  return table(heads, rows);
+}
+
+/** Milliseconds at low load; the upstream's own row is what the others add to. */
+export function latencyTable(measurements: readonly Measurement[]): string {
+  const rows = contendersOf(measurements).map((name) => {
+    const of = (phase: string, pick: (result: LoadResult) => number) =>
+      median(
+        measurements.filter((each) => each.contender === name && each.phase === phase).map((each) => pick(each.result)),
+      );
+    const pair = (phase: string, pick: (result: LoadResult) => Float64Array): string[] =>
+      [0.5, 0.99].map((share) => of(phase, (result) => percentile(pick(result), share)).toFixed(2));
+    return [
+      name,
+      ...pair("batch_latency", (result) => result.answerMs),
+      ...pair("stream_latency", (result) => result.firstByteMs),
+      ...pair("stream_latency", (result) => result.transitMs),
+    ];
+  });
+  const heads = [
+    "ms at 8 callers with pauses",
+    "batch p50",
+    "p99",
+    "first byte of a stream p50",
+    "p99",
+    "an event's way p50",
+    "p99",
+  ];
+  return table(heads, rows);
+}
+
+function contendersOf(measurements: readonly Measurement[]): string[] {
+  return [...new Set(measurements.map((each) => each.contender))];
+}
+
+function cpuOf(measurements: readonly Measurement[], contender: string, phase: string): number {
+  return median(
+    measurements.filter((each) => each.contender === contender && each.phase === phase).map((each) => each.cpuMicros),
+  );
+}
+
+/** NaN when there is nothing. */
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((left, right) => left - right);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.floor(middle)] ?? Number.NaN) + (sorted[Math.ceil(middle) - 1] ?? Number.NaN)) / 2;
+}
+
+function ratio(value: number): string {
+  return Number.isNaN(value) ? "–" : value.toFixed(2);
+}
+
+function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+  return [line(heads), line(heads.map((_, index) => (index === 0 ? "---" : "---:"))), ...rows.map(line)].join("\n");
+}

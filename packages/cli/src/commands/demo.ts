@@ -1,0 +1,74 @@
+/** `sounding demo`: an hour of telemetry of an application that does not exist, so that there is something to look at. */
+import { readInteger } from "../admin-options.ts";
+import { UsageError } from "../cli-error.ts";
+import { command } from "../command.ts";
+import { connectionOptions, readKey, serverUrl } from "../connection.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { write, writeJson, writeLine } from "../output.ts";
+
+/** Records a request, as SDKs send them. */
+const batchSize = 500;
+
+export const demoCommand = command({
+  name: "demo",
+  summary: "Send an hour of telemetry of a pretended application, to have something to look at",
+  description: `The application is a support desk: an agent answers customers with several models, searches a knowledge base and
+calls tools, and now and then something goes wrong. Its traces, logs and metrics of the last hour go through the
+server's OTLP endpoint. The key needs the permission telemetry_write.`,
+  options: {
+    url: connectionOptions.url,
+    "key-file": connectionOptions["key-file"],
+    project: { type: "string", value: "NAME", default: "demo", description: "The project that it goes to." },
+    seed: {
+      type: "string",
+      value: "INTEGER",
+      description: "Same seed: same hour, but for its date. Default: a new one.",
+    },
+  },
+  examples: [["sounding demo && sounding traces --project demo", "Something to look at, and a look at it."]],
+  async run({ values, json, io }) {
+    const [{ createRandom }, { recordHour }, otlp, { sendOtlp }] = await Promise.all([
+      import("../demo/random.ts"),
+      import("../demo/support-desk.ts"),
+      import("../demo/otlp.ts"),
+      import("../demo/send.ts"),
+    ]);
+    if (values.project === "") throw new UsageError("--project is empty; the name of a project is expected");
+    const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : readInteger("seed", values.seed);
+    const target = {
+      url: serverUrl(values.url, io),
+      key: await readKey(values["key-file"], io.env),
+      signal: io.signal,
+    };
+    const hour = recordHour(createRandom(seed), Date.now());
+    const requests = [
+      ...batches(hour.spans).map((each) => ({ path: "/v1/traces", message: otlp.toTraces(each, values.project) })),
+      ...batches(hour.logs).map((each) => ({ path: "/v1/logs", message: otlp.toLogs(each, values.project) })),
+      ...batches(hour.counts).map((each) => ({ path: "/v1/metrics", message: otlp.toMetrics(each, values.project) })),
+    ];
+    for (const [index, { path, message }] of requests.entries()) {
+      await sendOtlp(target, path, message);
+      if (io.progress) await write(io.stderr, `\r${index + 1} of ${requests.length} requests sent`);
+    }
+    if (io.progress) await write(io.stderr, "\n");
+    const sent = { spans: hour.spans.length, logs: hour.logs.length, metric_points: hour.counts.length };
+    if (json) {
+      await writeJson(io.stdout, { project: values.project, seed, ...sent });
+      return exitCodes.ok;
+    }
+    const numbers = `${sent.spans} spans, ${sent.logs} log entries and ${sent.metric_points} metric points`;
+    await writeLine(
+      io.stdout,
+      `Sent ${numbers} of the last hour to the project ${JSON.stringify(values.project)}. Look at them:`,
+    );
+    for (const line of ["traces --preset error_traces", "logs --severity error"]) {
+      await writeLine(io.stdout, `  sounding ${line} --project ${values.project}`);
+    }
+    return exitCodes.ok;
+  },
+});
+
+function batches<Item>(items: readonly Item[]): Item[][] {
+  const count = Math.ceil(items.length / batchSize);
+  return Array.from({ length: count }, (_, index) => items.slice(index * batchSize, (index + 1) * batchSize));
+}

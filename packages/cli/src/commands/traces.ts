@@ -1,0 +1,65 @@
+/** `sounding traces`: the newest traces as a table, or one of them as a tree. */
+import { readInteger } from "../admin-options.ts";
+import { CliError } from "../cli-error.ts";
+import { command } from "../command.ts";
+import { connectionOptions, openClient } from "../connection.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printable, write, writeJson, writeLine, writeTable } from "../output.ts";
+import { formatDuration, renderTrace } from "../telemetry/trace-tree.ts";
+
+export const tracesCommand = command({
+  name: "traces",
+  summary: "List traces, or show one as a tree",
+  description: `Without an ID, the newest traces of the key's organization, newest first. With one, the trace's spans as a tree with
+their durations. With --json the server's answer is written as it came. The key needs the permission telemetry_read.`,
+  arguments: [{ name: "trace-id", description: "The trace to show: 32 hexadecimal digits, as the list has them." }],
+  options: {
+    preset: {
+      type: "string",
+      short: "p",
+      value: "NAME",
+      default: "all_traces",
+      description:
+        "Which traces: inference_traces, agent_traces, error_traces, slow_traces, or one of the server's own.",
+    },
+    since: { type: "string", value: "WINDOW", default: "24h", description: "How far to look back: 15m, 24h, 7d." },
+    limit: { type: "string", short: "n", value: "COUNT", default: "20", description: "Most traces, 1 to 1000." },
+    ...connectionOptions,
+    project: { type: "string", value: "NAME", description: "Only traces of this project." },
+  },
+  examples: [
+    ["sounding traces --preset error_traces --since 1h", "What went wrong in the last hour."],
+    ["sounding traces 5b8efff798038103d269b633813fc60c", "One trace as a tree."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const client = await openClient({ ...values, project: undefined }, io);
+    const { signal } = io;
+    const [traceId] = positionals;
+    const filter = { trace: values.preset, project_name: values.project };
+    if (traceId !== undefined) {
+      const result = await client.traces.query({ ...filter, trace_id: traceId }, { signal });
+      const [trace] = result.traces;
+      if (trace === undefined) throw new CliError(`there is no trace ${traceId}`, exitCodes.notFound);
+      await (json ? writeJson(io.stdout, result) : write(io.stdout, renderTrace(trace, result, io.colors.stdout)));
+      return exitCodes.ok;
+    }
+    const limit = readInteger("limit", values.limit);
+    const query = { ...filter, time_window: values.since, limit, detail: false };
+    const result = await client.traces.query(query, { signal });
+    if (json) {
+      await writeJson(io.stdout, result);
+    } else if (result.traces.length === 0) {
+      await writeLine(io.stderr, `No traces in the last ${values.since}.`);
+    } else {
+      const rows = result.traces.map((trace) => [
+        trace.traceID,
+        new Date(Number(BigInt(trace.startTimeUnixNano) / 1_000_000n)).toISOString().replace("T", " "),
+        formatDuration(BigInt(trace.durationMs) * 1_000_000n),
+        printable(trace.rootServiceName),
+        printable(trace.rootTraceName).replaceAll("\n", " "),
+      ]);
+      await writeTable(io.stdout, ["trace", "began", "took", "service", "name"], rows);
+    }
+    return exitCodes.ok;
+  },
+});

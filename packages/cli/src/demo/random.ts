@@ -1,0 +1,37 @@
+/** Random numbers that are the same for the same seed. */
+export interface Random {
+  /** From 0 to below 1. */
+  next(): number;
+  chance(probability: number): boolean;
+  pick<T>(items: readonly [T, ...T[]]): T;
+  /** An integer, both ends included. */
+  integer(from: number, to: number): number;
+  /** A duration as they are in the real world: mostly near the median, sometimes much longer. */
+  durationMs(medianMs: number): number;
+  /** Lower-case hex digits, not all zero. */
+  hex(bytes: number): string;
+}
+
+/** A generator of the xorshift kind (Mulberry32), good enough for a demonstration and nothing else. */
+export function createRandom(seed: number): Random {
+  let state = seed >>> 0;
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  const integer = (from: number, to: number): number => from + Math.floor(next() * (to - from + 1));
+  return {
+    next,
+    integer,
+    chance: (probability) => next() < probability,
+    pick: (items) => items[integer(0, items.length - 1)]!,
+    durationMs(medianMs) {
+      // Of a normal distribution by Box and Muller; its exponential is log-normal.
+      const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
+      return medianMs * Math.exp(0.5 * normal);
+    },
+    hex: (bytes) => Array.from({ length: bytes }, () => integer(1, 255).toString(16).padStart(2, "0")).join(""),
+  };
+}

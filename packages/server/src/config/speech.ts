@@ -1,0 +1,27 @@
+/** Speech synthesis, whatever engine speaks: `speech` of the configuration file. May change while the server runs. */
+import { Type } from "typebox";
+
+export const speech = Type.Object(
+  {
+    max_input_characters: Type.Integer({
+      minimum: 1,
+      maximum: 10_000_000,
+      default: 100_000,
+      description: "Longest `input` of a request, in UTF-16 code units.",
+    }),
+    voices: Type.Record(
+      Type.String({ minLength: 1, maxLength: 256 }),
+      Type.Array(Type.String({ minLength: 1, maxLength: 256, description: "A voice's name at an engine." }), {
+        minItems: 1,
+        maxItems: 100,
+        description: "Voices that stand in for it: the first that the model has and that speaks the language.",
+      }),
+      {
+        default: {},
+        description:
+          "Further names of voices. OpenAI's and Azure's names need no entry: a voice of their language and gender stands in for them.",
+      },
+    ),
+  },
+  { default: {}, description: "Speech synthesis." },
+);

@@ -1,0 +1,71 @@
+/** Bodies whose members may stand in the query string as well: for queries, which are typed by hand as often as sent by programs. */
+import type { IncomingMessage } from "node:http";
+import type { Schema } from "../api/schema.ts";
+import { showValue } from "../api/validate.ts";
+import { AppError } from "../errors.ts";
+import { readJsonBody, type ReadBody } from "./body.ts";
+
+export function queryOf(request: IncomingMessage): URLSearchParams {
+  const start = request.url?.indexOf("?") ?? -1;
+  return new URLSearchParams(start === -1 ? "" : request.url!.slice(start + 1));
+}
+
+/**
+ * The body with the query string's members below it: where both name one, the body's counts. Neither may name one twice
+ * with different values, since whoever checked the request on its way here may have looked at the other one.
+ * @throws AppError invalid_request, or as `readJsonBody`
+ */
+export async function readQueryBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  schema: Schema<unknown>,
+): Promise<ReadBody> {
+  const { bytes, value } = await readJsonBody(request, limitBytes, {});
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
+  refuseDifferent(namesAndValues(bytes.toString("utf8")), "body");
+  const query = queryOf(request);
+  refuseDifferent(query, "query string");
+  const fromQuery = [...query].map(([name, text]): [string, unknown] => [name, readText(text, memberOf(schema, name))]);
+  return { bytes, value: { ...Object.fromEntries(fromQuery), ...value } };
+}
+
+function refuseDifferent(members: Iterable<[name: string, value: string]>, place: string): void {
+  const seen = new Map<string, string>();
+  for (const [name, value] of members) {
+    const before = seen.get(name) ?? value;
+    if (before !== value) {
+      const message = `${name} stands twice in the ${place}, as ${showValue(before)} and as ${showValue(value)}; expected one value.`;
+      throw new AppError("invalid_request", message, { param: name });
+    }
+    seen.set(name, value);
+  }
+}
+
+/** Of a JSON object's text: every name with the text of its value, as far as values are no objects and no lists. */
+function* namesAndValues(json: string): Generator<[string, string]> {
+  for (const { groups } of json.matchAll(
+    /(?<name>"(?:[^"\\]|\\.)*")\s*:\s*(?<value>"(?:[^"\\]|\\.)*"|[^\s,{}[\]"]+)|"(?:[^"\\]|\\.)*"/g,
+  )) {
+    if (groups?.["name"] === undefined) continue;
+    const { name, value } = groups as { name: string; value: string };
+    yield [JSON.parse(name) as string, value];
+  }
+}
+
+interface MemberSchema {
+  readonly type?: string;
+  readonly anyOf?: readonly MemberSchema[];
+}
+
+function memberOf(schema: Schema<unknown>, name: string): MemberSchema | undefined {
+  const { properties } = schema.json as { properties?: Readonly<Record<string, MemberSchema>> };
+  return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
+}
+
+/** The text as the number or the boolean that the schema wants; the text itself where it is none. */
+function readText(text: string, schema: MemberSchema | undefined): unknown {
+  const types = new Set((schema?.anyOf ?? [schema]).map((each) => each?.type));
+  if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text)) return Number(text);
+  if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
+  return text;
+}

@@ -1,0 +1,107 @@
+/** The engine `flite`: English speech from Flite in WebAssembly, in worker threads, with nothing to install. */
+import { availableParallelism } from "node:os";
+import type { FliteEngineSettings } from "../../config/engines/flite.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, SpeechCall, SpeechModel, SpeechPiece } from "../model.ts";
+import { toAscii } from "../spoken-text/ascii-text.ts";
+import { CallSlots } from "../spoken-text/call-slots.ts";
+import { toMarks } from "../spoken-text/marks.ts";
+import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { fliteVoices, voiceNames, type FliteVoiceName } from "./voices.ts";
+import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
+
+const modelId = "flite";
+const voiceRate = 16_000;
+/** What is said when there is nothing to say, seconds. */
+const silence = 0.1;
+/** Phrases of about 100 ms of work, and a first one of about half of that. */
+const phraseLengths = { longest: 160, longestFirst: 48 };
+
+export const fliteEngineSettings: FliteEngineSettings = { type: "flite", preload: true, queue_limit: 256 };
+
+export function createFliteEngine(name: string, settings: FliteEngineSettings, parts: { logger: Logger }): Engine {
+  const workers = settings.workers ?? Math.min(availableParallelism(), 8);
+  const pool = createWorkerPool({ workers, logger: parts.logger });
+  if (settings.preload) pool.warm();
+  const slots = new CallSlots(name, workers + settings.queue_limit);
+  const model: SpeechModel = {
+    givesMarks: true,
+    voices: async () => fliteVoices,
+    async *speak(call) {
+      using _slot = slots.take();
+      yield* speak(pool, call);
+    },
+  };
+  return {
+    name,
+    speech(id) {
+      if (id === modelId) return model;
+      throw new AppError(
+        "model_not_found",
+        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has "${modelId}".`,
+        { param: "model" },
+      );
+    },
+    listModels: async () => [{ id: modelId, created: 0, ownedBy: name }],
+    close: () => pool.close(),
+  };
+}
+
+async function* speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
+  const readable = toReadable(call.input);
+  const voice = toVoiceName(call.voice);
+  const left = new AbortController();
+  const signal = AbortSignal.any([call.signal, left.signal]);
+  const phrases = phrasesOf(readable, phraseLengths);
+  let first = true;
+  const begin = (): Promise<SpeechPiece> | undefined => {
+    const { value: phrase } = phrases.next();
+    if (phrase === undefined) return undefined;
+    const spoken = speakPhrase(pool, { readable, phrase, voice }, { call, signal, first });
+    // Its failure is told when it is its turn.
+    spoken.catch(() => {});
+    first = false;
+    return spoken;
+  };
+  try {
+    let current = begin();
+    if (current === undefined) yield quiet();
+    while (current !== undefined) {
+      const piece = await current;
+      // The next phrase is spoken while this one is sent.
+      current = begin();
+      yield piece;
+    }
+  } finally {
+    left.abort(new AppError("client_closed", "The speech is no longer wanted."));
+  }
+}
+
+function quiet(): SpeechPiece {
+  const samples = new Float32Array(voiceRate * silence);
+  return { sampleRate: voiceRate, samples, marks: [], sentence: undefined };
+}
+
+async function speakPhrase(
+  pool: WorkerPool,
+  { readable, phrase, voice }: { readable: string; phrase: Phrase; voice: FliteVoiceName },
+  { call, signal, first }: { call: SpeechCall; signal: AbortSignal; first: boolean },
+): Promise<SpeechPiece> {
+  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
+  const ascii = toAscii(part, phrase.offset);
+  const stretch = 1 / call.speed;
+  const { sampleRate, samples, tokens } = await pool.speak({ text: ascii.text, voice, stretch }, { first, signal });
+  return { sampleRate, samples, marks: call.marks ? toMarks(ascii, tokens) : [], sentence: phrase.sentence };
+}
+
+function toVoiceName(voice: string): FliteVoiceName {
+  const found = voiceNames.find((name) => name === voice);
+  if (found !== undefined) return found;
+  throw new AppError(
+    "invalid_request",
+    `voice is ${JSON.stringify(voice)}; expected one of ${voiceNames.map((name) => JSON.stringify(name)).join(", ")}.`,
+    { param: "voice" },
+  );
+}

@@ -1,0 +1,51 @@
+/**
+ * A text in ASCII for engines that read nothing else, with the way back: every ASCII character knows the characters
+ * of the source that it stands for. Letters lose their accents, other scripts are transliterated, an emoji becomes
+ * its name. https://anyascii.com
+ */
+import anyAscii from "any-ascii";
+import type { TextRange } from "./sentences.ts";
+
+export interface AsciiText {
+  readonly text: string;
+  /** The place in the source of the ASCII characters from `start` to `end`. */
+  source(start: number, end: number): TextRange;
+}
+
+// eslint-disable-next-line no-control-regex -- ASCII is what is looked for
+const onlyAscii = /^[\u0000-\u007F]*$/;
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** `offset` is where `part` stands in the source. */
+export function toAscii(part: string, offset: number): AsciiText {
+  if (onlyAscii.test(part)) {
+    return { text: part, source: (start, end) => ({ offset: offset + start, length: end - start }) };
+  }
+  let text = "";
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const { segment, index } of graphemes.segment(part)) {
+    const ascii = onlyAscii.test(segment) ? segment : spelled(segment);
+    text += ascii;
+    for (let each = 0; each < ascii.length; each++) {
+      starts.push(offset + index);
+      ends.push(offset + index + segment.length);
+    }
+  }
+  return {
+    text,
+    source(start, end) {
+      const from = starts[start] ?? offset + part.length;
+      return { offset: from, length: (ends[end - 1] ?? from) - from };
+    },
+  };
+}
+
+function spelled(grapheme: string): string {
+  if (/^[—–]$/.test(grapheme)) return "-";
+  // Variation selectors, joiners and tags have no sound of their own.
+  const ascii = anyAscii(grapheme).replaceAll(/[^\u0020-\u007E]/g, "");
+  if (!/^\p{Extended_Pictographic}/u.test(grapheme)) return ascii;
+  // `:thumbsup::medium_skin_tone:` is read as two names.
+  return ` ${ascii.replaceAll(/[:_]+/g, " ").trim()} `;
+}

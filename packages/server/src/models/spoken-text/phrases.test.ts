@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assert as check, constantFrom, oneof, property, string } from "fast-check";
+import { phrasesOf } from "./phrases.ts";
+import { sentencesOf, toReadable } from "./sentences.ts";
+
+const sentences = (text: string): string[] =>
+  [...sentencesOf(toReadable(text))].map(({ offset, length }) => text.slice(offset, offset + length));
+const limits = { longest: 40, longestFirst: 15 };
+const phrases = (text: string): string[] =>
+  [...phrasesOf(toReadable(text), limits)].map(({ offset, length }) => text.slice(offset, offset + length));
+
+const anyText = oneof(
+  string({ unit: "binary", maxLength: 200 }),
+  string({
+    unit: constantFrom(
+      "a",
+      "b",
+      ".",
+      " ",
+      ",",
+      "!",
+      "\r",
+      "\n",
+      "\u0000",
+      "\ud83d",
+      "\ude00",
+      "é",
+      "—",
+      '"',
+      "Dr.",
+      "x".repeat(60),
+    ),
+    maxLength: 60,
+  }),
+);
+
+describe("sentences", () => {
+  const cases: [what: string, text: string, expected: string[]][] = [
+    ["end at full stops", "One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]],
+    ["do not end after a title", "Dr. Smith met Mrs. Jones. They spoke.", ["Dr. Smith met Mrs. Jones.", "They spoke."]],
+    ["do not end inside an address", "See https://a.example/b?c=1. Now.", ["See https://a.example/b?c=1.", "Now."]],
+    ["go on over a line break", "One line\r\nand another. End", ["One line\r\nand another.", "End"]],
+    ["end at an empty line", "A heading\r\n\r\nText", ["A heading", "Text"]],
+    ["of other scripts end without white space", "你好。再见。", ["你好。", "再见。"]],
+    ["are none in white space", " \n\n\t", []],
+  ];
+  for (const [what, text, expected] of cases) {
+    test(`sentences ${what}`, () => assert.deepEqual(sentences(text), expected));
+  }
+
+  test("a sentence without an end comes in parts", () => {
+    const parts = sentences("word ".repeat(1_000));
+    assert.ok(parts.length > 4 && parts.every((part) => part.length <= 1_000));
+  });
+});
+
+describe("phrases", () => {
+  test("the first phrase ends at an early pause, later ones only where they must", () => {
+    assert.deepEqual(phrases("Well, hello there. This, too, is one piece of text."), [
+      "Well,",
+      "hello there.",
+      "This, too, is one piece of text.",
+    ]);
+  });
+
+  test("every character that can be heard is in one phrase, in order, whatever the text", () => {
+    check(
+      property(anyText, (text) => {
+        const readable = toReadable(text);
+        assert.equal(readable.length, text.length);
+        let end = 0;
+        for (const { offset, length, sentence } of phrasesOf(readable, limits)) {
+          assert.equal(readable.slice(end, offset).trim(), "");
+          assert.ok(length > 0 && offset >= end);
+          assert.ok(sentence === undefined || sentence.offset === offset);
+          assert.ok(readable.slice(offset, offset + length).isWellFormed());
+          end = offset + length;
+        }
+        assert.equal(readable.slice(end).trim(), "");
+      }),
+    );
+  });
+
+  test("a word without an end is cut between characters", () => {
+    const all = phrases("e\u0301".repeat(500));
+    assert.ok(all.length > 20);
+    for (const each of all) assert.ok(each.length <= limits.longest && each.startsWith("e") && each.endsWith("\u0301"));
+  });
+});

@@ -1,0 +1,52 @@
+/**
+ * Cuts sentences into phrases, the pieces that an engine speaks at a time: short enough that the first sound comes
+ * soon and a call can be stopped soon, cut where a speaker would pause.
+ */
+import { cutBefore, sentencesOf, trimmed, type TextRange } from "./sentences.ts";
+
+export interface Phrase extends TextRange {
+  /** The sentence that begins with this phrase. */
+  readonly sentence: TextRange | undefined;
+}
+
+export interface PhraseOptions {
+  /** Longest phrase, in UTF-16 code units. */
+  readonly longest: number;
+  /** The very first phrase ends at a pause of the text after at most this much, if there is one. */
+  readonly longestFirst: number;
+  readonly language?: string | undefined;
+}
+
+const pause = /[,;:!?…—–)\]]["'”’]*\s+|\s[—–-]+\s+/g;
+
+/** The phrases of a readable text, in order. Together they hold every character that is not white space. */
+export function* phrasesOf(readable: string, options: PhraseOptions): Generator<Phrase, void, undefined> {
+  let first = true;
+  for (const sentence of sentencesOf(readable, options.language)) {
+    const end = sentence.offset + sentence.length;
+    for (let from = sentence.offset; from < end;) {
+      const to = phraseEnd(readable, from, end, { ...options, first });
+      const range = trimmed(readable, from, to);
+      if (range.length > 0) yield { ...range, sentence: from === sentence.offset ? sentence : undefined };
+      from = to;
+      first = false;
+    }
+  }
+}
+
+function phraseEnd(text: string, from: number, end: number, limits: PhraseOptions & { first: boolean }): number {
+  const { longest, longestFirst, first } = limits;
+  const length = end - from;
+  if (first && length > longestFirst) {
+    const cut = lastPause(text.slice(from, from + longestFirst));
+    if (cut !== undefined) return from + cut;
+  }
+  if (length <= longest) return end;
+  const cut = lastPause(text.slice(from, from + longest));
+  return cut !== undefined && cut > longest / 4 ? from + cut : cutBefore(text, from, from + longest);
+}
+
+function lastPause(part: string): number | undefined {
+  const last = [...part.matchAll(pause)].at(-1);
+  return last === undefined ? undefined : last.index + last[0].length;
+}

@@ -1,0 +1,44 @@
+/**
+ * Voice names that existing programs send. https://platform.openai.com/docs/guides/text-to-speech and
+ * https://learn.microsoft.com/azure/ai-services/speech-service/language-support?tabs=tts
+ */
+export interface WellKnownVoice {
+  /** BCP 47; undefined: every language. */
+  readonly language: string | undefined;
+  readonly gender: "female" | "male";
+}
+
+const openAiVoices: Readonly<Record<string, WellKnownVoice["gender"]>> = {
+  alloy: "female",
+  ash: "male",
+  ballad: "male",
+  cedar: "male",
+  coral: "female",
+  echo: "male",
+  fable: "male",
+  marin: "female",
+  nova: "female",
+  onyx: "male",
+  sage: "female",
+  shimmer: "female",
+  verse: "male",
+};
+
+/** Male names among Azure's most used voices; the others are taken for female. */
+const azureMaleNames: ReadonlySet<string> = new Set(
+  "Adam Alain Alessio Alvaro Andrew Antonio Benjamin Benoit Brandon Brian Christoph Christopher Claude Conrad Davis Derek Diego Dmitry Donato Duarte Eric Fabio Gerard Giuseppe Guy Henri Jacob Jason Jean Jerome Jorge Julio Kai Keita Killian Lorenzo Lucas Marc Maurice Nicolau Noah Prabhat Ralf Roger Ryan Saul Steffan Tony Valerio William Yunxi Yunyang".split(
+    " ",
+  ),
+);
+
+const azureName =
+  /^(?<language>[a-z]{2,3}(?:-[A-Za-z]{4})?-[A-Z]{2})-(?<name>[A-Za-z]+?)(?:Multilingual|Turbo|HD)*Neural(?:HD)?$/;
+
+/** What is known of the voice with this name, if it is one of OpenAI's or has the form of one of Azure's. */
+export function wellKnownVoice(name: string): WellKnownVoice | undefined {
+  const gender = Object.hasOwn(openAiVoices, name.toLowerCase()) ? openAiVoices[name.toLowerCase()] : undefined;
+  if (gender !== undefined) return { language: undefined, gender };
+  const groups = azureName.exec(name)?.groups;
+  if (groups === undefined) return undefined;
+  return { language: groups["language"], gender: azureMaleNames.has(groups["name"]!) ? "male" : "female" };
+}

@@ -1,0 +1,69 @@
+/** Attributes from the store's columns to OpenTelemetry's JSON. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+import { attributeKinds } from "../store/schema.ts";
+
+/** OTLP's AnyValue; empty for an empty value. */
+export interface AnyValue {
+  readonly stringValue?: string;
+  readonly boolValue?: boolean;
+  readonly intValue?: string;
+  readonly doubleValue?: number | string;
+  readonly bytesValue?: string;
+  readonly arrayValue?: { readonly values?: readonly AnyValue[] };
+  readonly kvlistValue?: { readonly values?: readonly KeyValue[] };
+}
+
+export interface KeyValue {
+  readonly key: string;
+  readonly value: AnyValue;
+}
+
+/** Attributes as a statement reads them: names and values in the map's order (an object would reorder numeric names). */
+export interface AttributeColumns {
+  readonly names: readonly string[];
+  readonly values: readonly string[];
+  /** A letter of `attributeKinds` each; empty when all are strings. */
+  readonly kinds: string;
+}
+
+export function toKeyValues({ names, values, kinds }: AttributeColumns): KeyValue[] {
+  return names.map((key, index) => ({ key, value: toAnyValue(values[index] ?? "", kinds[index] ?? "s") }));
+}
+
+/** @param kind a letter of `attributeKinds` */
+export function toAnyValue(text: string, kind: string): AnyValue {
+  switch (kind) {
+    case attributeKinds.integer:
+      return { intValue: text };
+    case attributeKinds.double: {
+      const value = Number(text);
+      // JSON has no word for these; OTLP writes them as strings.
+      return { doubleValue: Number.isFinite(value) ? value : text };
+    }
+    case attributeKinds.boolean:
+      return { boolValue: text === "true" };
+    case attributeKinds.bytes:
+      return { bytesValue: text };
+    case attributeKinds.array:
+    case attributeKinds.map:
+      return JSON.parse(text) as AnyValue;
+    case attributeKinds.empty:
+      return {};
+    default:
+      return { stringValue: text };
+  }
+}
+
+/** The value as plain JSON would have it, for lines that people read. */
+function toPlain(value: AnyValue): unknown {
+  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(toPlain);
+  if (value.kvlistValue !== undefined) {
+    return Object.fromEntries((value.kvlistValue.values ?? []).map(({ key, value: member }) => [key, toPlain(member)]));
+  }
+  return value.stringValue ?? value.boolValue ?? value.intValue ?? value.doubleValue ?? value.bytesValue ?? null;
+}
+
+/** A value as one text: strings as they are, lists and maps as JSON. */
+export function toText(text: string, kind: string): string {
+  if (kind !== attributeKinds.array && kind !== attributeKinds.map) return text;
+  return JSON.stringify(toPlain(toAnyValue(text, kind)));
+}

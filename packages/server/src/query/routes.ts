@@ -1,0 +1,57 @@
+/** The operations that read telemetry, and who serves them. */
+import { queryLogs, queryTraces } from "../api/observability.ts";
+import { route, type Route } from "../http/route.ts";
+import type { Store } from "../store/store.ts";
+import { searchLogs } from "./logs.ts";
+import { projectOf } from "./project-filter.ts";
+import { timeRange } from "./time-window.ts";
+import type { TracePresets } from "./trace-presets.ts";
+import { findTrace, searchTraces } from "./traces.ts";
+
+interface QueryParts {
+  readonly store: Pick<Store, "open">;
+  readonly tracePresets: TracePresets;
+}
+
+const defaults = { logs: { window: "24h", limit: 500 }, traces: { window: "1h", limit: 100 } } as const;
+
+export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
+  return [
+    route(queryLogs, async ({ body, scope, signal }) => {
+      const nowUnixNano = now();
+      const search = {
+        project: projectOf(scope, body),
+        severity: body.severity ?? undefined,
+        range: timeRange(body.time_window ?? defaults.logs.window, nowUnixNano),
+        nowUnixNano,
+        limit: body.limit ?? defaults.logs.limit,
+        signal,
+      };
+      return { kind: "json", value: await searchLogs(store.open(scope), search) };
+    }),
+    route(queryTraces, async ({ body, scope, signal }) => {
+      const nowUnixNano = now();
+      const project = projectOf(scope, body);
+      const preset = tracePresets.find(body.trace);
+      const detail = body.detail ?? true;
+      const range = timeRange(body.time_window ?? defaults.traces.window, nowUnixNano);
+      if (body.trace_id != null) {
+        const lookup = {
+          project,
+          traceId: body.trace_id.toLowerCase(),
+          range: body.time_window == null ? undefined : range,
+          detail,
+          signal,
+        };
+        return { kind: "json", value: await findTrace(store.open(scope), lookup) };
+      }
+      const limit = body.limit ?? defaults.traces.limit;
+      const search = { project, preset, range, nowUnixNano, limit, detail, signal };
+      return { kind: "json", value: await searchTraces(store.open(scope), search) };
+    }),
+  ];
+}
+
+function now(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}

@@ -1,0 +1,144 @@
+/** The examples of the documents: each is run, or loaded, or parsed. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { promisify } from "node:util";
+import { resolveConfig } from "../packages/server/src/config/load-config.ts";
+import { formatProblem } from "../packages/server/src/config/problem.ts";
+import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
+import { repository } from "./support/served-process.ts";
+import { startServer, type RunningServer } from "./support/running-server.ts";
+
+const run = promisify(execFile);
+
+interface Example {
+  readonly file: string;
+  readonly language: string;
+  readonly code: string;
+}
+
+async function examplesOf(file: string): Promise<Example[]> {
+  const text = await readFile(join(repository, file), "utf8");
+  return [...text.matchAll(/^```(?<language>\w+)\n(?<code>.*?)^```$/gms)].map(({ groups }) => ({
+    file,
+    language: groups!["language"]!,
+    code: groups!["code"]!,
+  }));
+}
+
+async function allExamples(): Promise<Example[]> {
+  const pages = await readdir(join(repository, "docs"), { recursive: true });
+  const files = ["README.md", ...pages.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`)];
+  return (await Promise.all(files.map(examplesOf))).flat();
+}
+
+const examples = await allExamples();
+const named = (example: Example): string => `${example.file}: ${example.code.split("\n", 1)[0]!.slice(0, 60)}`;
+
+describe("an example of configuration loads", () => {
+  for (const example of examples.filter(({ language }) => language === "yaml")) {
+    test(named(example), () => {
+      // Any variable may be named; all have a value here.
+      const env = new Proxy<Record<string, string>>(
+        {},
+        {
+          get: (_target, name) => (/^[A-Z_]+_KEY(?:_ID)?$/.test(String(name)) ? `sk-${"x".repeat(40)}` : undefined),
+          has: () => false,
+          ownKeys: () => [],
+        },
+      );
+      const { problems } = resolveConfig({ file: parseYaml("example.yaml", example.code), env });
+      assert.deepEqual(problems.map(formatProblem), []);
+    });
+  }
+});
+
+describe("an example of JSON is JSON", () => {
+  for (const example of examples.filter(({ language }) => language === "json")) {
+    test(named(example), () => assert.doesNotThrow(() => JSON.parse(example.code)));
+  }
+});
+
+/** Runs code in a shell with the command `sounding` and the names of the examples pointing to the test's server. */
+async function inShell(code: string, server: RunningServer): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "sounding-docs-"));
+  try {
+    const command = join(folder, "sounding");
+    await writeFile(
+      command,
+      `#!/bin/sh\nexec "${process.execPath}" "${join(repository, "packages/cli/src/main.ts")}" "$@"\n`,
+    );
+    await chmod(command, 0o755);
+    const script = code
+      .replaceAll("https://sounding.example.com", server.url)
+      .replaceAll("http://127.0.0.1:4141", server.url)
+      .replaceAll("sk-…", server.operatorKey);
+    const env = {
+      PATH: `${folder}:${process.env["PATH"]}`,
+      SOUNDING_BASE_URL: server.url,
+      SOUNDING_API_KEY: server.key,
+      SOUNDING_ADMIN_KEY: server.operatorKey,
+      SOUNDING_DATA_DIR: server.dataDirectory,
+    };
+    const { stdout } = await run("bash", ["-euo", "pipefail", "-c", script], { cwd: folder, env });
+    return stdout;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+describe("an example for the shell runs", () => {
+  test("docs/tenancy.md: the commands", async () => {
+    await using server = await startServer();
+    const [commands] = await examplesOf("docs/tenancy.md");
+    // The page shows the identifier of a key; here it is the one that the page has just made.
+    const code = commands!.code.replace(
+      /key_[0-9a-f]{32}/,
+      "$(sounding key list -o acme --json | grep -o 'key_[0-9a-f]*' | head -n 1)",
+    );
+    const printed = await inShell(code, server);
+    assert.match(printed, /laptop/);
+    assert.match(printed, /600/);
+  });
+
+  test("docs/tenancy.md: the admin API", async () => {
+    await using server = await startServer();
+    const [, call] = await examplesOf("docs/tenancy.md");
+    const answer = JSON.parse(await inShell(call!.code.replace("curl ", "curl --silent "), server)) as {
+      secret: string;
+    };
+    assert.match(answer.secret, /^sk-/);
+  });
+});
+
+describe("an example in TypeScript runs", () => {
+  for (const example of examples.filter(({ file, language }) => file === "README.md" && language === "ts")) {
+    test(named(example), async () => {
+      await using server = await startServer();
+      const script = join(repository, "test/examples", `readme-${process.pid}-${examples.indexOf(example)}.ts`);
+      try {
+        await writeFile(script, example.code.replaceAll("http://127.0.0.1:4141", server.url));
+        const env = { PATH: process.env["PATH"], SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
+        const { stdout } = await run(process.execPath, [script], { env });
+        assert.match(stdout, /sounding-trial/);
+      } finally {
+        await rm(script, { force: true });
+      }
+    });
+  }
+
+  test("every file of test/examples", async (context) => {
+    await using server = await startServer();
+    const files = (await readdir(join(repository, "test/examples"))).filter((name) => /^[a-z]+\.ts$/.test(name));
+    assert.ok(files.length >= 4);
+    for (const file of files) {
+      await context.test(file, async () => {
+        const env = { PATH: process.env["PATH"], SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
+        await run(process.execPath, [join(repository, "test/examples", file)], { env });
+      });
+    }
+  });
+});

@@ -1,0 +1,48 @@
+/** The server as a process, started as `npm start` starts it, in a fresh folder. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const repository = fileURLToPath(new URL("../..", import.meta.url));
+
+export interface ServedProcess extends AsyncDisposable {
+  readonly child: ChildProcess;
+  readonly dataDirectory: string;
+  /** What it wrote to standard output and error so far. */
+  readonly output: { stdout: string; stderr: string };
+  /** Ends it with the signal and resolves to its exit code. */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Resolves when the server has said how to use it. */
+export async function serveProcess(): Promise<ServedProcess> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
+  const script = join(repository, "packages/cli/src/main.ts");
+  const args = [script, "serve", "--port", "0", "--data-dir", dataDirectory];
+  const child = spawn(process.execPath, args, { cwd: repository, env: { PATH: process.env["PATH"] } });
+  const output = { stdout: "", stderr: "" };
+  const exited = once(child, "exit") as Promise<[number | null]>;
+  child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));
+  child.stderr.on("data", (bytes: Buffer) => (output.stderr += bytes.toString()));
+  while (!output.stdout.includes("Three things to try")) {
+    const over = await Promise.race([once(child.stdout, "data").then(() => undefined), exited]);
+    if (over !== undefined) throw new Error(`the server ended with code ${over[0]}: ${output.stderr}`);
+  }
+  const end = async (signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {
+    child.kill(signal);
+    return (await exited)[0];
+  };
+  return {
+    child,
+    dataDirectory,
+    output,
+    end,
+    async [Symbol.asyncDispose]() {
+      await end();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+  };
+}
