@@ -191,9 +191,9 @@ function severityProblem(
 /** Whether a message is what was expected. */
 export function meets({ text, pattern }: Expectation, seen: string): boolean {
   if (text !== undefined) return text === seen;
-  return pattern === undefined || pattern.test(seen);
+  return pattern === undefined || pattern.matcher(seen).find();
 }
 
 export function describe({ text, pattern }: Expectation): string {
-  return text ?? pattern?.source ?? "of any kind";
+  return text ?? pattern?.pattern() ?? "of any kind";
 }

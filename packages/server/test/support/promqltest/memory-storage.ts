@@ -32,7 +32,10 @@ export class MemoryStorage implements PromqlStorage {
 
   add(labels: Labels, samples: readonly MemorySample[]): void {
     const known = this.#series.get(labels.key);
-    const merged = [...(known?.samples ?? []), ...samples].sort((left, right) => left.timeMs - right.timeMs);
+    const times = new Set(known?.samples.map(({ timeMs }) => timeMs));
+    // Of two samples at one time the first one stays.
+    const added = samples.filter(({ timeMs }) => !times.has(timeMs));
+    const merged = [...(known?.samples ?? []), ...added].sort((left, right) => left.timeMs - right.timeMs);
     this.#series.set(labels.key, { labels, samples: merged });
   }
 

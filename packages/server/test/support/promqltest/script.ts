@@ -1,4 +1,5 @@
 /** Reads a test script into its commands. https://github.com/prometheus/prometheus/tree/main/promql/promqltest */
+import { RE2JS } from "re2js";
 import { parseDuration } from "../../../src/query/promql/syntax/duration.ts";
 import { parseNumber } from "../../../src/query/promql/syntax/number-literal.ts";
 import { unquoteString } from "../../../src/query/promql/syntax/string-literal.ts";
@@ -12,7 +13,8 @@ export type ExpectationKind = "fail" | "warn" | "no_warn" | "info" | "no_info" |
 export interface Expectation {
   readonly kind: ExpectationKind;
   readonly text?: string;
-  readonly pattern?: RegExp;
+  /** In RE2's syntax, found anywhere in the message. */
+  readonly pattern?: RE2JS;
 }
 
 export interface EvalCommand {
@@ -108,7 +110,9 @@ function parseLoad(head: Line, body: readonly Line[]): Command {
     starts = null;
   }
   if (starts !== null) throw new NotationError("@st line has no following sample line");
-  return { kind: "load", line: head.number, series: match[1] === undefined ? series : addCustomHistograms(series) };
+  // Of two lines for one series the later one counts.
+  const unique = [...new Map(series.map((one) => [one.labels.key, one])).values()];
+  return { kind: "load", line: head.number, series: match[1] === undefined ? unique : addCustomHistograms(unique) };
 }
 
 const instantCommand = /^eval(?:_(fail|warn|ordered|info))?\s+instant\s+(?:at\s+(\S+))?\s+(.+)$/i;
@@ -154,7 +158,7 @@ function parseExpected(body: readonly Line[]): Expected & { consumed: number } {
     const old = /^expected_fail_(message|regexp)\s+(.*)$/.exec(line);
     if (old !== null) {
       expectations.push(
-        old[1] === "message" ? { kind: "fail", text: old[2]! } : { kind: "fail", pattern: new RegExp(old[2]!) },
+        old[1] === "message" ? { kind: "fail", text: old[2]! } : { kind: "fail", pattern: RE2JS.compile(old[2]!) },
       );
     } else if (line.startsWith("expect range vector")) {
       matrix = parseMatrixTimes(line);
@@ -190,5 +194,5 @@ function parseExpectation(line: string): Expectation {
   const kind = match[1] as ExpectationKind;
   const text = match[3]?.trim();
   if (match[2] === "msg") return { kind, text: text! };
-  return match[2] === "regex" ? { kind, pattern: new RegExp(text!) } : { kind };
+  return match[2] === "regex" ? { kind, pattern: RE2JS.compile(text!) } : { kind };
 }

@@ -2,7 +2,7 @@
 import type { DurationExpression } from "./ast.ts";
 import { longestDurationMs, parseDuration } from "./duration.ts";
 import { parseNumber } from "./number-literal.ts";
-import type { Token } from "./token.ts";
+import { durationWords, type Token } from "./token.ts";
 import type { TokenStream } from "./token-stream.ts";
 
 type ArithmeticOperator = Extract<DurationExpression, { kind: "duration-arithmetic" }>["operator"];
@@ -20,17 +20,37 @@ export function parsePositiveDuration(stream: TokenStream, context: string): Dur
 }
 
 /**
- * What follows `offset`: one operand with an optional sign, so that `a offset 5m - b` stays a subtraction of vectors;
- * only parentheses can hold a sum.
+ * What follows `offset`: one operand with an optional sign, so that `a offset 5m - b` stays a subtraction of vectors.
+ * Only behind parentheses, as in Prometheus, a sum may go on: `a offset (5m) + 1m`.
  */
 export function parseOffset(stream: TokenStream): DurationExpression {
-  return parseOperand(stream, "offset", false);
+  const operand = parseOperand(stream, "offset", false);
+  if (operand.kind !== "duration-parentheses" || !isDuration(stream)) return operand;
+  return continueDuration(stream, operand, { context: "offset", minimum: 0 });
+}
+
+/** Whether an operator comes next and a duration behind it. */
+function isDuration(stream: TokenStream): boolean {
+  const operator = stream.peek();
+  const operand = stream.peek(1);
+  const isOperator = operator.kind === "sign" && Object.hasOwn(strength, operator.text);
+  const isCall = operand.kind === "keyword" && durationWords.has(operand.text) && stream.isSign("(", 2);
+  return isOperator && (operand.kind === "number" || operand.kind === "duration" || isCall);
 }
 
 function parseDurationExpression(stream: TokenStream, context: string, minimum: number): DurationExpression {
-  let left = parseOperand(stream, context, true);
+  return continueDuration(stream, parseOperand(stream, context, true), { context, minimum });
+}
+
+function continueDuration(
+  stream: TokenStream,
+  first: DurationExpression,
+  { context, minimum }: { context: string; minimum: number },
+): DurationExpression {
+  let left = first;
   for (;;) {
     const token = stream.peek();
+    if (context === "offset" && first.kind === "duration-parentheses" && !isDuration(stream)) return left;
     if (token.kind !== "sign" || !Object.hasOwn(strength, token.text)) return left;
     const operator = token.text as ArithmeticOperator;
     if (strength[operator] < Math.max(minimum, 1)) return left;

@@ -153,10 +153,31 @@ const powerStrength = strengthOf.get("^")!;
 function printBinary(binary: BinaryExpression): string {
   const strength = strengthOf.get(binary.operator)!;
   const isPower = strength === powerStrength;
-  const left = printOperand(binary.left, isPower ? strength + 1 : strength);
+  const printed = printOperand(binary.left, isPower ? strength + 1 : strength);
   const right = printOperand(binary.right, isPower ? strength : strength + 1);
+  const wouldGoOn = Object.hasOwn(durationStrength, binary.operator) && startsLikeDuration.test(right);
+  const left = wouldGoOn && endsInOpenOffset(binary.left) ? `(${printed})` : printed;
   const bool = binary.returnBool ? " bool" : "";
   return `${left} ${binary.operator}${bool}${printMatching(binary.matching)} ${right}`;
+}
+
+const startsLikeDuration = /^(?:[\d.]|inf\b|nan\b|(?:step|range|min_of|max_of)\()/i;
+
+/** Whether the text ends in an offset in parentheses, which an operator and a number behind it would prolong. */
+function endsInOpenOffset(expression: Expression): boolean {
+  switch (expression.kind) {
+    case "vector-selector":
+    case "subquery":
+      return expression.offset?.kind === "duration-parentheses" || expression.offset?.kind === "duration-arithmetic";
+    case "matrix-selector":
+      return endsInOpenOffset(expression.selector);
+    case "unary":
+      return endsInOpenOffset(expression.operand);
+    case "binary":
+      return endsInOpenOffset(expression.right);
+    default:
+      return false;
+  }
 }
 
 function printOperand(expression: Expression, minimum: number): string {
