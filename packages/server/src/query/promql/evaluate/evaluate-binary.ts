@@ -48,7 +48,8 @@ export async function operateWithScalar(
       if (column.kinds[step] === float && floats !== undefined) {
         const value = column.values[step]!;
         const other = scalar[step]!;
-        const [left, right] = scalarIsLeft ? [other, value] : [value, other];
+        const left = scalarIsLeft ? other : value;
+        const right = scalarIsLeft ? value : other;
         if (floats.holds === null) setFloat(result, step, floats.compute(left, right));
         else if (returnBool) setFloat(result, step, floats.holds(left, right) ? 1 : 0);
         else if (floats.holds(left, right)) setFloat(result, step, value);
