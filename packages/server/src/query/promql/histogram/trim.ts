@@ -29,7 +29,9 @@ export function trimHistogram(histogram: FloatHistogram, value: number, keepBelo
     keptPositive.every(({ count }, index) => count === positive[index]!.count) &&
     keptNegative.every(({ count }, index) => count === negative[index]!.count);
   if (isUnchanged) return histogram;
-  const kept = [...keptPositive, ...keptNegative, zero].filter(({ count }) => count !== 0);
+  // A zero bucket below zero, as a difference may have, is left as it is and counts for nothing.
+  const keptZero = histogram.zeroCount > 0 ? [zero] : [];
+  const kept = [...keptPositive, ...keptNegative, ...keptZero].filter(({ count }) => count !== 0);
   return compactHistogram({
     ...histogram,
     zeroCount: zero.count,
