@@ -8,6 +8,7 @@ import { getLabel, labelsFrom } from "../../src/query/promql/series/labels.ts";
 import { xxHash64 } from "../../src/query/promql/series/labels-hash.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries, SumOfRatesRequest } from "../../src/query/promql/storage.ts";
 import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
+import { printExpression } from "../../src/query/promql/syntax/print.ts";
 import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
 
 /** A counter and a gauge for each of some instances, a sample every 15 seconds. */
@@ -102,6 +103,13 @@ describe("instant and range queries", () => {
     const { value } = await queryInstant(storage, { query, timeMs: 300_000 });
     assert.equal(value.type === "vector" && value.samples.length, 1);
   });
+});
+
+test("a query with as many operators as there may be is evaluated", async () => {
+  const query = `vector(1)${" + 1".repeat(1000)}`;
+  const { value } = await queryInstant(new MemoryStorage(), { query, timeMs: 0 });
+  assert.equal(value.type === "vector" && value.samples[0]!.value, 1001);
+  assert.equal(printExpression(parseExpression(query)), query);
 });
 
 describe("limits", () => {

@@ -54,7 +54,7 @@ function continueDuration(
     if (token.kind !== "sign" || !Object.hasOwn(strength, token.text)) return left;
     const operator = token.text as ArithmeticOperator;
     if (strength[operator] < Math.max(minimum, 1)) return left;
-    stream.next();
+    stream.nextOperator();
     // Powers group from the right, everything else from the left.
     const right = parseDurationExpression(stream, context, strength[operator] + (operator === "^" ? 0 : 1));
     refuseZeroDivisor(stream, token, right);
@@ -79,7 +79,7 @@ function parseOperand(stream: TokenStream, context: string, mayCompute: boolean)
   if (token.kind === "number" || token.kind === "duration") return parseLiteral(stream);
   if (stream.isSign("+") || stream.isSign("-")) return parseSigned(stream, context, mayCompute);
   if (stream.isSign("(")) {
-    stream.next();
+    stream.nextOperator();
     const inner = parseDurationExpression(stream, context, 0);
     const close = stream.expectSign(")", context);
     return Object.freeze({
@@ -120,7 +120,7 @@ export function literalSeconds(stream: TokenStream, token: Token): number {
 }
 
 function parseSigned(stream: TokenStream, context: string, mayCompute: boolean): DurationExpression {
-  const sign = stream.next();
+  const sign = stream.nextOperator();
   const operand = mayCompute
     ? parseDurationExpression(stream, context, unaryStrength + 1)
     : parseOperand(stream, context, false);
@@ -138,7 +138,7 @@ function parseContext(stream: TokenStream, contextWord: "step" | "range"): Durat
 }
 
 function parseChoice(stream: TokenStream, choice: "min_of" | "max_of", context: string): DurationExpression {
-  const start = stream.next().start;
+  const start = stream.nextOperator().start;
   stream.expectSign("(", `${choice}()`);
   const left = parseDurationExpression(stream, context, 0);
   stream.expectSign(",", `${choice}()`);

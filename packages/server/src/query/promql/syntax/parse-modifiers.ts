@@ -17,7 +17,7 @@ export function parseModifiers(stream: TokenStream, expression: Expression): Exp
 }
 
 function parseBrackets(stream: TokenStream, expression: Expression): Expression {
-  const open = stream.next();
+  const open = stream.nextOperator();
   const range = parsePositiveDuration(stream, "subquery or range selector");
   if (stream.takeIf("]")) {
     const problem = rangeProblem(expression);

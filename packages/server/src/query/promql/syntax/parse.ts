@@ -67,7 +67,7 @@ function parseOperators(cursor: Cursor, minimum: number): Expression {
     const token = stream.peek();
     const strength = token.kind === "sign" || token.kind === "keyword" ? strengthOf.get(token.text) : undefined;
     if (strength === undefined || strength < minimum) return left;
-    stream.next();
+    stream.nextOperator();
     const modifiers = parseBinaryModifiers(stream);
     // Powers group from the right, everything else from the left.
     const right = parseOperators(deeper(cursor), strength + (strength === powerStrength ? 0 : 1));

@@ -3,10 +3,14 @@ import { parseError } from "./parse-error.ts";
 import type { SourceRange } from "./source-range.ts";
 import { describeToken, type Token } from "./token.ts";
 
+/** How many operators, ranges and subqueries a query may have: each may make its tree one level deeper. */
+const maximumOperators = 1000;
+
 export class TokenStream {
   readonly text: string;
   readonly #tokens: readonly Token[];
   #index = 0;
+  #operators = 0;
 
   constructor(text: string, tokens: readonly Token[]) {
     this.text = text;
@@ -22,6 +26,15 @@ export class TokenStream {
     const token = this.peek();
     if (token.kind !== "end") this.#index++;
     return token;
+  }
+
+  /** Takes an operator or an opening bracket, of which there may only be so many. */
+  nextOperator(): Token {
+    this.#operators++;
+    if (this.#operators > maximumOperators) {
+      throw this.error(this.peek(), `the query has more than ${maximumOperators} operators, ranges and subqueries`);
+    }
+    return this.next();
   }
 
   /** Where the last taken token ends. */
