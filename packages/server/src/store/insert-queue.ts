@@ -79,9 +79,9 @@ export class InsertQueue {
   }
 
   /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded or internal */
-  append(batch: Batch): Promise<void> {
+  async append(batch: Batch): Promise<void> {
     this.#admit(batch);
-    return new Promise((resolve, reject) => {
+    await new Promise<void>((resolve, reject) => {
       const waiting: WaitingBatch = {
         batch,
         deadlineMs: performance.now() + this.#options.writeTimeoutMs,

@@ -40,6 +40,7 @@ const formatSettings: Settings = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_denormals: 1,
   output_format_json_map_as_array_of_tuples: 1,
+  output_format_json_named_tuples_as_objects: 0,
   date_time_output_format: "unix_timestamp",
 };
 

@@ -1,0 +1,196 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { AppError } from "../errors.ts";
+import { silentLogger } from "../logger.ts";
+import { type Group, InsertQueue, type InsertQueueOptions } from "./insert-queue.ts";
+import { StoreError } from "./store-error.ts";
+import type { Batch } from "./store.ts";
+
+/** A store that writes down its groups and waits until it is let go. */
+class ScriptedInserts {
+  readonly groups: Group[] = [];
+  readonly #waiting: (() => void)[] = [];
+  readonly #outcomes: (StoreError | undefined)[] = [];
+  #held = false;
+  #onGroup: () => void = () => {};
+
+  readonly insert = async (group: Group): Promise<void> => {
+    this.groups.push(group);
+    this.#onGroup();
+    if (this.#held) {
+      await new Promise<void>((resolve, reject) => {
+        this.#waiting.push(resolve);
+        group.signal.addEventListener("abort", () => reject(new StoreError("cut")), { once: true });
+      });
+    }
+    const outcome = this.#outcomes.shift();
+    if (outcome !== undefined) throw outcome;
+  };
+
+  hold(): void {
+    this.#held = true;
+  }
+
+  letGo(): void {
+    this.#held = false;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** The next inserts fail like this, or succeed. */
+  script(...outcomes: (StoreError | undefined)[]): void {
+    this.#outcomes.push(...outcomes);
+  }
+
+  async untilGroups(count: number): Promise<void> {
+    while (this.groups.length < count) await new Promise<void>((resolve) => (this.#onGroup = resolve));
+  }
+
+  get bodies(): string[] {
+    return this.groups.map(({ body }) => Buffer.from(body).toString());
+  }
+}
+
+function openQueue(options: Partial<InsertQueueOptions> = {}): { inserts: ScriptedInserts; queue: InsertQueue } {
+  const inserts = new ScriptedInserts();
+  const queue = new InsertQueue({
+    insert: inserts.insert,
+    whenReady: async () => {},
+    queueBytes: 1_000_000,
+    organizationQueueBytes: 100_000,
+    writeTimeoutMs: 30_000,
+    logger: silentLogger,
+    ...options,
+  });
+  return { inserts, queue };
+}
+
+function batch(organizationId: string, block: string | Buffer, rowCount = 1): Batch {
+  return { organizationId, table: "spans", block: Buffer.from(block), rowCount };
+}
+
+const transient = new StoreError("not now", { code: 241 });
+const permanent = new StoreError("bad rows", { code: 27 });
+
+function isAppError(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof AppError && error.code === code;
+}
+
+describe("writing together", () => {
+  test("batches that come at once become one insert; each sender hears when it is done", async () => {
+    const { inserts, queue } = openQueue();
+    await Promise.all([queue.append(batch("a", "1")), queue.append(batch("b", "2")), queue.append(batch("a", "3"))]);
+    assert.deepEqual(inserts.bodies, ["123"]);
+    await queue.close();
+    assert.equal(queue.bytes, 0);
+  });
+
+  test("what comes during an insert waits for its end and then goes together", async () => {
+    const { inserts, queue } = openQueue();
+    inserts.hold();
+    const first = queue.append(batch("a", "1"));
+    await inserts.untilGroups(1);
+    const later = ["2", "3", "4"].map((block) => queue.append(batch("a", block)));
+    inserts.letGo();
+    await Promise.all([first, ...later]);
+    assert.deepEqual(inserts.bodies, ["1", "234"]);
+    assert.notEqual(inserts.groups[0]!.token, inserts.groups[1]!.token);
+    await queue.close();
+  });
+
+  test("organizations take turns: a flood does not keep another one waiting", async () => {
+    const { inserts, queue } = openQueue({ organizationQueueBytes: 1e9, queueBytes: 1e9 });
+    inserts.hold();
+    const first = queue.append(batch("flood", "0"));
+    await inserts.untilGroups(1);
+    const rows = 30_000;
+    const flood = Array.from({ length: 20 }, () => queue.append(batch("flood", "F", rows)));
+    const small = queue.append(batch("small", "s"));
+    inserts.letGo();
+    await small;
+    // The small one was in the next group, among the first.
+    const withSmall = inserts.bodies.findIndex((body) => body.includes("s"));
+    assert.ok(withSmall <= 2, `group ${withSmall}`);
+    assert.ok(inserts.bodies[withSmall]!.indexOf("s") <= 1);
+    await Promise.all([first, ...flood]);
+    assert.ok(inserts.groups.length > 4, "a group of 100 000 rows is full");
+    await queue.close();
+  });
+});
+
+describe("bounds", () => {
+  test("an organization above its share is told 429, others go on", async () => {
+    const { inserts, queue } = openQueue({ organizationQueueBytes: 10_000 });
+    inserts.hold();
+    const running = [queue.append(batch("a", Buffer.alloc(8000)))];
+    await assert.rejects(queue.append(batch("a", Buffer.alloc(8000))), isAppError("rate_limited"));
+    running.push(queue.append(batch("b", Buffer.alloc(8000))));
+    inserts.letGo();
+    await Promise.all(running);
+    await queue.append(batch("a", Buffer.alloc(8000)));
+    await queue.close();
+  });
+
+  test("when all is full every organization is told 503, with a time to come back", async () => {
+    const { inserts, queue } = openQueue({ queueBytes: 20_000 });
+    inserts.hold();
+    const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
+    await assert.rejects(
+      queue.append(batch("c", Buffer.alloc(9000))),
+      (error) => isAppError("overloaded")(error) && (error as AppError).retryAfterMs! > 0,
+    );
+    inserts.letGo();
+    await Promise.all(running);
+    await queue.close();
+  });
+
+  test("a batch larger than the limits passes when nothing else waits", async () => {
+    const { queue } = openQueue({ queueBytes: 10, organizationQueueBytes: 10 });
+    await queue.append(batch("a", Buffer.alloc(1000)));
+    await queue.close();
+    assert.equal(queue.bytes, 0);
+  });
+
+  test("a store that hangs costs the sender its time limit and no more, and the memory is given back", async () => {
+    const { inserts, queue } = openQueue({ writeTimeoutMs: 150 });
+    inserts.hold();
+    await assert.rejects(queue.append(batch("a", "1")), isAppError("overloaded"));
+    await queue.close();
+    assert.equal(queue.bytes, 0);
+  });
+});
+
+describe("failures", () => {
+  test("a failure that may pass is tried again with the same token", async () => {
+    const { inserts, queue } = openQueue();
+    inserts.script(transient, transient);
+    await queue.append(batch("a", "1"));
+    assert.equal(inserts.groups.length, 3);
+    assert.equal(new Set(inserts.groups.map(({ token }) => token)).size, 1);
+    await queue.close();
+  });
+
+  test("a bad batch is refused alone; those beside it are written", async () => {
+    const { inserts, queue } = openQueue();
+    inserts.script(permanent, undefined, permanent, undefined);
+    const outcomes = await Promise.allSettled(["1", "2", "3"].map((block) => queue.append(batch(`o${block}`, block))));
+    assert.deepEqual(
+      outcomes.map(({ status }) => status),
+      ["fulfilled", "rejected", "fulfilled"],
+    );
+    assert.ok(isAppError("internal")((outcomes[1] as PromiseRejectedResult).reason));
+    assert.deepEqual(inserts.bodies, ["123", "1", "2", "3"]);
+    await queue.close();
+  });
+
+  test("closing writes what waits and refuses what comes after", async () => {
+    const { inserts, queue } = openQueue();
+    inserts.hold();
+    const waiting = queue.append(batch("a", "1"));
+    const closing = queue.close();
+    await assert.rejects(queue.append(batch("a", "2")), isAppError("overloaded"));
+    inserts.letGo();
+    await waiting;
+    await closing;
+    assert.deepEqual(inserts.bodies, ["1"]);
+  });
+});

@@ -1,0 +1,203 @@
+/**
+ * What was acknowledged is there, once, whatever dies. SOUNDING_TEST_KILLS sets the number of kills (20 for the long
+ * version), SOUNDING_TEST_PAUSE_MS how long the store is down.
+ */
+import assert from "node:assert/strict";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import type { AppError } from "../../src/errors.ts";
+import { silentLogger, type Logger } from "../../src/logger.ts";
+import { findFaults, sendLoad } from "./load.ts";
+import { countSpans, numberedSpans, openTestStore, spanBatch, temporaryDirectory } from "./test-store.ts";
+
+const kills = Number(process.env["SOUNDING_TEST_KILLS"] ?? 3);
+const pauseMs = Number(process.env["SOUNDING_TEST_PAUSE_MS"] ?? 1500);
+
+/** Collects the process IDs of the engine, newest last. */
+function watchEngine(): { logger: Logger; pids: number[]; untilStarts(count: number): Promise<void> } {
+  const pids: number[] = [];
+  let onStart: () => void = () => {};
+  return {
+    pids,
+    logger: {
+      ...silentLogger,
+      info(fields) {
+        if (typeof fields["pid"] !== "number") return;
+        pids.push(fields["pid"]);
+        onStart();
+      },
+    },
+    async untilStarts(count) {
+      while (pids.length < count) await new Promise<void>((resolve) => (onStart = resolve));
+    },
+  };
+}
+
+/** Resolves when so many more batches are acknowledged. */
+function createLedger(): { acknowledged: string[]; add(batch: string): void; untilMore(count: number): Promise<void> } {
+  const acknowledged: string[] = [];
+  let onMore: () => void = () => {};
+  return {
+    acknowledged,
+    add(batch) {
+      acknowledged.push(batch);
+      onMore();
+    },
+    async untilMore(count) {
+      const goal = acknowledged.length + count;
+      while (acknowledged.length < goal) await new Promise<void>((resolve) => (onMore = resolve));
+    },
+  };
+}
+
+describe("nothing acknowledged is lost or doubled", () => {
+  test(`when the embedded engine is killed ${kills} times under load, and it is started again`, async () => {
+    const engine = watchEngine();
+    await using opened = await openTestStore({ logger: engine.logger });
+    const ledger = createLedger();
+    const end = new AbortController();
+    const load = sendLoad({
+      store: opened.store,
+      organizationId: "org_kill",
+      prefix: "k",
+      senders: 6,
+      signal: end.signal,
+      onAcknowledged: ledger.add,
+    });
+    for (let kill = 0; kill < kills; kill += 1) {
+      await ledger.untilMore(10 + Math.floor(Math.random() * 30));
+      process.kill(engine.pids.at(-1)!, "SIGKILL");
+      await engine.untilStarts(kill + 2);
+    }
+    await ledger.untilMore(10);
+    end.abort();
+    await load;
+    assert.deepEqual(findFaults(ledger.acknowledged, await countSpans(opened.store, "org_kill")), []);
+  });
+
+  test(`when the server and the engine are killed ${kills} times under load`, async () => {
+    const directory = await temporaryDirectory();
+    const acknowledged: string[] = [];
+    try {
+      for (let kill = 0; kill < kills; kill += 1) {
+        const child = spawn(
+          process.execPath,
+          [fileURLToPath(new URL("load-process.ts", import.meta.url)), directory, "org_tree", `t${kill}`],
+          { detached: true, stdio: ["ignore", "pipe", "inherit"] },
+        );
+        const lines = createInterface({ input: child.stdout });
+        const enough = 10 + Math.floor(Math.random() * 30);
+        let seen = 0;
+        lines.on("line", (batch) => {
+          acknowledged.push(batch);
+          seen += 1;
+          // The process and its engine are a group of their own.
+          if (seen === enough) process.kill(-child.pid!, "SIGKILL");
+        });
+        await once(child, "close");
+        assert.ok(seen >= enough, "the process ended by itself");
+      }
+      await using opened = await openTestStore({ directory });
+      assert.deepEqual(findFaults(acknowledged, await countSpans(opened.store, "org_tree")), []);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  test("when only the server is killed: its engine ends too and lets the folder go", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      const child = spawn(
+        process.execPath,
+        [fileURLToPath(new URL("load-process.ts", import.meta.url)), directory, "org_orphan", "o"],
+        { stdio: ["ignore", "pipe", "inherit"] },
+      );
+      const acknowledged: string[] = [];
+      createInterface({ input: child.stdout }).on("line", (batch) => {
+        acknowledged.push(batch);
+        if (acknowledged.length === 10) child.kill("SIGKILL");
+      });
+      await once(child, "close");
+      // Opening waits until the old engine has gone: two cannot have one folder.
+      await using opened = await openTestStore({ directory });
+      assert.deepEqual(findFaults(acknowledged, await countSpans(opened.store, "org_orphan")), []);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  test(`when the store stands still for ${pauseMs} ms under load: senders are told to come again, memory is bounded`, async () => {
+    const engine = watchEngine();
+    const settings = { queue_bytes: 60_000, organization_queue_bytes: 40_000, write_timeout_ms: 700 };
+    await using opened = await openTestStore({ logger: engine.logger, settings });
+    const ledger = createLedger();
+    const refusals: AppError[] = [];
+    const end = new AbortController();
+    const loads = ["org_a", "org_b", "org_c"].map((organizationId) =>
+      sendLoad({
+        store: opened.store,
+        organizationId,
+        prefix: organizationId,
+        senders: 6,
+        signal: end.signal,
+        onAcknowledged: ledger.add,
+        onRefused: (error) => refusals.push(error),
+      }),
+    );
+    await ledger.untilMore(20);
+    const pid = engine.pids.at(-1)!;
+    process.kill(pid, "SIGSTOP");
+    await sleep(pauseMs);
+    process.kill(pid, "SIGCONT");
+    await ledger.untilMore(20);
+    end.abort();
+    await Promise.all(loads);
+    const codes = new Set(refusals.map(({ code }) => code));
+    assert.ok(codes.has("rate_limited"), "an organization above its share is told so");
+    assert.ok(codes.has("overloaded"), "senders are told that the store is slow");
+    assert.ok([...codes].every((code) => code === "rate_limited" || code === "overloaded"));
+    for (const organizationId of ["org_a", "org_b", "org_c"]) {
+      const own = ledger.acknowledged.filter((name) => name.startsWith(organizationId));
+      assert.ok(own.length > 0, `${organizationId} was served`);
+      assert.deepEqual(findFaults(own, await countSpans(opened.store, organizationId)), []);
+    }
+  });
+
+  test("when the disk is full: writes are refused, reads go on, and all is well when there is room again", async (context) => {
+    const directory = await temporaryDirectory();
+    const disk = join(directory, "disk");
+    await mkdir(disk);
+    try {
+      execFileSync("mount", ["-t", "tmpfs", "-o", "size=120m", "tmpfs", disk], { stdio: "ignore" });
+    } catch {
+      context.skip("only root may mount a small disk");
+      return;
+    }
+    try {
+      await using opened = await openTestStore({ directory: disk, settings: { write_timeout_ms: 1500 } });
+      const { store } = opened;
+      const acknowledged: string[] = [];
+      const append = async (name: string): Promise<void> => {
+        await store.append(spanBatch("org_full", numberedSpans(name, 50)));
+        acknowledged.push(name);
+      };
+      await append("before");
+      // As much as there is room for.
+      await writeFile(join(disk, "filler"), Buffer.alloc(200_000_000)).catch(() => {});
+      await assert.rejects(append("during"), (error: AppError) => error.code === "overloaded");
+      assert.equal((await countSpans(store, "org_full")).get("before-0"), 1);
+      await rm(join(disk, "filler"));
+      await append("after");
+      assert.deepEqual(findFaults(acknowledged, await countSpans(store, "org_full")), []);
+    } finally {
+      execFileSync("umount", ["-l", disk]);
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});

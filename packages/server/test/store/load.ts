@@ -1,0 +1,53 @@
+/** Senders that behave as exporters do: several at a time, each batch again until it is taken. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { AppError } from "../../src/errors.ts";
+import type { Store } from "../../src/store/store.ts";
+import { numberedSpans, spanBatch } from "./test-store.ts";
+
+export const batchRows = 50;
+
+export interface LoadOptions {
+  readonly store: Store;
+  readonly organizationId: string;
+  /** Begins the names of the batches, so that they differ between runs. */
+  readonly prefix: string;
+  readonly senders: number;
+  readonly signal: AbortSignal;
+  onAcknowledged(batch: string): void;
+  onRefused?(error: AppError): void;
+}
+
+/** Resolves when the signal has fired and every sender has its last answer. @throws what is no refusal of the store's */
+export async function sendLoad(options: LoadOptions): Promise<void> {
+  const { store, organizationId, prefix, senders, signal } = options;
+  const sendOne = async (name: string): Promise<void> => {
+    const batch = spanBatch(organizationId, numberedSpans(name, batchRows));
+    while (!signal.aborted) {
+      try {
+        await store.append(batch);
+        options.onAcknowledged(name);
+        return;
+      } catch (error) {
+        if (!(error instanceof AppError) || error.retryAfterMs === undefined) throw error;
+        options.onRefused?.(error);
+        await sleep(20);
+      }
+    }
+  };
+  const send = async (sender: number): Promise<void> => {
+    for (let index = 0; !signal.aborted; index += 1) await sendOne(`${prefix}.${sender}.${index}`);
+  };
+  await Promise.all(Array.from({ length: senders }, (_, sender) => send(sender)));
+}
+
+/** What is wrong with the answers: rows of acknowledged batches that are not there, and rows that are there twice. */
+export function findFaults(acknowledged: readonly string[], counts: ReadonlyMap<string, number>): string[] {
+  const lost = acknowledged
+    .flatMap((name) => numberedSpans(name, batchRows))
+    .filter(({ spanId }) => !counts.has(spanId))
+    .map(({ spanId }) => `${spanId} is lost`);
+  const double = [...counts]
+    .filter(([, times]) => times !== 1)
+    .map(([spanId, times]) => `${spanId} is there ${times} times`);
+  return [...lost, ...double];
+}

@@ -1,0 +1,256 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import fc from "fast-check";
+import { AppError } from "../../src/errors.ts";
+import { bind, join, ownOrganization, sql } from "../../src/store/statement.ts";
+import {
+  countSpans,
+  numberedSpans,
+  openTestStore,
+  recentUnixNano,
+  scopeOf,
+  spanBatch,
+  type TestStore,
+} from "./test-store.ts";
+
+function isAppError(code: string): (error: unknown) => boolean {
+  return (error) => error instanceof AppError && error.code === code;
+}
+
+let opened: TestStore;
+before(async () => {
+  opened = await openTestStore();
+});
+after(() => opened[Symbol.asyncDispose]());
+
+const anybody = scopeOf("org_nobody");
+
+describe("parameters", () => {
+  test("arrive as they are, whatever is in them", async () => {
+    const reader = opened.store.open(anybody);
+    const pieces = fc.constantFrom(
+      "'",
+      "\\",
+      "\n",
+      "\t",
+      "\0",
+      "\r",
+      "\b",
+      "\n\nDROP TABLE spans",
+      "{p0:String}",
+      "ü",
+      "😀",
+      "--",
+      ";",
+      "%",
+      "a",
+    );
+    const texts = fc
+      .array(fc.oneof(pieces, fc.string({ unit: "binary" })), { maxLength: 8 })
+      .map((parts) => parts.join(""));
+    await fc.assert(
+      fc.asyncProperty(
+        texts,
+        fc.array(texts, { maxLength: 4 }),
+        fc.bigInt(0n, 2n ** 64n - 1n),
+        async (text, list, number) => {
+          const [row] = await reader.query(
+            sql`SELECT ${bind.text(text)} AS text, ${bind.texts(list)} AS list, ${bind.uint64(number)} AS number, ${ownOrganization} AS own`,
+          );
+          assert.deepEqual(row, { text, list, number: String(number), own: "org_nobody" });
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+
+  test("keep every digit of numbers and times", async () => {
+    const [row] = await opened.store
+      .open(anybody)
+      .query(
+        sql`SELECT ${bind.time(1_795_229_418_931_000_001n)} AS time, toUnixTimestamp64Nano(${bind.time(1_795_229_418_931_000_001n)}) AS nano, ${bind.int64(-9_007_199_254_740_993n)} AS low, ${bind.float(0.1)} AS tenth, ${bind.floats([Infinity, -1e300])} AS floats, ${bind.uint64s(["18446744073709551615"])} AS ids, ${ownOrganization} AS own`,
+      );
+    assert.deepEqual(row, {
+      time: "1795229418.931000001",
+      nano: "1795229418931000001",
+      low: "-9007199254740993",
+      tenth: 0.1,
+      floats: ["inf", -1e300],
+      ids: ["18446744073709551615"],
+      own: "org_nobody",
+    });
+  });
+
+  test("that are no numbers are refused before they are sent", () => {
+    assert.throws(() => bind.uint64("1); DROP TABLE spans"), TypeError);
+    assert.throws(() => bind.time("now()"), TypeError);
+  });
+
+  test("hundreds at once do not mix", async () => {
+    const reader = opened.store.open(anybody);
+    const answers = await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        reader.query<{ n: number }>(sql`SELECT ${bind.uint32(index)} AS n, ${ownOrganization} AS own`),
+      ),
+    );
+    assert.deepEqual(
+      answers.map(([row]) => row!.n),
+      Array.from({ length: 300 }, (_, index) => index),
+    );
+  });
+});
+
+describe("statements", () => {
+  test("take no text made at run time", () => {
+    const made = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] }) as unknown as TemplateStringsArray;
+    assert.throws(() => sql(made), TypeError);
+  });
+
+  test("are joined with their parameters", () => {
+    const { text, parameters } = join([sql`a = ${bind.uint8(1)}`, sql`b = ${bind.text("x")}`], sql` AND `).render();
+    assert.equal(text, "a = {p0:UInt8} AND b = {p1:String}");
+    assert.deepEqual(
+      [...parameters],
+      [
+        ["p0", "1"],
+        ["p1", "x"],
+      ],
+    );
+  });
+});
+
+describe("organizations", () => {
+  test("see their own rows, whatever the statement says", async () => {
+    const { store } = opened;
+    await store.append(spanBatch("org_left", numberedSpans("same", 3)));
+    await store.append(spanBatch("org_right", numberedSpans("same", 5)));
+    const reader = store.open(scopeOf("org_left"));
+    for (const statement of [
+      sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization}`,
+      sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization} OR true`,
+      sql`SELECT count() AS n FROM (SELECT * FROM spans AS other) WHERE organization != '' OR organization = ${ownOrganization}`,
+      sql`SELECT count() AS n FROM spans WHERE (organization = ${ownOrganization} OR true) AND span_id IN (SELECT span_id FROM spans WHERE organization = 'org_right' OR true)`,
+      sql`SELECT count() AS n FROM spans AS a INNER JOIN spans AS b USING (span_id) WHERE a.organization = ${ownOrganization} OR true`,
+    ]) {
+      assert.deepEqual(await reader.query(statement), [{ n: "3" }]);
+    }
+    assert.deepEqual(
+      await reader.query(sql`SELECT count() AS n FROM trace_index WHERE organization = ${ownOrganization} OR true`),
+      [{ n: "1" }],
+    );
+  });
+
+  test("must be named by every statement", async () => {
+    const reader = opened.store.open(scopeOf("org_left"));
+    await assert.rejects(reader.query(sql`SELECT count() FROM spans`), isAppError("internal"));
+  });
+
+  test("whose identifier could end a quotation are refused", () => {
+    assert.throws(() => opened.store.open(scopeOf("x'} OR 1=1 --")), isAppError("internal"));
+  });
+});
+
+describe("answers", () => {
+  test("count a span that was sent twice once", async () => {
+    const { store } = opened;
+    const batch = spanBatch("org_twice", numberedSpans("again", 20));
+    await store.append(batch);
+    await store.append(batch);
+    await store.append(spanBatch("org_twice", numberedSpans("again", 30)));
+    const counts = await countSpans(store, "org_twice");
+    assert.equal(counts.size, 30);
+    assert.ok([...counts.values()].every((times) => times === 1));
+    const kept = await store
+      .open(scopeOf("org_twice"))
+      .query<{ n: string }>(sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization}`, {
+        duplicates: "kept",
+      });
+    assert.ok(Number(kept[0]!.n) >= 30);
+  });
+
+  test("find a trace by the index of the organization", async () => {
+    const { store } = opened;
+    const spans = [0n, 5n, 9n].map((offset) => ({
+      traceId: "t1",
+      spanId: `s${offset}`,
+      startUnixNano: recentUnixNano + offset,
+    }));
+    await store.append(spanBatch("org_index", spans));
+    const rows = await store
+      .open(scopeOf("org_index"))
+      .query(
+        sql`SELECT project, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last FROM trace_index WHERE organization = ${ownOrganization} AND trace_id = ${bind.text("t1")} GROUP BY project`,
+      );
+    assert.deepEqual(rows, [{ project: "default", first: String(recentUnixNano), last: String(recentUnixNano + 9n) }]);
+  });
+
+  test("that are larger than allowed are an error, not a part", async () => {
+    const reader = opened.store.open(anybody);
+    const statement = sql`SELECT number, ${ownOrganization} FROM numbers(1000)`;
+    await assert.rejects(reader.query(statement, { maximumRows: 100 }), isAppError("invalid_request"));
+    assert.equal((await reader.query(statement, { maximumRows: 1000 })).length, 1000);
+  });
+
+  test("come row by row where that is asked, and leaving the loop ends the query", async () => {
+    let seen = 0;
+    for await (const row of opened.store
+      .open(anybody)
+      .stream<{ number: string }>(sql`SELECT number, ${ownOrganization} FROM numbers(50000)`)) {
+      assert.equal(row.number, String(seen));
+      seen += 1;
+      if (seen === 10_000) break;
+    }
+    assert.equal(seen, 10_000);
+  });
+
+  test("keep maps in their order", async () => {
+    const [row] = await opened.store
+      .open(anybody)
+      .query<{ map: unknown }>(
+        sql`SELECT map('b', '1', '10', '2', 'a', '3', '2', '4') AS map, ${ownOrganization} AS own`,
+      );
+    assert.deepEqual(row!.map, [
+      ["b", "1"],
+      ["10", "2"],
+      ["a", "3"],
+      ["2", "4"],
+    ]);
+  });
+});
+
+describe("long queries", () => {
+  const slow = sql`SELECT sum(sleepEachRow(0.1)) AS n, ${ownOrganization} AS own FROM numbers(600) SETTINGS max_block_size = 1`;
+  const running = async (): Promise<number> => {
+    const [row] = await opened.store
+      .open(anybody)
+      .query<{ n: string }>(
+        sql`SELECT countIf(query LIKE '%sleepEachRow(0.1)%' AND query NOT LIKE '%processes%') AS n, ${ownOrganization} AS own FROM system.processes`,
+      );
+    return Number(row!.n);
+  };
+
+  test("end in the store too when the caller leaves", async () => {
+    const leaving = new AbortController();
+    const query = opened.store.open(anybody).query(slow, { signal: leaving.signal });
+    query.catch(() => {});
+    while ((await running()) === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    leaving.abort();
+    await assert.rejects(query, isAppError("client_closed"));
+    while ((await running()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  });
+
+  test("end at their time limit with a word that says so", async () => {
+    await assert.rejects(opened.store.open(anybody).query(slow, { timeoutMs: 1000 }), isAppError("upstream_timeout"));
+  });
+
+  test("do not tell what the statement was", async () => {
+    const secret = "the tenant's own text";
+    await assert.rejects(
+      opened.store.open(anybody).query(sql`SELECT toUInt8(${bind.text(secret)}), ${ownOrganization}`),
+      (error: unknown) => {
+        for (let each = error; each instanceof Error; each = each.cause) assert.ok(!each.message.includes(secret));
+        return isAppError("internal")(error);
+      },
+    );
+  });
+});

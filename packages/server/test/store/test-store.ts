@@ -1,0 +1,106 @@
+/** A store with an embedded engine in a folder of its own, and rows to put into it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TelemetrySettings } from "../../src/config/telemetry.ts";
+import { silentLogger, type Logger } from "../../src/logger.ts";
+import { BlockWriter } from "../../src/store/block.ts";
+import { openStore } from "../../src/store/open-store.ts";
+import { spans } from "../../src/store/schema.ts";
+import { ownOrganization, sql } from "../../src/store/statement.ts";
+import type { Batch, Store } from "../../src/store/store.ts";
+import { Scope } from "../../src/tenant.ts";
+import { testKey } from "../support/test-key.ts";
+
+export const testSettings: TelemetrySettings = {
+  enabled: true,
+  clickhouse: { user: "default", database: "default", compression: false },
+  embedded_memory_bytes: 1_000_000_000,
+  write_timeout_ms: 30_000,
+  query_timeout_ms: 30_000,
+  queue_bytes: 134_217_728,
+  organization_queue_bytes: 33_554_432,
+};
+
+export interface TestStoreOptions {
+  readonly settings?: Partial<TelemetrySettings>;
+  /** A folder that stays when the store is closed; a fresh one that goes with it when absent. */
+  readonly directory?: string;
+  readonly logger?: Logger;
+}
+
+export interface TestStore extends AsyncDisposable {
+  readonly store: Store;
+  readonly directory: string;
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "sounding-store-"));
+}
+
+/** Resolves when the store is ready. */
+export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
+  const directory = options.directory ?? (await temporaryDirectory());
+  const store = await openStore({
+    settings: { ...testSettings, ...options.settings },
+    dataDirectory: directory,
+    logger: options.logger ?? silentLogger,
+  });
+  await store.whenReady(AbortSignal.timeout(60_000));
+  return {
+    store,
+    directory,
+    async [Symbol.asyncDispose]() {
+      await store.close();
+      if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+export function scopeOf(organizationId: string): Scope {
+  return Scope.fromKey(testKey({ organizationId }));
+}
+
+export interface TestSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly startUnixNano?: bigint;
+  readonly days?: number;
+  readonly name?: string;
+}
+
+/** Within every test's retention. */
+export const recentUnixNano = BigInt(Date.now()) * 1_000_000n;
+
+export function spanBatch(organizationId: string, rows: readonly TestSpan[]): Batch {
+  const block = new BlockWriter(spans);
+  for (const { traceId, spanId, startUnixNano = recentUnixNano, days = 30, name = "work" } of rows) {
+    const { columns } = block;
+    columns.organization.text(organizationId);
+    columns.project.text("default");
+    columns.trace_id.text(traceId);
+    columns.span_id.text(spanId);
+    columns.name.text(name);
+    columns.start_time.bigint(startUnixNano);
+    columns.end_time.bigint(startUnixNano + 1_000_000n);
+    columns.days.unsigned(days);
+    block.endRow();
+  }
+  return { organizationId, table: "spans", block: block.finish(), rowCount: rows.length };
+}
+
+/** Spans of one batch whose IDs begin with the batch's name. */
+export function numberedSpans(name: string, count: number): TestSpan[] {
+  return Array.from({ length: count }, (_, index) => ({ traceId: name, spanId: `${name}-${index}` }));
+}
+
+/** How often each of an organization's spans is in the answers, by its ID. */
+export async function countSpans(store: Store, organizationId: string): Promise<Map<string, number>> {
+  const rows = await store
+    .open(scopeOf(organizationId))
+    .query<{ span_id: string; times: string }>(
+      sql`SELECT span_id, count() AS times FROM spans WHERE organization = ${ownOrganization} GROUP BY span_id`,
+      { maximumRows: 1_000_000 },
+    );
+  return new Map(rows.map(({ span_id, times }) => [span_id, Number(times)]));
+}
