@@ -21,7 +21,6 @@ export const uint16 = plain("UInt16", 2);
 export const uint32 = plain("UInt32", 4);
 export const uint64 = plain("UInt64", 8);
 export const int32 = plain("Int32", 4);
-export const int64 = plain("Int64", 8);
 export const float64 = plain("Float64", 8);
 /** Nanoseconds since 1970 as a signed 64-bit integer: the bytes of an OTLP `fixed64` time. */
 export const nanoseconds = plain("DateTime64(9, 'UTC')", 8);

@@ -166,6 +166,7 @@ export const logs = defineTable({
   indexedColumns: 3,
   timeColumn: "time",
   partitioned: true,
+  shardColumns: ["organization", "record_id"],
 });
 
 /** What a row's `resource_id` stands for. */
@@ -210,7 +211,10 @@ export const scopes = defineTable({
   identity: "scope_id",
 });
 
-/** Every table that rows are appended to. */
+/**
+ * Every table that rows are appended to. One more is filled by the store from `spans`, to find a trace by its ID:
+ * `trace_index` (organization, trace_id, project, first_start, last_start, days), with rows to group by trace and project.
+ */
 export const tables = {
   spans,
   span_details: spanDetails,
@@ -223,9 +227,3 @@ export const tables = {
   scopes,
 } as const;
 export type TableName = keyof typeof tables;
-
-/** Where an organization's traces are: filled from `spans` by the store. Read it first to find a trace by its ID. */
-export const traceIndex = {
-  name: "trace_index",
-  columns: ["organization", "trace_id", "project", "first_start", "last_start", "days"],
-} as const;

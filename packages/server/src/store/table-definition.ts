@@ -27,8 +27,8 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   /** The time that decides about the day's partition and, with `days`, about the end. Absent: no partitions. */
   readonly timeColumn: string;
   readonly partitioned: boolean;
-  /** Which columns place a row on a shard of a cluster; absent: at random. */
-  readonly shardColumns?: readonly string[];
+  /** Which columns place a row on a shard of a cluster: part of the sort key, so that doubles meet. */
+  readonly shardColumns: readonly string[];
   /** Rows that describe others and repeat: the column with their hash. A writer skips those that the store knows. */
   readonly identity?: string;
 }

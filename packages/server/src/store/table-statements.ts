@@ -39,9 +39,9 @@ function tableSettings({ cluster }: Layout): string {
   return settings.join(", ");
 }
 
-function distributed(name: string, layout: Layout, shardColumns: readonly string[] | undefined): string[] {
+function distributed(name: string, layout: Layout, shardColumns: readonly string[]): string[] {
   if (layout.cluster === undefined) return [];
-  const key = shardColumns === undefined ? "rand()" : `cityHash64(${shardColumns.join(", ")})`;
+  const key = `cityHash64(${shardColumns.join(", ")})`;
   return [
     `CREATE TABLE IF NOT EXISTS ${name}${onCluster(layout)} AS ${storedName(name, layout)} ENGINE = Distributed('${layout.cluster}', currentDatabase(), '${storedName(name, layout)}', ${key})`,
   ];

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { BlockWriter } from "../../src/store/block.ts";
 import { distributionPoints, points, series } from "../../src/store/metric-tables.ts";
 import { logs, scopes, spanDetails, spans } from "../../src/store/schema.ts";

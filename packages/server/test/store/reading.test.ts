@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
 import { bind, join, ownOrganization, sql } from "../../src/store/statement.ts";
 import {

@@ -27,6 +27,7 @@ export interface TestStoreOptions {
   /** A folder that stays when the store is closed; a fresh one that goes with it when absent. */
   readonly directory?: string;
   readonly logger?: Logger;
+  readonly readyWithinMs?: number;
 }
 
 export interface TestStore extends AsyncDisposable {
@@ -38,7 +39,7 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "sounding-store-"));
 }
 
-/** Resolves when the store is ready. */
+/** Resolves when the store is ready. @throws Error with the state's reason when it is not in time */
 export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const directory = options.directory ?? (await temporaryDirectory());
   const store = await openStore({
@@ -46,8 +47,7 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
     dataDirectory: directory,
     logger: options.logger ?? silentLogger,
   });
-  await store.whenReady(AbortSignal.timeout(60_000));
-  return {
+  const opened: TestStore = {
     store,
     directory,
     async [Symbol.asyncDispose]() {
@@ -55,6 +55,14 @@ export async function openTestStore(options: TestStoreOptions = {}): Promise<Tes
       if (options.directory === undefined) await rm(directory, { recursive: true, force: true });
     },
   };
+  try {
+    await store.whenReady(AbortSignal.timeout(options.readyWithinMs ?? 60_000));
+    return opened;
+  } catch (error) {
+    const { reason } = store.state();
+    await opened[Symbol.asyncDispose]();
+    throw new Error(`The store is not ready: ${reason ?? "no reason"}`, { cause: error });
+  }
 }
 
 export function scopeOf(organizationId: string): Scope {

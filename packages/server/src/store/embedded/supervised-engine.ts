@@ -24,7 +24,8 @@ export interface SupervisedEngine {
 }
 
 const firstPauseMs = 250;
-const longestPauseMs = 15_000;
+/** One that had served is needed; one that cannot start will not start sooner for being asked often. */
+const longestPauseMs = { served: 1000, failed: 15_000 };
 /** A process that lived so long died of something new. */
 const healthyMs = 60_000;
 
@@ -49,9 +50,11 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
 
   const run = async (): Promise<void> => {
     while (!closing.signal.aborted) {
+      let outcome: "served" | "failed" = "failed";
       try {
         const how = await runOnce();
         if (closing.signal.aborted) return;
+        outcome = "served";
         logger.error({ how }, "The embedded telemetry store ended and is started again");
         onEnd("The embedded telemetry store is starting again.");
       } catch (error) {
@@ -64,7 +67,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
         onEnd("The embedded telemetry store cannot be started; the log says why.");
       }
       failures += 1;
-      const pauseMs = failures === 1 ? 0 : Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
+      const pauseMs = failures === 1 ? 0 : Math.min(longestPauseMs[outcome], firstPauseMs * 2 ** (failures - 2));
       await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   };

@@ -1,0 +1,128 @@
+import assert from "node:assert/strict";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { cp, mkdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { AppError } from "../../src/errors.ts";
+import { createConnection } from "../../src/store/connection.ts";
+import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
+import type { FromEngine } from "../../src/store/embedded/protocol.ts";
+import { createDisabledStore } from "../../src/store/open-store.ts";
+import {
+  countSpans,
+  numberedSpans,
+  openTestStore,
+  recentUnixNano,
+  scopeOf,
+  spanBatch,
+  temporaryDirectory,
+} from "./test-store.ts";
+
+describe("the embedded store", () => {
+  test("keeps its rows over a restart, in a folder that only its user can read", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      {
+        await using opened = await openTestStore({ directory });
+        await opened.store.append(spanBatch("org_again", numberedSpans("again", 100)));
+        assert.equal((await stat(join(directory, "telemetry"))).mode & 0o777, 0o700);
+        assert.equal((await stat(join(directory, "telemetry/store.sock"))).mode & 0o777, 0o600);
+      }
+      await using opened = await openTestStore({ directory });
+      assert.equal((await countSpans(opened.store, "org_again")).size, 100);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  test("writes what waits before it ends", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      const first = await openTestStore({ directory });
+      const appends = [1, 2, 3].map((number) =>
+        first.store.append(spanBatch("org_end", numberedSpans(`end${number}`, 10))),
+      );
+      await first[Symbol.asyncDispose]();
+      await Promise.all(appends);
+      await using opened = await openTestStore({ directory });
+      assert.equal((await countSpans(opened.store, "org_end")).size, 30);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+
+  test("drops rows when their days are over, each project's by its own number", async () => {
+    await using opened = await openTestStore();
+    const dayNano = 86_400_000_000_000n;
+    const startUnixNano = recentUnixNano - 10n * dayNano;
+    await opened.store.append(
+      spanBatch("org_days", [
+        { traceId: "short", spanId: "short", startUnixNano, days: 7 },
+        { traceId: "long", spanId: "long", startUnixNano, days: 30 },
+      ]),
+    );
+    const connection = createConnection({
+      url: "http://localhost",
+      socketPath: await socketPathFor(join(opened.directory, "telemetry")),
+      database: "default",
+      compression: false,
+      maximumConnections: 1,
+    });
+    // What the store does by itself within hours.
+    for (const table of ["spans", "trace_index"]) {
+      await connection.command(`OPTIMIZE TABLE ${table} FINAL`, AbortSignal.timeout(30_000));
+    }
+    assert.equal(
+      await connection.command("SELECT trace_id FROM spans FORMAT TSV", AbortSignal.timeout(30_000)),
+      "long\n",
+    );
+    assert.equal(
+      await connection.command("SELECT trace_id FROM trace_index FORMAT TSV", AbortSignal.timeout(30_000)),
+      "long\n",
+    );
+    await connection.close();
+  });
+
+  test("says that the package is missing when it is", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      // The same sources where no package can be found.
+      const source = fileURLToPath(new URL("../../src", import.meta.url));
+      await mkdir(join(directory, "store"));
+      await cp(join(source, "errors.ts"), join(directory, "errors.ts"));
+      await cp(join(source, "store/store-error.ts"), join(directory, "store/store-error.ts"));
+      await cp(join(source, "store/embedded"), join(directory, "store/embedded"), { recursive: true });
+      const child = fork(join(directory, "store/embedded/main.ts"), [], { execArgv: [] });
+      const answered = once(child, "message") as Promise<[FromEngine]>;
+      child.send({
+        type: "start",
+        settings: { dataDirectory: directory, spoolDirectory: directory, socketPath: directory, memoryBytes: 1 },
+      });
+      const [message] = await answered;
+      assert.equal(message.type, "absent");
+      child.disconnect();
+      await once(child, "exit");
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+test("a path that is too long for a socket gets one in the folder of temporary files", async () => {
+  const long = join(await temporaryDirectory(), "a".repeat(100));
+  const path = await socketPathFor(long);
+  assert.ok(Buffer.byteLength(path) <= 100, path);
+  assert.equal(path, await socketPathFor(long));
+  assert.notEqual(path, await socketPathFor(`${long}b`));
+});
+
+test("a store that is switched off refuses and says why", async () => {
+  const store = createDisabledStore();
+  const refused = (error: unknown): boolean => error instanceof AppError && error.code === "overloaded";
+  await assert.rejects(store.append(spanBatch("org_off", numberedSpans("off", 1))), refused);
+  assert.throws(() => store.open(scopeOf("org_off")), refused);
+  assert.match(store.state().reason!, /telemetry\.enabled/);
+  await store.close();
+});

@@ -1,0 +1,78 @@
+/**
+ * What stands for a ClickHouse server elsewhere: the embedded engine behind TCP, with what a real server does besides:
+ * it checks the user and takes and gives compressed bodies.
+ */
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { startEngineProcess } from "../../src/store/embedded/engine-process.ts";
+import { temporaryDirectory } from "./test-store.ts";
+
+export interface RemoteServer extends AsyncDisposable {
+  readonly url: string;
+  /** Requests that had a compressed body, and answers that were compressed. */
+  readonly compressed: { requests: number; answers: number };
+  /** Answers every request with 503 while true. */
+  down: boolean;
+}
+
+export const remotePassword = "a password of the test";
+
+export async function startRemoteServer(): Promise<RemoteServer> {
+  const directory = await temporaryDirectory();
+  const socketPath = join(directory, "s.sock");
+  const engine = await startEngineProcess({
+    dataDirectory: join(directory, "data"),
+    spoolDirectory: join(directory, "spool"),
+    socketPath,
+    memoryBytes: 1_000_000_000,
+  });
+  const compressed = { requests: 0, answers: 0 };
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (remote.down || incoming.headers["x-clickhouse-key"] !== remotePassword) {
+      incoming.resume();
+      const code = remote.down ? {} : { "x-clickhouse-exception-code": "516" };
+      outgoing.writeHead(remote.down ? 503 : 403, code).end("Code: 516. (AUTHENTICATION_FAILED)");
+      return;
+    }
+    const upstream = forward({ socketPath, method: incoming.method, path: incoming.url });
+    const answered = once(upstream, "response") as Promise<[IncomingMessage]>;
+    answered.catch(() => {});
+    if (incoming.headers["content-encoding"] === "zstd") {
+      compressed.requests += 1;
+      await pipeline(incoming, createZstdDecompress(), upstream);
+    } else await pipeline(incoming, upstream);
+    const [answer] = await answered;
+    const code = answer.headers["x-clickhouse-exception-code"];
+    const headers = code === undefined ? {} : { "x-clickhouse-exception-code": code };
+    if (incoming.headers["accept-encoding"] === "zstd") {
+      compressed.answers += 1;
+      outgoing.writeHead(answer.statusCode!, { ...headers, "content-encoding": "zstd" });
+      await pipeline(answer, createZstdCompress(), outgoing);
+    } else {
+      outgoing.writeHead(answer.statusCode!, headers);
+      await pipeline(answer, outgoing);
+    }
+  };
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const remote: RemoteServer = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    compressed,
+    down: false,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await engine.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return remote;
+}

@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import { createConnection } from "../../src/store/connection.ts";
+import { migrate, schemaVersion } from "../../src/store/migrations.ts";
+import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { remotePassword, startRemoteServer, type RemoteServer } from "./remote-server.ts";
+import { countSpans, numberedSpans, openTestStore, scopeOf, spanBatch, testSettings } from "./test-store.ts";
+
+let remote: RemoteServer;
+before(async () => {
+  remote = await startRemoteServer();
+});
+after(() => remote[Symbol.asyncDispose]());
+
+const settingsFor = (server: RemoteServer, password = remotePassword) => ({
+  ...testSettings,
+  clickhouse: { url: server.url, user: "sounding", password, database: "default", compression: true },
+});
+
+describe("a ClickHouse server elsewhere", () => {
+  test("is brought to the schema by servers that start at once, and each reads what the others wrote", async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => openTestStore({ settings: settingsFor(remote) })));
+    try {
+      await Promise.all(
+        stores.map(({ store }, index) => store.append(spanBatch("org_far", numberedSpans(`far${index}`, 10)))),
+      );
+      for (const { store } of stores) assert.equal((await countSpans(store, "org_far")).size, 30);
+      assert.ok(remote.compressed.requests >= 3);
+      assert.ok(remote.compressed.answers >= 3);
+    } finally {
+      for (const opened of stores) await opened[Symbol.asyncDispose]();
+    }
+  });
+
+  test("that is away for a while costs senders and readers a refusal with a time, and is used again", async () => {
+    await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 300 } });
+    const { store } = opened;
+    remote.down = true;
+    const overloaded = (error: unknown): boolean =>
+      error instanceof AppError && error.code === "overloaded" && error.retryAfterMs! > 0;
+    await assert.rejects(store.append(spanBatch("org_away", numberedSpans("away", 5))), overloaded);
+    await assert.rejects(
+      store.open(scopeOf("org_away")).query(sql`SELECT count() FROM spans WHERE organization = ${ownOrganization}`),
+      overloaded,
+    );
+    remote.down = false;
+    await store.append(spanBatch("org_away", numberedSpans("away", 5)));
+    assert.equal((await countSpans(store, "org_away")).size, 5);
+  });
+
+  test("that refuses the password is not ready, and the state does not show it", async () => {
+    await assert.rejects(
+      openTestStore({ settings: settingsFor(remote, "wrong"), readyWithinMs: 1500 }),
+      (error: Error) => !error.message.includes("wrong"),
+    );
+  });
+});
+
+describe("the schema", () => {
+  const connect = () => createConnection({ ...settingsFor(remote).clickhouse, maximumConnections: 2 });
+  const signal = AbortSignal.timeout(60_000);
+
+  test("gets the columns that a newer version has", async () => {
+    const connection = connect();
+    await migrate(connection, { cluster: undefined }, signal);
+    await connection.command("ALTER TABLE logs DROP COLUMN event_name", signal);
+    await migrate(connection, { cluster: undefined }, signal);
+    assert.equal(
+      await connection.command(
+        "SELECT count() FROM system.columns WHERE table = 'logs' AND name = 'event_name' FORMAT TSV",
+        signal,
+      ),
+      "1\n",
+    );
+    await connection.close();
+  });
+
+  test("of a newer version is left alone", async () => {
+    const connection = connect();
+    await connection.command(
+      `INSERT INTO schema_migrations (version, name) SELECT ${schemaVersion + 1}, 'later'`,
+      signal,
+    );
+    await assert.rejects(migrate(connection, { cluster: undefined }, signal), /Use the newer server/);
+    await connection.command(`DELETE FROM schema_migrations WHERE version > ${schemaVersion}`, signal);
+    await connection.close();
+  });
+});
