@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TelemetrySettings } from "../../src/config/telemetry.ts";
+import { Value } from "typebox/value";
+import { telemetry, type TelemetrySettings } from "../../src/config/telemetry.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
 import { BlockWriter } from "../../src/store/block.ts";
 import { openStore } from "../../src/store/open-store.ts";
@@ -12,14 +13,11 @@ import type { Batch, Store } from "../../src/store/store.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
 
+/** All defaults, but patient: the machine that runs the tests may be slow. */
 export const testSettings: TelemetrySettings = {
-  enabled: true,
-  clickhouse: { user: "default", database: "default", compression: false },
-  embedded_memory_bytes: 1_000_000_000,
+  ...(Value.Default(telemetry, {}) as TelemetrySettings),
   write_timeout_ms: 30_000,
   query_timeout_ms: 30_000,
-  queue_bytes: 134_217_728,
-  organization_queue_bytes: 33_554_432,
 };
 
 export interface TestStoreOptions {
