@@ -15,7 +15,13 @@ if (files.length === 0) {
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 for (const file of files) {
-  const text = readFileSync(file, "utf8");
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    process.stderr.write(`${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}\n`);
+    process.exit(2);
+  }
   const results = await runScript(text, (_line, expression) => skippedCases[basename(file)]?.[expression]);
   for (const result of results) report(file, result);
 }

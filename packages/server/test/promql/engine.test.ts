@@ -135,6 +135,14 @@ describe("limits", () => {
     await assert.rejects(queryRange(storage, query), refusedWith("invalid_request", /too many samples into memory/));
   });
 
+  test("what a part of a query needed is given back when the part is done", async () => {
+    const sum = "sum(rate(requests_total[5m]))";
+    const samples = 3 * 120 + 5 * 121;
+    const one = { query: sum, ...range, limits: { maxSamples: samples } };
+    const many = { ...one, query: `${sum}${" + 1".repeat(100)}` };
+    assert.deepEqual((await queryRange(storage, many)).infos, (await queryRange(storage, one)).infos);
+  });
+
   test("a query whose time is up ends", async () => {
     const query = { query: "sum_over_time(temperature[30m])", ...range, limits: { timeoutMs: 0 } };
     await assert.rejects(queryRange(storage, query), refusedWith("timeout", /timed out/));

@@ -2,7 +2,7 @@
  * The aggregations that make one series of each group.
  * https://prometheus.io/docs/prometheus/latest/querying/operators/#aggregation-operators
  */
-import { histogramAdder, type HistogramAdder } from "../functions/histogram-over-time.ts";
+import { HistogramAdder } from "../functions/histogram-over-time.ts";
 import { quantileOf } from "../functions/quantile.ts";
 import { compactHistogram } from "../histogram/float-histogram.ts";
 import { getLabel } from "../series/labels.ts";
@@ -251,7 +251,7 @@ class HistogramTotals {
     }
     const value = histogramAt(column, step);
     if (adder === undefined) {
-      this.#adders[step] = histogramAdder(value, {
+      this.#adders[step] = new HistogramAdder(value, {
         annotations: this.#call.context.annotations,
         at: this.#call.aggregation.expression.at,
         metric: getLabel(column.labels, "__name__"),

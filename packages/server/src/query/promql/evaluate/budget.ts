@@ -86,9 +86,14 @@ export class Budget {
     );
   }
 
-  /** Counts samples as released. */
-  release(samples: number): void {
-    this.#samples -= samples;
+  /** The samples held at the moment. */
+  get held(): number {
+    return this.#samples;
+  }
+
+  /** Forgets what was held beyond a number: the parts of the query that held it are done. */
+  settle(samples: number): void {
+    this.#samples = samples;
   }
 
   checkSeries(count: number, what: string): void {

@@ -28,13 +28,31 @@ import { applySetOperator } from "./set-operators.ts";
 
 /** The expression's value at every step of the grid. */
 export async function evaluate(expression: Expression, grid: Grid, context: QueryContext): Promise<Value> {
-  context.budget.check();
+  const { budget } = context;
+  budget.check();
   const type = typeOf(expression);
   if (grid.count === 0 && type === "vector") return { type, columns: [] };
+  const { held } = budget;
   const isRepeated = grid.count > 1 && (type === "vector" || type === "scalar") && expression.kind !== "number";
-  if (!isRepeated || !context.isStepInvariant(expression)) return evaluateNode(expression, grid, context);
-  const once = await evaluateNode(expression, { ...grid, count: 1 }, context);
-  return repeat(once, grid.count, context);
+  const value =
+    isRepeated && context.isStepInvariant(expression)
+      ? repeat(await evaluateNode(expression, { ...grid, count: 1 }, context), grid.count, context)
+      : await evaluateNode(expression, grid, context);
+  // From here on only the value is kept, not what it was made of.
+  budget.settle(held + samplesOf(value));
+  return value;
+}
+
+/** How many samples a value holds in memory. */
+function samplesOf(value: Value): number {
+  switch (value.type) {
+    case "vector":
+      return value.columns.reduce((sum, { kinds }) => sum + kinds.length, 0);
+    case "scalar":
+      return value.values.length;
+    default:
+      return 0;
+  }
 }
 
 /** The value of one step at all steps. */

@@ -3,6 +3,7 @@ import { messages, type Annotations } from "../evaluate/annotations.ts";
 import { divideHistogram, hasOverflow, type FloatHistogram } from "../histogram/float-histogram.ts";
 import {
   addToSum,
+  divideSum,
   finishSum,
   scaleSum,
   startSum,
@@ -20,7 +21,7 @@ interface Reporting {
 export type HistogramTotal = (values: readonly FloatHistogram[], report: Reporting) => FloatHistogram | undefined;
 
 export const sumHistograms: HistogramTotal = (values, report) => {
-  const adder = histogramAdder(values[0]!, report);
+  const adder = new HistogramAdder(values[0]!, report);
   for (const value of values.slice(1)) {
     if (!adder.add(value)) return undefined;
   }
@@ -28,81 +29,70 @@ export const sumHistograms: HistogramTotal = (values, report) => {
 };
 
 export const averageHistograms: HistogramTotal = (values, report) => {
-  const adder = histogramAdder(values[0]!, report);
+  const adder = new HistogramAdder(values[0]!, report);
   for (const value of values.slice(1)) {
     if (!adder.addToMean(value)) return undefined;
   }
   return adder.mean();
 };
 
-/** Adds histograms one by one; false from the adding functions says that the kinds of buckets differ. */
-export interface HistogramAdder {
-  add(value: FloatHistogram): boolean;
-  addToMean(value: FloatHistogram): boolean;
-  sum(): FloatHistogram;
-  mean(): FloatHistogram;
-}
+/** Adds histograms one by one, either to a sum or to a mean; false says that the kinds of buckets differ. */
+export class HistogramAdder {
+  readonly #report: Reporting;
+  readonly #hints: Set<string>;
+  #total: CompensatedHistogram;
+  #count = 1;
+  #isIncremental = false;
 
-export function histogramAdder(first: FloatHistogram, report: Reporting): HistogramAdder {
-  let total = startSum(first);
-  let count = 1;
-  let isIncremental = false;
-  const hints = new Set([first.counterResetHint]);
-  const addTo = (to: CompensatedHistogram, value: FloatHistogram): CompensatedHistogram | undefined => {
-    const addition = addToSum(to, value);
-    if (addition === undefined) {
-      report.annotations.warn(messages.mixedBucketKinds(report.metric), report.at);
-      return undefined;
+  constructor(first: FloatHistogram, report: Reporting) {
+    this.#report = report;
+    this.#hints = new Set([first.counterResetHint]);
+    this.#total = startSum(first);
+  }
+
+  add(value: FloatHistogram): boolean {
+    return this.#keep(this.#plus(this.#total, value));
+  }
+
+  addToMean(value: FloatHistogram): boolean {
+    this.#count++;
+    if (!this.#isIncremental) {
+      const next = this.#plus(this.#total, value);
+      if (next === undefined || !hasOverflow(next.histogram)) return this.#keep(next);
+      // The sum would be infinite: from here on the mean itself is adjusted.
+      this.#isIncremental = true;
+      this.#total = scaleSum(this.#total, 1 / (this.#count - 1));
     }
-    if (addition.boundsReconciled) report.annotations.inform(messages.mismatchedBounds("aggregation"), report.at);
-    return addition.result;
-  };
-  const finish = (result: FloatHistogram): FloatHistogram => {
-    if (hints.has("reset") && hints.has("not_reset")) {
-      report.annotations.warn(messages.resetCollision("aggregation"), report.at);
-    }
-    return result;
-  };
-  return {
-    add(value) {
-      hints.add(value.counterResetHint);
-      const next = addTo(total, value);
-      if (next !== undefined) total = next;
-      return next !== undefined;
-    },
-    addToMean(value) {
-      hints.add(value.counterResetHint);
-      count++;
-      if (!isIncremental) {
-        const next = addTo(total, value);
-        if (next === undefined) return false;
-        if (!hasOverflow(next.histogram)) {
-          total = next;
-          return true;
-        }
-        // The sum would be infinite: from here on the mean itself is adjusted.
-        isIncremental = true;
-        total = scaleSum(total, 1 / (count - 1));
-      }
-      const next = addTo(scaleSum(total, (count - 1) / count), divideHistogram(value, count));
-      if (next !== undefined) total = next;
-      return next !== undefined;
-    },
-    sum: () => finish(finishSum(total)),
-    mean: () => {
-      if (isIncremental) return finish(finishSum(total));
-      const { histogram, ...lost } = total;
-      const share = (value: number): number => value / count;
-      return finish(
-        finishSum({
-          histogram: divideHistogram(histogram, count),
-          zeroCount: share(lost.zeroCount),
-          count: share(lost.count),
-          sum: share(lost.sum),
-          positive: lost.positive.map(share),
-          negative: lost.negative.map(share),
-        }),
-      );
-    },
-  };
+    const share = scaleSum(this.#total, (this.#count - 1) / this.#count);
+    return this.#keep(this.#plus(share, divideHistogram(value, this.#count)));
+  }
+
+  sum(): FloatHistogram {
+    this.#warnOfCollision();
+    return finishSum(this.#total);
+  }
+
+  mean(): FloatHistogram {
+    this.#warnOfCollision();
+    return finishSum(this.#isIncremental ? this.#total : divideSum(this.#total, this.#count));
+  }
+
+  #plus(total: CompensatedHistogram, value: FloatHistogram): CompensatedHistogram | undefined {
+    const { annotations, at, metric } = this.#report;
+    this.#hints.add(value.counterResetHint);
+    const addition = addToSum(total, value);
+    if (addition === undefined) annotations.warn(messages.mixedBucketKinds(metric), at);
+    if (addition?.boundsReconciled === true) annotations.inform(messages.mismatchedBounds("aggregation"), at);
+    return addition?.result;
+  }
+
+  #keep(total: CompensatedHistogram | undefined): boolean {
+    if (total !== undefined) this.#total = total;
+    return total !== undefined;
+  }
+
+  #warnOfCollision(): void {
+    if (!this.#hints.has("reset") || !this.#hints.has("not_reset")) return;
+    this.#report.annotations.warn(messages.resetCollision("aggregation"), this.#report.at);
+  }
 }

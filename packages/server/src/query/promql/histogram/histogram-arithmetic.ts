@@ -12,6 +12,7 @@ import {
 import { negativeBuckets, positiveBuckets, type Bucket } from "./bucket-bounds.ts";
 import {
   compactBuckets,
+  divideHistogram,
   equalNumbers,
   multiplyHistogram,
   usesCustomBuckets,
@@ -68,14 +69,26 @@ export function finishSum(total: CompensatedHistogram): FloatHistogram {
 
 /** Every number of the sum and of its lost digits, times a factor. */
 export function scaleSum(total: CompensatedHistogram, factor: number): CompensatedHistogram {
-  const scale = (value: number): number => value * factor;
+  return mapSum(total, multiplyHistogram(total.histogram, factor), (lost) => lost * factor);
+}
+
+/** Every number of the sum and of its lost digits, divided. */
+export function divideSum(total: CompensatedHistogram, divisor: number): CompensatedHistogram {
+  return mapSum(total, divideHistogram(total.histogram, divisor), (lost) => lost / divisor);
+}
+
+function mapSum(
+  total: CompensatedHistogram,
+  histogram: FloatHistogram,
+  change: (lost: number) => number,
+): CompensatedHistogram {
   return {
-    histogram: multiplyHistogram(total.histogram, factor),
-    zeroCount: scale(total.zeroCount),
-    count: scale(total.count),
-    sum: scale(total.sum),
-    positive: total.positive.map(scale),
-    negative: total.negative.map(scale),
+    histogram,
+    zeroCount: change(total.zeroCount),
+    count: change(total.count),
+    sum: change(total.sum),
+    positive: total.positive.map(change),
+    negative: total.negative.map(change),
   };
 }
 
