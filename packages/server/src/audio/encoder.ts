@@ -1,0 +1,30 @@
+/**
+ * What an encoder is, and the formats and rates that speech is delivered in.
+ */
+
+export const audioFormats = ["wav", "mp3", "pcm", "opus"] as const;
+export type AudioFormat = (typeof audioFormats)[number];
+
+/** The rates, in Hz, that every format can be asked for. */
+export const audioSampleRates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const;
+
+/** The media type that goes with a format. */
+export const audioContentTypes: Readonly<Record<AudioFormat, string>> = {
+  wav: "audio/wav",
+  mp3: "audio/mpeg",
+  pcm: "audio/pcm",
+  opus: "audio/ogg; codecs=opus",
+};
+
+export interface Encoder {
+  readonly contentType: string;
+  /**
+   * By how much a sound comes later after decoding than it went in. Add it to the times of words. It is zero for all
+   * four formats, as long as the decoder honours what the file says about its first samples (mp3: LAME tag; opus: pre-skip).
+   */
+  readonly delaySeconds: number;
+  /** Takes the next mono samples and gives the bytes that are ready, maybe none. */
+  push(samples: Float32Array): Uint8Array;
+  /** Gives the last bytes. Nothing may be pushed afterwards. */
+  end(): Uint8Array;
+}

@@ -1,0 +1,51 @@
+// What we use of WebAssembly packages that come without types. Pointers are byte offsets into the module's memory.
+// The memory may grow and be replaced in any call, so HEAP views are read anew after every call.
+
+/** Node has it; its type declarations do not. */
+declare namespace WebAssembly {
+  type Module = object;
+  function compile(bytes: Uint8Array): Promise<Module>;
+}
+
+interface EmscriptenModule {
+  readonly HEAPF32: Float32Array;
+  readonly HEAP32: Int32Array;
+  readonly HEAP16: Int16Array;
+  _malloc(bytes: number): number;
+  _free(pointer: number): void;
+}
+
+declare module "@echogarden/speex-resampler-wasm/simd" {
+  interface SpeexResampler extends EmscriptenModule {
+    _speex_resampler_init(
+      channels: number,
+      fromRate: number,
+      toRate: number,
+      quality: number,
+      errorPointer: number,
+    ): number;
+    _speex_resampler_destroy(state: number): void;
+    _speex_resampler_skip_zeros(state: number): number;
+    _speex_resampler_get_input_latency(state: number): number;
+    _speex_resampler_process_float(
+      state: number,
+      channel: number,
+      input: number,
+      inputLengthPointer: number,
+      output: number,
+      outputLengthPointer: number,
+    ): number;
+  }
+  const load: () => Promise<SpeexResampler>;
+  export default load;
+}
+
+declare module "@evan/opus/wasm/index.mjs" {
+  export class Encoder {
+    constructor(options: { channels: 1 | 2; sample_rate: number; application: "voip" | "audio" });
+    /** With a value `opus_encoder_ctl` sets, without one it gets. */
+    ctl(command: number, value?: number): number;
+    encode(samples: Int16Array): Uint8Array;
+    drop(): void;
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Decoders written by others, as programs where they are installed: ffmpeg, mpg123, sox, opusinfo. What they hear is
+ * what counts, whatever our own reader would say.
+ */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+
+/** For a test's `skip`: false if the program runs here, else the reason. */
+export function missing(program: string, versionOption = "--version"): string | false {
+  const found = spawnSync(program, [versionOption], { stdio: "ignore" });
+  return found.error === undefined ? false : `${program} is not installed`;
+}
+
+/** Runs a command with `bytes` in a file whose path stands for `{}`. Throws with its complaint if it fails. */
+export function runOn(bytes: Uint8Array, extension: string, command: string): Buffer {
+  const [program = "", ...args] = command.split(" ");
+  const directory = mkdtempSync(path.join(tmpdir(), "sounding-audio-"));
+  try {
+    const file = path.join(directory, `sound.${extension}`);
+    writeFileSync(file, bytes);
+    const result = spawnSync(
+      program,
+      args.map((arg) => (arg === "{}" ? file : arg)),
+      { maxBuffer: 256 * 1024 * 1024 },
+    );
+    if (result.error !== undefined) throw result.error;
+    if (result.status !== 0) throw new Error(`${program}: ${result.stderr.toString()}`);
+    return result.stdout;
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
+/** Decodes with ffmpeg to samples, at the rate that it finds. */
+export function ffmpegDecode(bytes: Uint8Array, extension: string): { sampleRate: number; samples: Float32Array } {
+  const rate = runOn(bytes, extension, "ffprobe -v error -show_entries stream=sample_rate -of csv=p=0 {}");
+  const output = runOn(bytes, extension, "ffmpeg -v error -i {} -f f32le -c:a pcm_f32le -");
+  return { sampleRate: Number(rate.toString()), samples: floatsOf(output) };
+}
+
+export function floatsOf(bytes: Buffer): Float32Array {
+  return new Float32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4));
+}
