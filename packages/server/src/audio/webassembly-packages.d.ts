@@ -1,5 +1,7 @@
-// What we use of WebAssembly packages that come without types. Pointers are byte offsets into the module's memory.
-// The memory may grow and be replaced in any call, so HEAP views are read anew after every call.
+/**
+ * What we use of WebAssembly packages that come without types. Pointers are byte offsets into the module's memory.
+ * The memory may grow and be replaced in any call, so HEAP views are read anew after every call.
+ */
 
 /** Node has it; its type declarations do not. */
 declare namespace WebAssembly {
