@@ -11,7 +11,7 @@ export type Severity = "warning" | "info";
 interface Annotation {
   readonly severity: Severity;
   readonly text: string;
-  readonly at: SourceRange;
+  at: SourceRange;
   /** Details that grow while the same annotation is added again; shown before the position. */
   readonly details?: MonotonicityDetails;
   /** The number of occurrences is shown. */
@@ -28,7 +28,7 @@ export interface MonotonicityDetails {
   maxDifference: number;
 }
 
-/** The annotations of one query; the same text is kept once, at its first position. */
+/** The annotations of one query; the same text is kept once, where it was added last, as in Prometheus. */
 export class Annotations {
   readonly #byText = new Map<string, Annotation>();
 
@@ -57,6 +57,7 @@ export class Annotations {
       return;
     }
     known.occurrences++;
+    if (annotation.isCounted !== true && annotation.details === undefined) known.at = annotation.at;
     if (known.details === undefined || annotation.details === undefined) return;
     const { details } = known;
     const more = annotation.details;

@@ -9,7 +9,8 @@ import {
 import { addHistograms, subtractHistograms } from "../histogram/histogram-arithmetic.ts";
 import { trimHistogram } from "../histogram/trim.ts";
 import type { BinaryExpression } from "../syntax/ast.ts";
-import { messages, type Annotations } from "./annotations.ts";
+import { messages } from "./annotations.ts";
+import type { StepReports } from "./step-reports.ts";
 
 type Operator = BinaryExpression["operator"];
 
@@ -81,15 +82,16 @@ export interface Operated {
 /** An operator between two samples; undefined, with an annotation, where it has no result. */
 export type SampleOperation = (left: SampleValue, right: SampleValue) => Operated | undefined;
 
-export function sampleOperation(binary: BinaryExpression, annotations: Annotations): SampleOperation {
+export function sampleOperation(binary: BinaryExpression, reports: StepReports): SampleOperation {
   const { operator } = binary;
   const compute = arithmetic[operator];
   const compare = comparison[operator];
   const refuse = (left: SampleValue, right: SampleValue): undefined => {
-    annotations.inform(messages.incompatibleTypes(operator, typeName(left), typeName(right)), binary.at);
+    const message = messages.incompatibleTypes(operator, typeName(left), typeName(right));
+    reports.add((annotations) => annotations.inform(message, binary.at));
     return undefined;
   };
-  const ofHistograms = histogramOperation(binary, annotations);
+  const ofHistograms = histogramOperation(binary, reports);
   return (left, right) => {
     if (typeof left === "number" && typeof right === "number") {
       if (compute !== undefined) return { value: compute(left, right), keep: true };
@@ -107,7 +109,7 @@ type Refuse = (left: SampleValue, right: SampleValue) => undefined;
 
 function histogramOperation(
   binary: BinaryExpression,
-  annotations: Annotations,
+  reports: StepReports,
 ): (left: SampleValue, right: SampleValue, refuse: Refuse) => Operated | undefined {
   return (left, right, refuse) => {
     if (typeof left === "number") {
@@ -118,7 +120,7 @@ function histogramOperation(
     switch (binary.operator) {
       case "+":
       case "-":
-        return addOrSubtract(left, right, { binary, annotations });
+        return addOrSubtract(left, right, { binary, reports });
       case "==":
         return { value: left, keep: equalHistograms(left, right) };
       case "!=":
@@ -151,20 +153,22 @@ function scaleOrTrim(
 function addOrSubtract(
   left: FloatHistogram,
   right: FloatHistogram,
-  { binary, annotations }: { binary: BinaryExpression; annotations: Annotations },
+  { binary, reports }: { binary: BinaryExpression; reports: StepReports },
 ): Operated | undefined {
   const isSum = binary.operator === "+";
   const operation = isSum ? "addition" : "subtraction";
   const addition = isSum ? addHistograms(left, right) : subtractHistograms(left, right);
   if (addition === undefined) {
-    annotations.warn(messages.incompatibleBuckets(binary.operator), binary.at);
+    reports.add((annotations) => annotations.warn(messages.incompatibleBuckets(binary.operator), binary.at));
     return undefined;
   }
   if (addition.resetCollision) {
-    annotations.warn(messages.resetCollision(operation), binary.at);
+    reports.add((annotations) => annotations.warn(messages.resetCollision(operation), binary.at));
     return undefined;
   }
-  if (addition.boundsReconciled) annotations.inform(messages.mismatchedBounds(operation), binary.at);
+  if (addition.boundsReconciled) {
+    reports.add((annotations) => annotations.inform(messages.mismatchedBounds(operation), binary.at));
+  }
   const result = isSum ? addition.result : { ...addition.result, counterResetHint: "gauge" as const };
   return { value: compactHistogram(result), keep: true };
 }

@@ -11,6 +11,7 @@ import {
 } from "./arithmetic.ts";
 import { absent, float, histogramAt, isEmpty, newColumn, setFloat, setHistogram, type Column } from "./grid.ts";
 import type { QueryContext } from "./query-context.ts";
+import { StepReports } from "./step-reports.ts";
 
 /** The sample at a step that has one. */
 export function sampleAt(column: Column, step: number): SampleValue {
@@ -36,12 +37,14 @@ export async function operateWithScalar(
 ): Promise<readonly Column[]> {
   const { columns, scalar, scalarIsLeft } = sides;
   const { operator, returnBool } = binary;
-  const operate = sampleOperation(binary, context.annotations);
+  const reports = new StepReports();
+  const operate = sampleOperation(binary, reports);
   const floats = floatOperation(operator);
   const dropsName = changesMeaning(operator) || returnBool;
   const compares = isComparison(operator);
   const results: Column[] = [];
-  for (const column of columns) {
+  for (const [order, column] of columns.entries()) {
+    reports.order = order;
     const result = newColumn(column.labels, column.dropName || dropsName, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] === absent) continue;
@@ -55,6 +58,7 @@ export async function operateWithScalar(
         else if (floats.holds(left, right)) setFloat(result, step, value);
         continue;
       }
+      reports.step = step;
       const sample = sampleAt(column, step);
       const operated = scalarIsLeft ? operate(scalar[step]!, sample) : operate(sample, scalar[step]!);
       if (operated === undefined) continue;
@@ -64,6 +68,7 @@ export async function operateWithScalar(
     if (!isEmpty(result)) results.push(result);
     if (context.budget.spend(column.kinds.length)) await context.budget.breathe();
   }
+  reports.tell(context.annotations);
   return results;
 }
 

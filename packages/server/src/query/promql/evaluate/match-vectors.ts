@@ -11,10 +11,13 @@ import { groupByMatch, labelsToMatch, presentSteps, type MatchGroup } from "./ma
 import { mergeColumns } from "./merge-columns.ts";
 import { PairResults, type PairOptions, type PairTarget } from "./pair-results.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
+import { StepReports } from "./step-reports.ts";
 
 interface Match extends PairOptions {
   /** The steps at which both sides have something, or missing partners are filled. */
   readonly active: Uint8Array;
+  /** The place of each series among all. */
+  readonly orders: ReadonlyMap<Column, number>;
 }
 
 /** The operator's result for each pair of partners. */
@@ -28,9 +31,11 @@ export async function matchVectors(
   const matching = binary.matching!;
   const isSwapped = matching.cardinality === "one-to-many";
   const [many, one] = isSwapped ? [sides.right, sides.left] : [sides.left, sides.right];
-  const operate = sampleOperation(binary, context.annotations);
+  const reports = new StepReports();
+  const operate = sampleOperation(binary, reports);
   const active = activeSteps(many, one, { matching, count });
-  const match: Match = { binary, matching, operate, isSwapped, count, active };
+  const orders = new Map([...many, ...one].map((column, order) => [column, order]));
+  const match: Match = { binary, matching, operate, reports, isSwapped, count, active, orders };
   const groups = await groupByMatch({ many, one }, matching, budget);
   refuseDuplicates(groups, match);
   const results: Column[] = [];
@@ -38,6 +43,7 @@ export async function matchVectors(
     results.push(...matchGroup(group, match));
     if (budget.spend((group.many.length + group.one.length) * count)) await budget.breathe();
   }
+  reports.tell(context.annotations);
   budget.hold(results.length * count);
   return count > 1 ? mergeColumns(results) : results;
 }
@@ -104,6 +110,7 @@ interface Matching {
 
 function matchSeries(column: Column, group: MatchGroup, { match, partners, results }: Matching): void {
   const { fillRight } = match.matching;
+  match.reports.order = match.orders.get(column)!;
   let target: PairTarget | undefined;
   let targetOf = -2;
   for (let step = 0; step < match.count; step++) {
@@ -130,6 +137,7 @@ function fillMissing(group: MatchGroup, { match, partners, results }: Matching):
   for (let step = 0; step < match.count; step++) {
     const partner = group.one[partners[step]!];
     if (partner === undefined || results.isMatched(step) || match.active[step] === 0) continue;
+    match.reports.order = match.orders.get(partner)!;
     const target = results.target(labelsToMatch(match.matching)(partner.labels), partner.labels, partner.dropName);
     results.addSamples(step, target, match.matching.fillLeft!, sampleAt(partner, step));
   }

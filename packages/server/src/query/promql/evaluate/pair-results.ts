@@ -11,11 +11,13 @@ import {
 import { setSample } from "./evaluate-binary.ts";
 import { isEmpty, newColumn, setFloat, type Column } from "./grid.ts";
 import { evaluationError } from "./query-context.ts";
+import type { StepReports } from "./step-reports.ts";
 
 export interface PairOptions {
   readonly binary: BinaryExpression;
   readonly matching: VectorMatching;
   readonly operate: SampleOperation;
+  readonly reports: StepReports;
   /** The right-hand side is the "many" one, so sides are swapped. */
   readonly isSwapped: boolean;
   readonly count: number;
@@ -78,7 +80,8 @@ export class PairResults {
 
   /** Puts the result of two samples, if there is one. */
   addSamples(step: number, target: PairTarget, many: SampleValue, one: SampleValue): void {
-    const { binary, isSwapped, operate } = this.#options;
+    const { binary, isSwapped, operate, reports } = this.#options;
+    reports.step = step;
     const operated = isSwapped ? operate(one, many) : operate(many, one);
     if (operated === undefined) return;
     this.#claim(step, target);
