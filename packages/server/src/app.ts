@@ -24,10 +24,11 @@ import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
+import { type GrpcSettings, startGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
-import { createKeyCheck } from "./tenancy/key-check.ts";
+import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -42,6 +43,8 @@ export interface AppOptions {
 export interface App {
   readonly host: string;
   readonly port: number;
+  /** Where OTLP/gRPC is taken, when it is. */
+  readonly grpcPort: number | undefined;
   /** The secrets of the first keys, when this start made them. */
   readonly firstStart: FirstStart | undefined;
   /** Puts in force what a new configuration changes of models, limits and the log; running calls are not touched. */
@@ -69,6 +72,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     configured: config.telemetry.trace_presets,
   });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
+  const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
   const createEngine = createEngineFactory({ logger, dataDirectory });
@@ -84,7 +88,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
-      checkKey: (secret) => keyCheck.check(secret),
+      checkKey,
       logger,
       observe: (exchange) => metrics.observeRequest(exchange),
       routes: [
@@ -104,10 +108,18 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     }),
   );
 
+  const { grpc_port: grpcPort } = config.otlp;
+  const grpcParts = { ingest: otlp.ingest, checkKey, logger, observe: metrics.observeRequest };
+  const grpc =
+    grpcPort === undefined
+      ? undefined
+      : closeAtEnd(await startGrpcServer({ ...grpcParts, settings: grpcSettings(config, grpcPort) }));
+
   const running = starting.move();
   return {
     host: http.host,
     port: http.port,
+    grpcPort: grpc?.port,
     firstStart,
     async reload(next) {
       await registry.reload(modelsOf(next));
@@ -125,6 +137,16 @@ function modelsOf(config: Config): ModelsConfig {
   };
   const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
   return { ...config, implicitEngines: implicit };
+}
+
+function grpcSettings({ server, otlp }: Config, port: number): GrpcSettings {
+  return {
+    host: server.host,
+    port,
+    bodyLimitBytes: otlp.max_body_bytes,
+    bodyTimeoutMs: server.body_timeout_ms,
+    shutdownTimeoutMs: server.shutdown_timeout_ms,
+  };
 }
 
 /** Why telemetry is neither taken nor answered, if so. Everything else works without. */

@@ -3,48 +3,14 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "../../src/errors.ts";
-import { silentLogger } from "../../src/logger.ts";
-import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
-import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { logRequest, metricRequest, spanRequest } from "./example-requests.ts";
 import { decode, encode } from "./oracle.ts";
-import { RecordingStore } from "./recording-store.ts";
+import { startOtlp } from "./otlp-server.ts";
 import { toOtlpJson } from "./sent-and-stored.ts";
 
 const protobuf = "application/x-protobuf";
 const json = "application/json";
-
-async function startOtlp({ limitBytes = 67_108_864, key = testKey() } = {}) {
-  const store = new RecordingStore();
-  const otlp = createOtlp({
-    store,
-    settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
-    logger: silentLogger,
-    settings: { max_body_bytes: limitBytes },
-  });
-  const http = await startTestHttp({
-    routes: otlp.routes,
-    checkKey: (secret) => {
-      if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
-      return key;
-    },
-  });
-  return {
-    store,
-    url: http.url,
-    post: (path: string, body: Uint8Array | string, headers: Record<string, string> = {}) =>
-      fetch(http.url + path, {
-        method: "POST",
-        body,
-        headers: { authorization: `Bearer ${testSecret}`, "content-type": protobuf, ...headers },
-      }),
-    async [Symbol.asyncDispose]() {
-      await http.close();
-      await otlp.close();
-    },
-  };
-}
 
 const requests = {
   traces: { type: "ExportTraceServiceRequest", make: () => spanRequest(), table: "spans" },

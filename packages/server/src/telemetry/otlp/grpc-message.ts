@@ -1,0 +1,116 @@
+/** One message of gRPC and what belongs to it in headers and trailers. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
+import { AppError } from "../../errors.ts";
+import { decompress, tooLarge } from "../../http/decompress.ts";
+import { rpcCodeOf, rpcCodes, writeStatus } from "./answers.ts";
+
+export const grpcContentType = "application/grpc+proto";
+/** One byte that says whether the message is compressed, and four of its length. */
+const prefixBytes = 5;
+
+/** The message of a unary call. @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed */
+export async function readMessage(
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  limitBytes: number,
+): Promise<Buffer> {
+  const encoding = headers["grpc-encoding"] ?? "identity";
+  if (encoding !== "identity" && encoding !== "gzip") {
+    throw new AppError(
+      "unsupported_media_type",
+      `grpc-encoding is "${String(encoding)}"; expected "gzip" or "identity".`,
+    );
+  }
+  const bytes = await collect(stream, limitBytes + prefixBytes);
+  if (bytes.length < prefixBytes) throw new AppError("invalid_request", "The call carries no message.");
+  const length = bytes.readUInt32BE(1);
+  if (length !== bytes.length - prefixBytes) {
+    throw new AppError(
+      "invalid_request",
+      `The message should have ${length} bytes and has ${bytes.length - prefixBytes}; a unary call carries one message.`,
+    );
+  }
+  const message = bytes.subarray(prefixBytes);
+  switch (bytes[0]) {
+    case 0:
+      return message;
+    case 1:
+      if (encoding === "gzip") return decompress(message, limitBytes);
+      throw new AppError("invalid_request", "The message is compressed, but grpc-encoding does not say how.");
+    default:
+      throw new AppError("invalid_request", `The message's first byte is ${bytes[0]}; expected 0 or 1.`);
+  }
+}
+
+function collect(stream: ServerHttp2Stream, limitBytes: number): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    stream.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= limitBytes) chunks.push(chunk);
+      else {
+        stream.removeAllListeners("data").pause();
+        reject(tooLarge(limitBytes - prefixBytes));
+      }
+    });
+    stream.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
+    stream.once("close", () => reject(new AppError("client_closed", "The client ended the call.")));
+  });
+}
+
+/** Answers the call with a message and the status 0. */
+export function replyMessage(stream: ServerHttp2Stream, message: Uint8Array): void {
+  if (stream.destroyed || stream.closed) return;
+  stream.respond(
+    { ":status": 200, "content-type": grpcContentType, "grpc-accept-encoding": "identity,gzip" },
+    { waitForTrailers: true },
+  );
+  stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+  const framed = Buffer.alloc(prefixBytes + message.length);
+  framed.writeUInt32BE(message.length, 1);
+  framed.set(message, prefixBytes);
+  stream.end(framed);
+}
+
+/** Answers the call with an error: its code, its message and, in `grpc-status-details-bin`, google.rpc.Status with the details. */
+export function replyGrpcError(stream: ServerHttp2Stream, error: AppError): void {
+  if (stream.destroyed || stream.closed || stream.headersSent) return;
+  const headers: OutgoingHttpHeaders = {
+    ":status": 200,
+    "content-type": grpcContentType,
+    "grpc-accept-encoding": "identity,gzip",
+    "grpc-status": String(grpcCodeOf(error)),
+    "grpc-message": percentEncoded(error.message),
+    "grpc-status-details-bin": Buffer.from(writeStatus(error, "protobuf")).toString("base64"),
+  };
+  stream.respond(headers, { endStream: true });
+  if (stream.readableEnded) return;
+  // What the client still sends of its message is thrown away; a paused stream would never close.
+  stream.resume();
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+/** A compression that is not known is UNIMPLEMENTED in gRPC. */
+function grpcCodeOf(error: AppError): number {
+  return error.code === "unsupported_media_type" ? rpcCodes.unimplemented : rpcCodeOf(error);
+}
+
+/** Printable ASCII but the percent sign stays; the rest is UTF-8 in `%XX`. */
+function percentEncoded(text: string): string {
+  return [...Buffer.from(text.toWellFormed().slice(0, 1000), "utf8")]
+    .map((byte) =>
+      byte >= 0x20 && byte <= 0x7e && byte !== 0x25
+        ? String.fromCharCode(byte)
+        : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`,
+    )
+    .join("");
+}
+
+const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
+
+/** The time that the client gives the call, in milliseconds; undefined when it names none. */
+export function timeoutMs(headers: IncomingHttpHeaders): number | undefined {
+  const parts = /^(?<amount>\d{1,8})(?<unit>[HMSmun])$/.exec(String(headers["grpc-timeout"] ?? ""))?.groups;
+  return parts === undefined ? undefined : Number(parts["amount"]) * unitMs[parts["unit"]!]!;
+}

@@ -1,0 +1,177 @@
+/**
+ * OTLP/gRPC: three unary calls over HTTP/2 without TLS, as exporters speak it on port 4317. Written on node:http2, since
+ * a gRPC library costs a quarter to a half more for each request (docs/adr/0103-grpc-by-hand.md).
+ * https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
+ */
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
+import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
+import type { LogFields, Logger } from "../../logger.ts";
+import type { Scope } from "../../tenant.ts";
+import { writeOutcome } from "./answers.ts";
+import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
+import type { Ingest } from "./ingest.ts";
+import { type Signal, signals } from "./signals.ts";
+
+export interface GrpcSettings {
+  readonly host: string;
+  readonly port: number;
+  readonly bodyLimitBytes: number;
+  /** Longest time for a whole message to arrive. */
+  readonly bodyTimeoutMs: number;
+  /** How long calls in flight may take when the server stops. */
+  readonly shutdownTimeoutMs: number;
+}
+
+export interface GrpcParts {
+  readonly ingest: Ingest;
+  readonly checkKey: KeyCheck;
+  readonly logger: Logger;
+  readonly settings: GrpcSettings;
+  /** Told of every call that is over; must not throw. */
+  observe(call: FinishedCall): void;
+}
+
+/** What is known of a call when it is over, in the terms of HTTP. */
+export interface FinishedCall {
+  readonly operation: string;
+  readonly status: number;
+  readonly durationMs: number;
+}
+
+export interface GrpcServer {
+  readonly host: string;
+  readonly port: number;
+  /** Tells clients to go away (GOAWAY), lets running calls end within the shutdown time, then cuts them off. */
+  close(): Promise<void>;
+}
+
+/** Large windows: a message of half a megabyte should not wait for the client's acknowledgements. */
+const windowBytes = 1_048_576;
+const sessionSettings = { initialWindowSize: windowBytes, maxConcurrentStreams: 256, enablePush: false };
+
+const signalByPath: ReadonlyMap<string, Signal> = new Map(
+  Object.values(signals).map((signal) => [`/${signal.service}/Export`, signal]),
+);
+
+export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
+  const { settings } = parts;
+  const server = createServer({ settings: sessionSettings, maxSessionMemory: 64 });
+  const sessions = new Set<ServerHttp2Session>();
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.setLocalWindowSize(windowBytes * 4);
+    session.once("close", () => sessions.delete(session));
+    session.on("error", (error) => parts.logger.debug({ error }, "a gRPC connection broke"));
+  });
+  server.on("stream", (stream, headers) => {
+    stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call broke"));
+    void serveCall(stream, headers, parts);
+  });
+  server.listen(settings.port, settings.host);
+  await once(server, "listening");
+  const { address, port } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  const close = async (): Promise<void> => {
+    const closed = once(server, "close");
+    server.close();
+    for (const session of sessions) session.close();
+    const cutOff = setTimeout(() => {
+      for (const session of sessions) session.destroy();
+    }, settings.shutdownTimeoutMs);
+    await closed;
+    clearTimeout(cutOff);
+  };
+  return { host: address, port, close: () => (closing ??= close()) };
+}
+
+/** Never rejects: every failure becomes a status. */
+async function serveCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, parts: GrpcParts): Promise<void> {
+  const startMs = performance.now();
+  const call: Call = { stream, headers, outcome: "ok", fields: {} };
+  const timer = startTimer(call, timeoutMs(headers), parts.settings.bodyTimeoutMs);
+  try {
+    const message = await answer(call, parts);
+    if (call.outcome === "ok") replyMessage(stream, message);
+  } catch (thrown) {
+    fail(call, thrown, parts.logger);
+  } finally {
+    clearTimeout(timer);
+    finish(call, performance.now() - startMs, parts);
+  }
+}
+
+/** A call on its way. */
+interface Call {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  outcome: "ok" | ErrorCode;
+  error?: AppError;
+  scope?: Scope;
+  signal?: Signal;
+  fields: LogFields;
+}
+
+/** Ends the call when the client's time is up, or when its message does not arrive. */
+function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): NodeJS.Timeout {
+  return setTimeout(
+    () => {
+      // The store may still write the rows, and the client may send them again: they count once.
+      if (call.outcome === "ok") fail(call, new AppError("timeout", "The time of this call ran out."));
+      call.stream.close();
+    },
+    Math.min(clientMs ?? bodyMs, bodyMs),
+  ).unref();
+}
+
+async function answer(call: Call, { ingest, checkKey, settings }: GrpcParts): Promise<Uint8Array> {
+  const { stream, headers } = call;
+  const path = headers[":path"] ?? "";
+  const signal = signalByPath.get(path);
+  if (!/^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")) {
+    throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
+  }
+  if (signal === undefined) {
+    throw new AppError("method_not_allowed", `There is no method ${path.slice(0, 200)}.`);
+  }
+  call.signal = signal;
+  call.scope = await authenticate(headers, checkKey);
+  call.scope.require("telemetry_write");
+  const bytes = await readMessage(stream, headers, settings.bodyLimitBytes);
+  const outcome = await ingest({ key: call.scope.key, signal, encoding: "protobuf", bytes });
+  call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
+  return writeOutcome(outcome, signal, "protobuf");
+}
+
+function fail(call: Call, thrown: unknown, logger?: Logger): void {
+  if (call.outcome !== "ok") return;
+  const error = toAppError(thrown);
+  call.outcome = error.code;
+  call.error = error;
+  if (error.code === "internal")
+    logger?.error({ error: error.cause ?? error }, "a gRPC call failed by a fault of ours");
+  replyGrpcError(call.stream, error);
+}
+
+function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts): void {
+  const { error, scope, signal } = call;
+  const operation = signal === undefined ? "grpc_unknown" : `grpc_export_${signal.name}`;
+  const status = error?.status ?? 200;
+  observe({ operation, status, durationMs });
+  logger.info(
+    {
+      operation,
+      method: "gRPC",
+      status,
+      outcome: call.outcome,
+      duration_ms: Math.round(durationMs * 10) / 10,
+      organization_id: scope?.organizationId,
+      key_id: scope?.key.keyId,
+      ...call.fields,
+      ...(error === undefined ? {} : { error: error.message }),
+    },
+    "request",
+  );
+}

@@ -1,0 +1,225 @@
+/** OTLP/gRPC from outside, call by call: statuses, details, limits, times, and the end of the server. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect, type ClientHttp2Session } from "node:http2";
+import { describe, test } from "node:test";
+import { gzipSync } from "node:zlib";
+import { AppError } from "../../src/errors.ts";
+import { testSecret } from "../support/test-http.ts";
+import { testKey } from "../support/test-key.ts";
+import { logRequest, spanRequest } from "./example-requests.ts";
+import { decode, encode } from "./oracle.ts";
+import { startOtlp } from "./otlp-server.ts";
+
+const traces = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
+const logs = "/opentelemetry.proto.collector.logs.v1.LogsService/Export";
+
+function frame(message: Uint8Array, compressed = 0): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix[0] = compressed;
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
+}
+
+interface Answer {
+  readonly status: string;
+  readonly message: string;
+  readonly details: { code?: number; details?: { typeUrl: string; value: string }[] } | undefined;
+  /** The answer's frame. */
+  readonly body: Buffer;
+}
+
+/** One unary call; the status may come in the headers or the trailers. */
+async function call(
+  session: ClientHttp2Session,
+  path: string,
+  sent: Uint8Array,
+  headers: object = {},
+): Promise<Answer> {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc+proto",
+    te: "trailers",
+    authorization: `Bearer ${testSecret}`,
+    ...headers,
+  });
+  stream.on("error", () => {});
+  const all: Record<string, string | undefined> = {};
+  const chunks: Buffer[] = [];
+  stream.on("response", (each) => Object.assign(all, each));
+  stream.on("trailers", (each) => Object.assign(all, each));
+  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+  stream.end(sent);
+  await once(stream, "close");
+  const details = all["grpc-status-details-bin"];
+  return {
+    status: String(all["grpc-status"]),
+    message: decodeURIComponent(all["grpc-message"] ?? ""),
+    details: details === undefined ? undefined : decode("RpcStatus", Buffer.from(details, "base64")),
+    body: Buffer.concat(chunks),
+  };
+}
+
+async function startCalls(options: Parameters<typeof startOtlp>[0] = {}) {
+  const server = await startOtlp(options);
+  const session = connect(server.grpcUrl);
+  session.on("error", () => {});
+  return {
+    server,
+    session,
+    call: (path: string, sent: Uint8Array, headers: object = {}) => call(session, path, sent, headers),
+    async [Symbol.asyncDispose]() {
+      session.destroy();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const span = () => encode("ExportTraceServiceRequest", spanRequest());
+
+describe("a call", () => {
+  test("is answered with an empty message and the status 0", async () => {
+    await using calls = await startCalls();
+    const answer = await calls.call(traces, frame(span()));
+    assert.deepEqual([answer.status, answer.body], ["0", frame(new Uint8Array())]);
+    assert.equal(calls.server.store.rows("spans").length, 1);
+    assert.deepEqual(
+      calls.server.calls.map(({ operation, status }) => [operation, status]),
+      [["grpc_export_traces", 200]],
+    );
+  });
+
+  test("may be compressed, or say that it could be and not be", async () => {
+    await using calls = await startCalls();
+    const headers = { "grpc-encoding": "gzip" };
+    assert.equal((await calls.call(traces, frame(gzipSync(span()), 1), headers)).status, "0");
+    assert.equal((await calls.call(traces, frame(span(), 0), headers)).status, "0");
+    assert.equal(calls.server.store.rows("spans").length, 2);
+  });
+
+  test("that is taken in part says what was not", async () => {
+    await using calls = await startCalls();
+    const answer = await calls.call(traces, frame(encode("ExportTraceServiceRequest", spanRequest({ traceId: "" }))));
+    assert.equal(answer.status, "0");
+    const { partialSuccess } = decode("ExportResponse", answer.body.subarray(5)) as {
+      partialSuccess: { rejected: string };
+    };
+    assert.equal(partialSuccess.rejected, "1");
+  });
+
+  test("many at a time on one connection are all answered", async () => {
+    await using calls = await startCalls();
+    const answers = await Promise.all(Array.from({ length: 50 }, () => calls.call(traces, frame(span()))));
+    assert.ok(answers.every(({ status }) => status === "0"));
+    assert.equal(calls.server.store.rows("spans").length, 50);
+  });
+});
+
+describe("a call is refused", () => {
+  test("with RetryInfo when the store's queue is full", async () => {
+    await using calls = await startCalls();
+    calls.server.store.beforeAppend = () => {
+      throw new AppError("rate_limited", "The queue of this organization is full: 100 %.", { retryAfterMs: 1500 });
+    };
+    const answer = await calls.call(logs, frame(encode("ExportLogsServiceRequest", logRequest())));
+    assert.deepEqual([answer.status, answer.message], ["8", "The queue of this organization is full: 100 %."]);
+    const [detail] = answer.details?.details ?? [];
+    assert.equal(detail?.typeUrl, "type.googleapis.com/google.rpc.RetryInfo");
+    const info = decode("RetryInfo", Buffer.from(detail?.value ?? "", "base64"));
+    assert.deepEqual(info, { retryDelay: { seconds: "1", nanos: 500_000_000 } });
+  });
+
+  test("as unavailable, with RetryInfo, when the store is down", async () => {
+    await using calls = await startCalls();
+    calls.server.store.beforeAppend = () => Promise.reject(new AppError("overloaded", "The store is down."));
+    const answer = await calls.call(traces, frame(span()));
+    assert.equal(answer.status, "14");
+    assert.equal(answer.details?.details?.length, 1);
+  });
+
+  const cases: [string, string, string, Uint8Array, object?][] = [
+    ["as unauthenticated without a key", "16", traces, frame(new Uint8Array()), { authorization: "" }],
+    ["as unauthenticated with an unknown key", "16", traces, frame(new Uint8Array()), { authorization: "Bearer sk-x" }],
+    ["as unimplemented when there is no such method", "12", "/other.Service/Export", frame(new Uint8Array())],
+    [
+      "as unimplemented with an unknown compression",
+      "12",
+      traces,
+      frame(new Uint8Array(), 1),
+      { "grpc-encoding": "zstd" },
+    ],
+    ["as an invalid argument with malformed bytes", "3", traces, frame(Buffer.from([7]))],
+    ["as an invalid argument with a cut message", "3", traces, frame(span()).subarray(0, 20)],
+    ["as an invalid argument with two messages", "3", traces, Buffer.concat([frame(span()), frame(span())])],
+    ["as an invalid argument with no message", "3", traces, new Uint8Array()],
+    ["as an invalid argument when it is compressed without saying how", "3", traces, frame(gzipSync(span()), 1)],
+    ["as an invalid argument with garbled gzip", "3", traces, frame(span(), 1), { "grpc-encoding": "gzip" }],
+    ["as exhausted when it is too large", "8", traces, frame(Buffer.alloc(200_000))],
+    [
+      "as exhausted when it is too large after decompression",
+      "8",
+      traces,
+      frame(gzipSync(Buffer.alloc(9_000_000)), 1),
+      { "grpc-encoding": "gzip" },
+    ],
+  ];
+  for (const [title, status, path, sent, headers] of cases) {
+    test(title, async () => {
+      await using calls = await startCalls({ limitBytes: 100_000 });
+      const answer = await calls.call(path, sent, headers);
+      assert.equal(answer.status, status, answer.message);
+      assert.equal(answer.details?.code, Number(status) === 12 && path === traces ? 3 : Number(status));
+      assert.deepEqual(calls.server.store.batches, []);
+    });
+  }
+
+  test("as denied when the key may not write", async () => {
+    await using calls = await startCalls({ key: testKey({ permissions: new Set(["telemetry_read"]) }) });
+    assert.equal((await calls.call(traces, frame(span()))).status, "7");
+  });
+
+  test("as out of time when the client's time runs out", async () => {
+    await using calls = await startCalls();
+    const { promise: never, resolve: release } = Promise.withResolvers<void>();
+    calls.server.store.beforeAppend = () => never;
+    const answer = await calls.call(traces, frame(span()), { "grpc-timeout": "50m" });
+    release();
+    assert.equal(answer.status, "4");
+  });
+});
+
+describe("when the server stops", () => {
+  test("clients are told to go away, and a running call still ends well", async () => {
+    await using calls = await startCalls();
+    const { promise: stored, resolve: release } = Promise.withResolvers<void>();
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    calls.server.store.beforeAppend = () => {
+      reach();
+      return stored;
+    };
+    const running = calls.call(traces, frame(span()));
+    await reached;
+    const goAway = once(calls.session, "goaway");
+    const closed = calls.server.closeGrpc();
+    await goAway;
+    release();
+    assert.equal((await running).status, "0");
+    await closed;
+  });
+
+  test("a call that does not end is cut off", async () => {
+    await using calls = await startCalls({ shutdownTimeoutMs: 50 });
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    const { promise: never, resolve: release } = Promise.withResolvers<void>();
+    calls.server.store.beforeAppend = () => {
+      reach();
+      return never;
+    };
+    const running = calls.call(traces, frame(span()));
+    await reached;
+    await calls.server.closeGrpc();
+    assert.notEqual((await running).status, "0");
+    release();
+  });
+});

@@ -1,0 +1,61 @@
+/** OTLP in over real sockets, HTTP and gRPC, with a store that records. */
+import { AppError } from "../../src/errors.ts";
+import type { KeyCheck } from "../../src/http/authenticate.ts";
+import type { Route } from "../../src/http/route.ts";
+import { silentLogger } from "../../src/logger.ts";
+import { type FinishedCall, startGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
+import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
+import { startTestHttp, testSecret } from "../support/test-http.ts";
+import { testKey } from "../support/test-key.ts";
+import { RecordingStore } from "./recording-store.ts";
+
+export async function startOtlp({ limitBytes = 67_108_864, key = testKey(), shutdownTimeoutMs = 5000 } = {}) {
+  const store = new RecordingStore();
+  const encodings = new Set<string>();
+  const calls: FinishedCall[] = [];
+  const otlp = createOtlp({
+    store,
+    settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
+    logger: silentLogger,
+    settings: { max_body_bytes: limitBytes },
+  });
+  const checkKey: KeyCheck = (secret) => {
+    if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
+    return key;
+  };
+  const noted = otlp.routes.map((route): Route => ({
+    ...route,
+    serve: (input) => {
+      encodings.add(`${String(input.headers["content-type"])} ${String(input.headers["content-encoding"] ?? "none")}`);
+      return route.serve(input);
+    },
+  }));
+  const http = await startTestHttp({ routes: noted, checkKey });
+  const grpc = await startGrpcServer({
+    ingest: otlp.ingest,
+    checkKey,
+    logger: silentLogger,
+    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: limitBytes, bodyTimeoutMs: 10_000, shutdownTimeoutMs },
+    observe: (call) => calls.push(call),
+  });
+  return {
+    store,
+    url: http.url,
+    grpcUrl: `http://127.0.0.1:${grpc.port}`,
+    calls,
+    closeGrpc: () => grpc.close(),
+    /** Content types and compressions that HTTP requests came with. */
+    encodings: () => [...encodings],
+    post: (path: string, body: Uint8Array | string, headers: Record<string, string> = {}) =>
+      fetch(http.url + path, {
+        method: "POST",
+        body,
+        headers: { authorization: `Bearer ${testSecret}`, "content-type": "application/x-protobuf", ...headers },
+      }),
+    async [Symbol.asyncDispose]() {
+      await http.close();
+      await grpc.close();
+      await otlp.close();
+    },
+  };
+}
