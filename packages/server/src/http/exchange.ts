@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
+import type { RosterMember } from "../roster.ts";
 import type { Scope } from "../tenant.ts";
 
 /** What is known of an exchange when it is over; for the log and the metrics. */
@@ -17,7 +18,8 @@ export interface FinishedExchange {
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
-export class Exchange {
+export class Exchange implements RosterMember {
+  rosterIndex = -1;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly operation: string;

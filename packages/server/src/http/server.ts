@@ -8,6 +8,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import type { Operation } from "../api/operation.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { Roster } from "../roster.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
 import { refuseConnection } from "./connection-error.ts";
@@ -53,7 +54,7 @@ const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"] as const;
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { settings } = parts;
   const app = createFastify(settings);
-  const open = new Set<Exchange>();
+  const open = new Roster<Exchange>();
   const context: ServeContext = { ...parts, isClosing: () => closing };
   let closing = false;
 
@@ -121,8 +122,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     async close() {
       closing = true;
       const cutOff = setTimeout(() => {
-        for (const exchange of open)
-          exchange.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 }));
+        open.forEach((exchange) =>
+          exchange.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 })),
+        );
         // Whoever does not read his error frame either is disconnected.
         setTimeout(() => app.server.closeAllConnections(), 1000).unref();
       }, settings.shutdown_timeout_ms);

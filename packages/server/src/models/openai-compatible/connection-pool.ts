@@ -26,8 +26,8 @@ export class ConnectionPool {
   readonly #options: ConnectionPoolOptions;
   readonly #pool: Pool;
   readonly #watch = new Watch();
-  readonly #running = new Set<Exchange>();
   readonly #queue = new Set<Exchange>();
+  #running = 0;
   #longestConnectTimeoutMs: number;
   #connector: buildConnector.connector;
   #isClosed = false;
@@ -60,7 +60,7 @@ export class ConnectionPool {
     const exchange = new Exchange(request, reader, this);
     if (request.signal.aborted) exchange.refuse(abortReason(request.signal));
     else if (this.#isClosed) exchange.refuse(closing());
-    else if (this.#running.size < this.#options.maxConnections) this.#run(exchange);
+    else if (this.#running < this.#options.maxConnections) this.#run(exchange);
     else if (this.#queue.size >= this.#options.maxQueued) exchange.refuse(tooBusy());
     else {
       this.#queue.add(exchange);
@@ -70,7 +70,7 @@ export class ConnectionPool {
   }
 
   #run(exchange: Exchange): void {
-    this.#running.add(exchange);
+    this.#running++;
     this.#watch.add(exchange);
     exchange.start();
   }
@@ -81,10 +81,11 @@ export class ConnectionPool {
 
   release(exchange: Exchange): void {
     this.#watch.remove(exchange);
-    if (!this.#running.delete(exchange)) {
+    if (!exchange.hasStarted) {
       this.#queue.delete(exchange);
       return;
     }
+    this.#running--;
     for (const next of this.#queue) {
       this.#queue.delete(next);
       this.#run(next);

@@ -19,6 +19,7 @@ test("what came while the process was busy is seen before anybody is judged", as
   const order: string[] = [];
   const judged = new EventTarget();
   const timed = {
+    rosterIndex: -1,
     checkTime: (): void => {
       order.push("judged");
       judged.dispatchEvent(new Event("judged"));
@@ -38,7 +39,7 @@ test("what came while the process was busy is seen before anybody is judged", as
 test("who left is judged no more, and the watch rests", async () => {
   const watch = new Watch();
   let count = 0;
-  const timed = { checkTime: () => void count++ };
+  const timed = { rosterIndex: -1, checkTime: () => void count++ };
   watch.add(timed);
   watch.remove(timed);
   await delay(300);

@@ -1,5 +1,6 @@
 /** The time limits of one call, and the one clock that watches over all calls. */
 import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+import { Roster, type RosterMember } from "../../roster.ts";
 
 export interface TimeLimits {
   /** For a connection, once the call has its turn. */
@@ -23,7 +24,7 @@ export function timeLimits(engine: EngineTimeouts, target: TargetTimeouts = {}):
 }
 
 /** Something that ends itself when its time is up. */
-export interface Timed {
+export interface Timed extends RosterMember {
   checkTime(nowMs: number): void;
 }
 
@@ -36,7 +37,7 @@ const lateMs = 200;
  * an event costs a timer. It rests while there is nothing to watch, and never keeps the process alive.
  */
 export class Watch {
-  readonly #watched = new Set<Timed>();
+  readonly #watched = new Roster<Timed>();
   #timer: NodeJS.Timeout | undefined;
   #lastTickMs = 0;
 
@@ -59,7 +60,7 @@ export class Watch {
     const isLate = nowMs - this.#lastTickMs > lateMs;
     this.#lastTickMs = isLate ? Infinity : nowMs;
     if (isLate) return;
-    for (const timed of this.#watched) timed.checkTime(nowMs);
+    this.#watched.forEach((timed) => timed.checkTime(nowMs));
     if (this.#watched.size === 0) {
       clearInterval(this.#timer);
       this.#timer = undefined;
