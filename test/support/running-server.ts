@@ -22,6 +22,15 @@ export interface ServerOptions {
   readonly telemetry?: boolean;
 }
 
+/** Waits until the server's telemetry store takes rows and answers queries. */
+export async function untilTelemetryReady({ url }: Pick<RunningServer, "url">): Promise<void> {
+  for (;;) {
+    const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: Record<string, string> };
+    if (checks["telemetry_store"] === "ok") return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 /** @param yaml the configuration, but for the port, the data directory and `telemetry.enabled` */
 export async function startServer(yaml = "", { telemetry = false }: ServerOptions = {}): Promise<RunningServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));

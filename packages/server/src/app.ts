@@ -1,4 +1,5 @@
 /** The composition root: every part is built once, here, by hand, and closed in the reverse order. */
+import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { resolve } from "node:path";
 import { operations } from "./api/index.ts";
@@ -26,6 +27,8 @@ import { createDisabledStore, openStore } from "./store/open-store.ts";
 import type { Store } from "./store/store.ts";
 import { type GrpcSettings, startGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
+import { createOwnTelemetry, noOwnTelemetry } from "./telemetry/own/own-telemetry.ts";
+import { providerName } from "./telemetry/own/provider-name.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
@@ -78,12 +81,30 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const registry = closeAtEnd(await createRegistry({ config: modelsOf(config), createEngine, logger }));
   const metrics = createMetrics(version);
+  const settingsOf = createProjectSettings(control);
+  let engines = config.engines;
+  const ownTelemetry = closeAtEnd(
+    config.telemetry.enabled
+      ? createOwnTelemetry({
+          store,
+          settingsOf,
+          identity: { version, instanceId: randomUUID() },
+          providerOf: (engine) => providerName(engine, engines[engine]),
+          logger,
+          onDrop: (calls, reason) => metrics.countDroppedTelemetry(calls, reason),
+        })
+      : noOwnTelemetry,
+  );
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     limiter,
-    observe: (call) => metrics.observeChat(call),
+    observe: (call) => {
+      metrics.observeChat(call);
+      ownTelemetry.observeChat(call);
+    },
+    observeRefusal: (call) => ownTelemetry.observeChat(call),
+    keepsContent: (scope) => ownTelemetry.keepsContent(scope),
   });
-  const settingsOf = createProjectSettings(control);
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
   const http = closeAtEnd(
     await startHttpServer({
@@ -123,6 +144,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     firstStart,
     async reload(next) {
       await registry.reload(modelsOf(next));
+      engines = next.engines;
       limiter.setDefaults(next.limits);
       logger.setLevel(next.server.log_level);
     },

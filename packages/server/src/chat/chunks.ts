@@ -7,7 +7,7 @@ import type { ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 /** What is learnt from the chunks as they pass. */
 export interface ChunkObserver {
   /** Called with each chunk that carries a piece of the answer, not for the usage chunk. */
-  onChunk(): void;
+  onChunk(chunk: ChatCompletionChunk): void;
   onUsage(usage: ChatUsage): void;
 }
 
@@ -40,7 +40,7 @@ export async function* toFrames(
       begun.add(choice.index);
       choice.delta.role ??= "assistant";
     }
-    observer.onChunk();
+    observer.onChunk(chunk);
     yield JSON.stringify(withHead(chunk, { ...head, usage: includeUsage ? null : undefined }));
   }
   if (includeUsage && usage !== undefined && head !== undefined) {

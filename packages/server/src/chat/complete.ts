@@ -1,25 +1,14 @@
 /** The use case: one chat completion, batch or streamed, admitted by the limits, answered by a model, counted. */
-import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
+import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import { toAppError, type ErrorCode } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { RouteInput } from "../http/route.ts";
-import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import type { Attempt, ChatCall, ChatModel } from "../models/model.ts";
+import type { ChatCall, ChatModel } from "../models/model.ts";
 import type { Scope } from "../tenant.ts";
 import { prepareChat } from "./prepare.ts";
+import { callerOf, CallRecord, type FinishedChat, type RefusedChat } from "./call-record.ts";
 import { toFrames } from "./chunks.ts";
-
-/** What is known of a chat call when it is over. */
-export interface FinishedChat {
-  readonly model: string;
-  readonly stream: boolean;
-  readonly outcome: "ok" | ErrorCode;
-  readonly durationMs: number;
-  readonly firstChunkMs: number | undefined;
-  readonly usage: ChatUsage | undefined;
-  readonly attempts: readonly Attempt[];
-}
 
 export interface ChatParts {
   /** @throws AppError model_not_found, model_not_allowed */
@@ -27,9 +16,16 @@ export interface ChatParts {
   readonly limiter: Limiter;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedChat): void;
+  /** Told of every call that no model was asked for, and why; must not throw. */
+  observeRefusal(call: RefusedChat): void;
+  /** Whether prompts and answers of the scope's project are recorded in telemetry. */
+  keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
 
-type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | "scope" | "requestId" | "signal" | "note">;
+type ChatInput = Pick<
+  RouteInput<ChatRequest>,
+  "body" | "bytes" | "scope" | "headers" | "requestId" | "signal" | "note"
+>;
 
 export type ChatAnswer =
   | { readonly stream: false; readonly completion: ChatCompletion; readonly headers: Readonly<Record<string, string>> }
@@ -46,11 +42,7 @@ const bytesPerToken = 4;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
-    const { request, changes } = prepareChat(input.body);
-    const model = parts.resolveModel(input.scope, request.model);
-    const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
-    const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
-    const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
+    const { request, changes, model, promptTokens, admission } = admit(input, parts);
     const record = new CallRecord({ request, promptTokens, admission, input, parts });
     const call: ChatCall = {
       request,
@@ -73,94 +65,56 @@ export function createChat(parts: ChatParts): Chat {
   };
 }
 
+/** Everything that is checked before a model is asked. */
+function admit(input: ChatInput, parts: ChatParts) {
+  const startUnixMs = Date.now();
+  try {
+    const { request, changes } = prepareChat(input.body);
+    const model = parts.resolveModel(input.scope, request.model);
+    const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
+    const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
+    const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
+    return { request, changes, model, promptTokens, admission };
+  } catch (thrown) {
+    const durationMs = Date.now() - startUnixMs;
+    parts.observeRefusal({
+      ...callerOf(input),
+      request: input.body,
+      startUnixMs,
+      durationMs,
+      error: toAppError(thrown),
+    });
+    throw thrown;
+  }
+}
+
 async function complete(model: ChatModel, call: ChatCall, record: CallRecord): Promise<ChatCompletion> {
   try {
     const completion = await model.complete(call);
-    if (completion.usage !== undefined) record.onUsage(completion.usage);
-    record.end("ok");
+    record.onCompletion(completion);
+    record.end();
     return completion;
   } catch (error) {
-    record.end(toAppError(error).code);
+    record.end(toAppError(error));
     throw error;
   }
 }
+
+const left = new AppError("client_closed", "The client left before the answer was whole.");
 
 /** The chunks as they are; the call is over when they end, fail, or are left. */
 async function* counted(
   chunks: AsyncIterable<ChatCompletionChunk>,
   record: CallRecord,
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  let outcome: "ok" | ErrorCode = "client_closed";
+  let failure: AppError | undefined = left;
   try {
     yield* chunks;
-    outcome = "ok";
+    failure = undefined;
   } catch (error) {
-    outcome = toAppError(error).code;
+    failure = toAppError(error);
     throw error;
   } finally {
-    record.end(outcome);
-  }
-}
-
-interface CallContext {
-  readonly request: ChatRequest;
-  /** Estimated. */
-  readonly promptTokens: number;
-  readonly admission: Admission;
-  readonly input: ChatInput;
-  readonly parts: ChatParts;
-}
-
-/** What is learnt of one call while it runs. */
-class CallRecord {
-  readonly attempts: Attempt[] = [];
-  readonly #startMs = performance.now();
-  readonly #context: CallContext;
-  #chunks = 0;
-  #firstChunkMs: number | undefined;
-  #usage: ChatUsage | undefined;
-  #ended = false;
-
-  constructor(context: CallContext) {
-    this.#context = context;
-  }
-
-  onChunk(): void {
-    this.#chunks += 1;
-    this.#firstChunkMs ??= performance.now() - this.#startMs;
-  }
-
-  onUsage(usage: ChatUsage): void {
-    this.#usage = usage;
-  }
-
-  end(outcome: "ok" | ErrorCode): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    const { request, admission, input, parts } = this.#context;
-    admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(outcome) });
-    input.note({
-      model: request.model,
-      stream: request.stream === true,
-      engine: this.attempts.at(-1)?.engine,
-      attempts: this.attempts.length,
-      first_chunk_ms: this.#firstChunkMs === undefined ? undefined : Math.round(this.#firstChunkMs * 10) / 10,
-      prompt_tokens: this.#usage?.prompt_tokens,
-      completion_tokens: this.#usage?.completion_tokens,
-    });
-    parts.observe({
-      model: request.model,
-      stream: request.stream === true,
-      outcome,
-      durationMs: performance.now() - this.#startMs,
-      firstChunkMs: this.#firstChunkMs,
-      usage: this.#usage,
-      attempts: this.attempts,
-    });
-  }
-
-  /** Where the engine did not count, or could not to the end: a chunk is a token; what failed at once cost nothing. */
-  #estimatedUse(outcome: "ok" | ErrorCode): number {
-    return outcome === "ok" || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
+    record.end(failure);
   }
 }

@@ -37,7 +37,7 @@ export function toAnyValue(text: string, kind: string): AnyValue {
     case attributeKinds.double: {
       const value = Number(text);
       // JSON has no word for these; OTLP writes them as strings.
-      return { doubleValue: Number.isFinite(value) ? value : text };
+      return { doubleValue: Number.isFinite(value) && !Object.is(value, -0) ? value : text };
     }
     case attributeKinds.boolean:
       return { boolValue: text === "true" };

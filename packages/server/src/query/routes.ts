@@ -1,7 +1,9 @@
 /** The operations that read telemetry, and who serves them. */
 import { queryLogs, queryTraces } from "../api/observability.ts";
+import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";
-import type { Store } from "../store/store.ts";
+import type { Store, TenantReader } from "../store/store.ts";
+import type { Scope } from "../tenant.ts";
 import { searchLogs } from "./logs.ts";
 import { projectOf } from "./project-filter.ts";
 import { timeRange } from "./time-window.ts";
@@ -9,7 +11,7 @@ import type { TracePresets } from "./trace-presets.ts";
 import { findTrace, searchTraces } from "./traces.ts";
 
 interface QueryParts {
-  readonly store: Pick<Store, "open">;
+  readonly store: Pick<Store, "open" | "state">;
   readonly tracePresets: TracePresets;
 }
 
@@ -27,7 +29,7 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
         limit: body.limit ?? defaults.logs.limit,
         signal,
       };
-      return { kind: "json", value: await searchLogs(store.open(scope), search) };
+      return { kind: "json", value: await searchLogs(openReader(store, scope), search) };
     }),
     route(queryTraces, async ({ body, scope, signal }) => {
       const nowUnixNano = now();
@@ -43,13 +45,20 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
           detail,
           signal,
         };
-        return { kind: "json", value: await findTrace(store.open(scope), lookup) };
+        return { kind: "json", value: await findTrace(openReader(store, scope), lookup) };
       }
       const limit = body.limit ?? defaults.traces.limit;
       const search = { project, preset, range, nowUnixNano, limit, detail, signal };
-      return { kind: "json", value: await searchTraces(store.open(scope), search) };
+      return { kind: "json", value: await searchTraces(openReader(store, scope), search) };
     }),
   ];
+}
+
+/** @throws AppError overloaded while the store cannot answer */
+function openReader(store: QueryParts["store"], scope: Scope): TenantReader {
+  const reader = store.open(scope);
+  if (store.state().ready) return reader;
+  throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.", { retryAfterMs: 1000 });
 }
 
 function now(): bigint {

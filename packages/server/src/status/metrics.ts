@@ -22,6 +22,8 @@ interface FinishedCall {
 export interface Metrics {
   observeRequest(request: FinishedRequest): void;
   observeChat(call: FinishedCall): void;
+  /** Calls whose telemetry was not kept. */
+  countDroppedTelemetry(calls: number, reason: string): void;
   /** The current values in Prometheus' text format, with its content type. */
   scrape(): Promise<{ text: string; type: string }>;
 }
@@ -87,6 +89,13 @@ export function createMetrics(version: string): Metrics {
     registers,
   });
 
+  const droppedTelemetry = new Counter({
+    name: "sounding_own_telemetry_dropped_total",
+    help: "Calls whose spans and logs were not kept, by reason.",
+    labelNames: ["reason"],
+    registers,
+  });
+
   const models = new Set<string>();
   const modelLabel = ({ model, outcome }: FinishedCall): string => {
     if (outcome === "ok" && models.size < maximumModels) models.add(model);
@@ -108,6 +117,9 @@ export function createMetrics(version: string): Metrics {
         tokens.inc({ model, type: "output" }, call.usage.completion_tokens);
       }
       for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
+    },
+    countDroppedTelemetry(calls, reason) {
+      droppedTelemetry.inc({ reason }, calls);
     },
     async scrape() {
       return { text: await registry.metrics(), type: registry.contentType };

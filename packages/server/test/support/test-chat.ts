@@ -1,5 +1,6 @@
 /** The chat operation on a real HTTP server, answered by a scripted model. */
-import { createChat, type FinishedChat } from "../../src/chat/complete.ts";
+import type { FinishedChat, RefusedChat } from "../../src/chat/call-record.ts";
+import { createChat, type ChatParts } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { LimitSettings } from "../../src/config/limits.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
@@ -13,20 +14,34 @@ interface TestChatOptions {
   readonly model: ChatModel;
   readonly limits?: LimitSettings["key"];
   readonly settings?: Partial<HttpSettings>;
+  readonly keepsContent?: ChatParts["keepsContent"];
 }
 
-export async function startTestChat({ model, limits = {}, settings = {} }: TestChatOptions) {
+export async function startTestChat({
+  model,
+  limits = {},
+  settings = {},
+  keepsContent = () => false,
+}: TestChatOptions) {
   const finishedChats: FinishedChat[] = [];
+  const refusedChats: RefusedChat[] = [];
   const usage = await MonthlyUsage.open({
     ledger: { add: async () => {}, read: async () => [] },
     logger: silentLogger,
   });
   const limiter = createLimiter({ defaults: { key: limits, organization: {} }, usage });
-  const chat = createChat({ resolveModel: () => model, limiter, observe: (call) => finishedChats.push(call) });
+  const chat = createChat({
+    resolveModel: () => model,
+    limiter,
+    observe: (call) => finishedChats.push(call),
+    observeRefusal: (call) => refusedChats.push(call),
+    keepsContent,
+  });
   const server = await startTestHttp({ routes: chatRoutes(chat), settings });
   return {
     ...server,
     finishedChats,
+    refusedChats,
     post: (body: unknown, init: RequestInit = {}) =>
       fetch(`${server.url}/v1/chat/completions`, {
         method: "POST",

@@ -1,0 +1,101 @@
+/** What is kept of an answer as it passes: who gave it, why it ended, and its text where the project wants it recorded. */
+import type { ChatCompletion, ChatCompletionChunk, FinishReason } from "../api/chat-answer.ts";
+
+export interface AnsweredToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+}
+
+/** The text of one choice. */
+export interface AnsweredChoice {
+  readonly text: string;
+  readonly toolCalls: readonly AnsweredToolCall[];
+}
+
+/** An answer as far as it came. */
+export interface RecordedAnswer {
+  readonly id: string | undefined;
+  readonly model: string | undefined;
+  readonly finishReasons: readonly FinishReason[];
+  /** By the choice's number; undefined where content is not kept. */
+  readonly choices: readonly AnsweredChoice[] | undefined;
+}
+
+/** More characters of an answer than this are not kept. */
+const maximumCharacters = 1_048_576;
+
+interface ChoiceRecord {
+  text: string;
+  readonly toolCalls: { id: string; name: string; arguments: string }[];
+}
+
+export class AnswerRecord implements RecordedAnswer {
+  id: string | undefined;
+  model: string | undefined;
+  readonly finishReasons: FinishReason[] = [];
+  #choices: ChoiceRecord[] | undefined;
+  #characters = 0;
+
+  /** @param keepContent whether the text is kept; a promise: until it says no */
+  constructor(keepContent: boolean | Promise<boolean>) {
+    if (keepContent === false) return;
+    this.#choices = [];
+    if (keepContent === true) return;
+    const forget = (): void => {
+      this.#choices = undefined;
+    };
+    keepContent.then((keep) => keep || forget(), forget);
+  }
+
+  get choices(): readonly AnsweredChoice[] | undefined {
+    return this.#choices;
+  }
+
+  addCompletion(completion: ChatCompletion): void {
+    this.id = completion.id;
+    this.model = completion.model;
+    for (const { index, message, finish_reason: reason } of completion.choices) {
+      if (reason !== null) this.finishReasons.push(reason);
+      this.#addText(index, message.content ?? message.refusal);
+      for (const [place, { id, function: called }] of (message.tool_calls ?? []).entries()) {
+        this.#addToolCall(index, { index: place, id, function: called });
+      }
+    }
+  }
+
+  addChunk(chunk: ChatCompletionChunk): void {
+    this.id ??= chunk.id;
+    this.model ??= chunk.model;
+    for (const { index, delta, finish_reason: reason } of chunk.choices) {
+      if (reason !== null) this.finishReasons.push(reason);
+      if (this.#choices === undefined) continue;
+      this.#addText(index, delta.content ?? delta.refusal);
+      for (const piece of delta.tool_calls ?? []) this.#addToolCall(index, piece);
+    }
+  }
+
+  #addText(index: number, text: string | null | undefined): void {
+    const choice = this.#choice(index, text?.length ?? 0);
+    if (choice !== undefined && text != null) choice.text += text;
+  }
+
+  #addToolCall(
+    index: number,
+    piece: { index: number; id?: string; function?: { name?: string; arguments?: string } },
+  ): void {
+    const choice = this.#choice(index, piece.function?.arguments?.length ?? 0);
+    if (choice === undefined) return;
+    const call = (choice.toolCalls[piece.index] ??= { id: "", name: "", arguments: "" });
+    call.id += piece.id ?? "";
+    call.name += piece.function?.name ?? "";
+    call.arguments += piece.function?.arguments ?? "";
+  }
+
+  /** The choice, while there is room for so many characters more. */
+  #choice(index: number, characters: number): ChoiceRecord | undefined {
+    this.#characters += characters;
+    if (this.#choices === undefined || this.#characters > maximumCharacters) return undefined;
+    return (this.#choices[index] ??= { text: "", toolCalls: [] });
+  }
+}

@@ -1,0 +1,135 @@
+/** What is learnt of one call while it runs, and who is told when it is over. */
+import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
+import type { ChatRequest } from "../api/chat-request.ts";
+import type { AppError, ErrorCode } from "../errors.ts";
+import type { RouteInput } from "../http/route.ts";
+import type { Admission } from "../limits/admission.ts";
+import type { Attempt } from "../models/model.ts";
+import type { Scope } from "../tenant.ts";
+import { AnswerRecord, type RecordedAnswer } from "./answer-record.ts";
+import type { ChunkObserver } from "./chunks.ts";
+
+/** Whose call it was, and which trace it belongs to. */
+interface Caller {
+  readonly scope: Scope;
+  readonly requestId: string;
+  /** The caller's own trace, as its headers say (https://www.w3.org/TR/trace-context/); unchecked. */
+  readonly traceparent: string | undefined;
+  readonly tracestate: string | undefined;
+}
+
+/** A call that no model was asked for: it was malformed, or its model or its limits did not allow it. */
+export interface RefusedChat extends Caller {
+  readonly request: ChatRequest;
+  readonly startUnixMs: number;
+  readonly durationMs: number;
+  readonly error: AppError;
+}
+
+/** What is known of a chat call when it is over. */
+export interface FinishedChat extends Caller {
+  readonly request: ChatRequest;
+  readonly model: string;
+  readonly stream: boolean;
+  readonly outcome: "ok" | ErrorCode;
+  /** Absent when it went well. */
+  readonly error: AppError | undefined;
+  readonly startUnixMs: number;
+  readonly durationMs: number;
+  readonly firstChunkMs: number | undefined;
+  readonly usage: ChatUsage | undefined;
+  readonly answer: RecordedAnswer;
+  readonly attempts: readonly Attempt[];
+}
+
+export function callerOf({ scope, requestId, headers }: CallContext["input"]): Caller {
+  const { traceparent, tracestate } = headers;
+  return {
+    scope,
+    requestId,
+    traceparent: typeof traceparent === "string" ? traceparent : undefined,
+    tracestate: typeof tracestate === "string" ? tracestate : undefined,
+  };
+}
+
+interface CallContext {
+  readonly request: ChatRequest;
+  /** Estimated. */
+  readonly promptTokens: number;
+  readonly admission: Admission;
+  readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
+  readonly parts: {
+    observe(call: FinishedChat): void;
+    keepsContent(scope: Scope): boolean | Promise<boolean>;
+  };
+}
+
+/** What is learnt of one call while it runs. */
+export class CallRecord implements ChunkObserver {
+  readonly attempts: Attempt[] = [];
+  readonly #startUnixMs = Date.now();
+  readonly #startMs = performance.now();
+  readonly #context: CallContext;
+  readonly #answer: AnswerRecord;
+  #chunks = 0;
+  #firstChunkMs: number | undefined;
+  #usage: ChatUsage | undefined;
+  #ended = false;
+
+  constructor(context: CallContext) {
+    this.#context = context;
+    this.#answer = new AnswerRecord(context.parts.keepsContent(context.input.scope));
+  }
+
+  onChunk(chunk: ChatCompletionChunk): void {
+    this.#chunks += 1;
+    this.#firstChunkMs ??= performance.now() - this.#startMs;
+    this.#answer.addChunk(chunk);
+  }
+
+  onCompletion(completion: ChatCompletion): void {
+    if (completion.usage !== undefined) this.onUsage(completion.usage);
+    this.#answer.addCompletion(completion);
+  }
+
+  onUsage(usage: ChatUsage): void {
+    this.#usage = usage;
+  }
+
+  /** @param error what ended the call; absent when it went well */
+  end(error?: AppError): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    const outcome = error?.code ?? "ok";
+    const { request, admission, input, parts } = this.#context;
+    admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(outcome) });
+    input.note({
+      model: request.model,
+      stream: request.stream === true,
+      engine: this.attempts.at(-1)?.engine,
+      attempts: this.attempts.length,
+      first_chunk_ms: this.#firstChunkMs === undefined ? undefined : Math.round(this.#firstChunkMs * 10) / 10,
+      prompt_tokens: this.#usage?.prompt_tokens,
+      completion_tokens: this.#usage?.completion_tokens,
+    });
+    parts.observe({
+      ...callerOf(input),
+      request,
+      startUnixMs: this.#startUnixMs,
+      error,
+      answer: this.#answer,
+      model: request.model,
+      stream: request.stream === true,
+      outcome,
+      durationMs: performance.now() - this.#startMs,
+      firstChunkMs: this.#firstChunkMs,
+      usage: this.#usage,
+      attempts: this.attempts,
+    });
+  }
+
+  /** Where the engine did not count, or could not to the end: a chunk is a token; what failed at once cost nothing. */
+  #estimatedUse(outcome: "ok" | ErrorCode): number {
+    return outcome === "ok" || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
+  }
+}

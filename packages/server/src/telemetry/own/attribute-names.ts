@@ -1,0 +1,40 @@
+/**
+ * Names of the attributes that our own spans and log records have: OpenTelemetry's conventions for generative AI
+ * (https://github.com/open-telemetry/semantic-conventions-genai) as of November 2026, and a few of our own.
+ */
+export const genAi = {
+  operation: "gen_ai.operation.name",
+  provider: "gen_ai.provider.name",
+  outputType: "gen_ai.output.type",
+  requestModel: "gen_ai.request.model",
+  requestStream: "gen_ai.request.stream",
+  choiceCount: "gen_ai.request.choice.count",
+  maxTokens: "gen_ai.request.max_tokens",
+  temperature: "gen_ai.request.temperature",
+  topP: "gen_ai.request.top_p",
+  frequencyPenalty: "gen_ai.request.frequency_penalty",
+  presencePenalty: "gen_ai.request.presence_penalty",
+  seed: "gen_ai.request.seed",
+  stopSequences: "gen_ai.request.stop_sequences",
+  responseId: "gen_ai.response.id",
+  responseModel: "gen_ai.response.model",
+  finishReasons: "gen_ai.response.finish_reasons",
+  timeToFirstChunk: "gen_ai.response.time_to_first_chunk",
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
+  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+  inputMessages: "gen_ai.input.messages",
+  outputMessages: "gen_ai.output.messages",
+  systemInstructions: "gen_ai.system_instructions",
+} as const;
+
+export const errorType = "error.type";
+
+/** Ours: where OpenTelemetry has no word. */
+export const sounding = {
+  requestId: "sounding.request.id",
+  keyId: "sounding.key.id",
+  engine: "sounding.engine",
+  attempts: "sounding.attempts",
+} as const;

@@ -1,0 +1,188 @@
+/**
+ * Telemetry of the calls that this server answers, in their caller's organization and project. It goes straight into the
+ * store, beside OTLP. Nothing here can fail a call or hold one up: records wait in a bounded queue, a full queue drops,
+ * and what the store does not take is dropped too; both are counted.
+ */
+import type { Logger } from "../../logger.ts";
+import type { Store } from "../../store/store.ts";
+import type { ProjectSettings, Scope } from "../../tenant.ts";
+import { toChatRecords, type ChatRecords, type ObservedChat, type ProviderOf } from "./chat-records.ts";
+import { toBatches, type OwnGroup, type OwnIdentity } from "./own-rows.ts";
+
+export type DropReason = "queue_full" | "store" | "fault";
+
+export interface OwnTelemetryParts {
+  readonly store: Pick<Store, "append" | "isKnown">;
+  readonly settingsOf: (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
+  readonly identity: OwnIdentity;
+  readonly providerOf: ProviderOf;
+  readonly logger: Logger;
+  /** Told of calls whose telemetry is lost. */
+  onDrop(calls: number, reason: DropReason): void;
+}
+
+export interface OwnTelemetry {
+  /** Takes a call that is over. Costs no more than putting it into a list; never throws. */
+  observeChat(call: ObservedChat): void;
+  /** Whether prompts and answers of the scope's project are recorded. Never throws or rejects: no, where it cannot be told. */
+  keepsContent(scope: Scope): boolean | Promise<boolean>;
+  /** Writes what waits, if the store takes it. */
+  close(): Promise<void>;
+}
+
+/** Calls that may wait. */
+const maximumCalls = 8192;
+/** Characters of prompts and answers that may wait; calls beyond it are recorded without them. */
+const maximumCharacters = 33_554_432;
+/** How long records are gathered, so that an insert has many. */
+const gatherMs = 200;
+/** As many calls are encoded without a pause for others. */
+const sliceCalls = 256;
+
+/** For a server that keeps no telemetry. */
+export const noOwnTelemetry: OwnTelemetry = {
+  observeChat: () => {},
+  keepsContent: () => false,
+  close: async () => {},
+};
+
+interface Waiting {
+  readonly call: ObservedChat;
+  readonly characters: number;
+}
+
+export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
+  let waiting: Waiting[] = [];
+  let characters = 0;
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> | undefined;
+  let closing = false;
+
+  const flush = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const slice = waiting.slice(0, sliceCalls);
+      waiting = waiting.slice(sliceCalls);
+      for (const each of slice) characters -= each.characters;
+      const kept = await write(
+        slice.map(({ call }) => call),
+        parts,
+      );
+      if (kept || !closing) continue;
+      // The end of the server waits for no store that does not answer.
+      parts.onDrop(waiting.length, "store");
+      waiting = [];
+    }
+  };
+  const start = (): void => {
+    timer = undefined;
+    writing ??= flush().finally(() => {
+      writing = undefined;
+      if (waiting.length > 0) schedule();
+    });
+  };
+  const schedule = (): void => {
+    timer ??= setTimeout(start, gatherMs);
+  };
+
+  return {
+    observeChat(call) {
+      if (waiting.length >= maximumCalls) {
+        parts.onDrop(1, "queue_full");
+        return;
+      }
+      const size = call.answer?.choices === undefined ? 0 : contentCharacters(call);
+      const fits = characters + size <= maximumCharacters;
+      waiting.push(size > 0 && fits ? { call, characters: size } : { call: withoutContent(call), characters: 0 });
+      if (fits) characters += size;
+      schedule();
+    },
+    keepsContent(scope) {
+      try {
+        const settings = parts.settingsOf(scope);
+        if (!(settings instanceof Promise)) return settings.record_content;
+        return settings.then(
+          (known) => known.record_content,
+          () => false,
+        );
+      } catch {
+        return false;
+      }
+    },
+    async close() {
+      closing = true;
+      clearTimeout(timer);
+      await writing;
+      await flush();
+    },
+  };
+}
+
+/** So that what waits holds on to no prompt. */
+function withoutContent(call: ObservedChat): ObservedChat {
+  const { answer, request } = call;
+  const { id, model, finishReasons } = answer ?? {};
+  return {
+    ...call,
+    request: { ...request, messages: [] },
+    answer: answer === undefined ? undefined : { id, model, finishReasons: finishReasons ?? [], choices: undefined },
+  };
+}
+
+function contentCharacters({ request, answer }: ObservedChat): number {
+  let sum = 0;
+  for (const { content } of request.messages) {
+    if (typeof content === "string") sum += content.length;
+    else for (const part of content ?? []) sum += Object.values(part).reduce<number>(addLength, 0);
+  }
+  for (const choice of answer?.choices ?? []) sum += choice.text.length;
+  return sum + 1;
+}
+
+function addLength(sum: number, member: unknown): number {
+  return sum + (typeof member === "string" ? member.length : 0);
+}
+
+/** Never rejects; whether the store took everything. */
+async function write(calls: readonly ObservedChat[], parts: OwnTelemetryParts): Promise<boolean> {
+  const byOrganization = Map.groupBy(calls, (call) => call.scope.organizationId);
+  const kept = await Promise.all(
+    [...byOrganization].map(([organizationId, each]) => writeOrganization(organizationId, each, parts)),
+  );
+  return kept.every(Boolean);
+}
+
+async function writeOrganization(
+  organizationId: string,
+  calls: readonly ObservedChat[],
+  parts: OwnTelemetryParts,
+): Promise<boolean> {
+  const { store, identity, logger } = parts;
+  let reason: DropReason = "fault";
+  try {
+    const byProject = Map.groupBy(calls, (call) => call.scope.projectName);
+    const groups = await Promise.all([...byProject.values()].map((each) => toGroup(each, parts)));
+    const batches = toBatches(organizationId, groups, identity, (table, hash) =>
+      store.isKnown(table, organizationId, hash),
+    );
+    reason = "store";
+    await Promise.all(batches.map((batch) => store.append(batch)));
+    return true;
+  } catch (error) {
+    parts.onDrop(calls.length, reason);
+    logger.debug({ error, calls: calls.length }, "telemetry of calls could not be kept");
+    return false;
+  }
+}
+
+async function toGroup(calls: readonly ObservedChat[], parts: OwnTelemetryParts): Promise<OwnGroup> {
+  const settings = await parts.settingsOf(calls[0]!.scope);
+  const records: ChatRecords[] = calls.map((call) =>
+    toChatRecords(call, settings.record_content && call.answer?.choices !== undefined, parts.providerOf),
+  );
+  return {
+    project: calls[0]!.scope.projectName,
+    retentionDays: settings.retention_days,
+    spans: records.flatMap(({ spans }) => spans),
+    logs: records.flatMap(({ log }) => (log === undefined ? [] : [log])),
+  };
+}

@@ -1,0 +1,233 @@
+/** That every chat call is seen in the telemetry of its caller's project, through the real server and its real store. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { AsyncSounding, type Span } from "@sounding/client";
+import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
+import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
+
+let upstream: ScriptedUpstream;
+let server: RunningServer;
+let client: AsyncSounding;
+
+before(async () => {
+  upstream = await startScriptedUpstream(() => {});
+  server = await startServer(
+    `
+engines:
+  first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
+  second: { type: openai_compatible, base_url: "${upstream.url}/v1" }
+models:
+  one: { targets: [{ engine: first, model: m }] }
+  two: { targets: [{ engine: first, model: m }, { engine: second, model: m }], retries: { attempts: 1, backoff_ms: 1 } }
+`,
+    { telemetry: true },
+  );
+  await untilTelemetryReady(server);
+  client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
+});
+after(async () => {
+  await server[Symbol.asyncDispose]();
+  await upstream.close();
+});
+
+const messages = [
+  { role: "system" as const, content: "Be brief." },
+  { role: "user" as const, content: "What is a fathom?" },
+];
+const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
+
+function answerWell(): void {
+  upstream.script = (exchange) =>
+    exchange.answer({
+      id: "chatcmpl-7",
+      object: "chat.completion",
+      created: 1,
+      model: "m-2026",
+      choices: [{ index: 0, message: { role: "assistant", content: "Six feet." }, finish_reason: "stop" }],
+      usage,
+    });
+}
+
+function streamWell(): void {
+  const head = { id: "chatcmpl-8", object: "chat.completion.chunk", created: 1, model: "m-2026" };
+  upstream.script = async (exchange) => {
+    exchange.beginEvents();
+    for (const [content, finish_reason] of [
+      ["Six ", null],
+      ["feet.", "stop"],
+    ] as const) {
+      await exchange.sendEvents({ ...head, choices: [{ index: 0, delta: { content }, finish_reason }] });
+    }
+    await exchange.sendEvents({ ...head, choices: [], usage }, "[DONE]");
+    exchange.end();
+  };
+}
+
+/** Waits until the trace has so many spans: telemetry is written beside the call, a moment later. */
+async function spansOf(traceId: string, count: number): Promise<readonly Span[]> {
+  for (;;) {
+    const { spans } = await client.traces.query({ trace: "all_traces", trace_id: traceId });
+    if (spans.length >= count) return spans;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+function attributesOf(span: Span): Record<string, unknown> {
+  return Object.fromEntries((span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]] as const));
+}
+
+let traceNumber = 0;
+function newTrace() {
+  traceNumber += 1;
+  const traceId = traceNumber.toString(16).padStart(32, "a");
+  return { traceId, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } };
+}
+
+describe("a chat call", { timeout: 120_000 }, () => {
+  test("is a span in the caller's trace with what OpenTelemetry's conventions ask for", async () => {
+    answerWell();
+    const { traceId, headers } = newTrace();
+    await client.chat.completions.create(
+      { model: "one", messages, temperature: 0.5, stop: ["x"], max_completion_tokens: 40, seed: 3 },
+      { headers: { ...headers, "x-request-id": "call-1" } },
+    );
+    const [span] = await spansOf(traceId, 1);
+    assert.equal(span!.name, "chat one");
+    assert.equal(span!.kind, "SPAN_KIND_CLIENT");
+    assert.deepEqual(span!.status, {});
+    assert.equal(span!.parentSpanId, Buffer.from("00f067aa0ba902b7", "hex").toString("base64"));
+    const { "sounding.key.id": keyId, ...attributes } = attributesOf(span!);
+    assert.match(String(keyId), /^key_/);
+    assert.deepEqual(attributes, {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "first",
+      "gen_ai.request.model": "one",
+      "gen_ai.request.max_tokens": "40",
+      "gen_ai.request.temperature": 0.5,
+      "gen_ai.request.seed": "3",
+      "gen_ai.request.stop_sequences": { values: [{ stringValue: "x" }] },
+      "sounding.request.id": "call-1",
+      "sounding.engine": "first",
+      "gen_ai.response.id": "chatcmpl-7",
+      "gen_ai.response.model": "one",
+      "gen_ai.response.finish_reasons": { values: [{ stringValue: "stop" }] },
+      "gen_ai.usage.input_tokens": "12",
+      "gen_ai.usage.output_tokens": "5",
+    });
+  });
+
+  test("that is streamed tells when its first chunk came", async () => {
+    streamWell();
+    const { traceId, headers } = newTrace();
+    for await (const chunk of await client.chat.completions.create(
+      { model: "one", messages, stream: true },
+      { headers },
+    ))
+      assert.ok(chunk.id);
+    const attributes = attributesOf((await spansOf(traceId, 1))[0]!);
+    assert.equal(attributes["gen_ai.request.stream"], true);
+    assert.equal(typeof attributes["gen_ai.response.time_to_first_chunk"], "number");
+    assert.deepEqual([attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"]], ["12", "5"]);
+    assert.deepEqual(attributes["gen_ai.response.finish_reasons"], { values: [{ stringValue: "stop" }] });
+  });
+
+  test("that fell back shows its attempts below it", async () => {
+    let requests = 0;
+    upstream.script = (exchange) => {
+      requests += 1;
+      if (requests === 1) return exchange.answer({ error: { message: "down" } }, 503);
+      answerWell();
+      return upstream.script(exchange);
+    };
+    const { traceId, headers } = newTrace();
+    await client.chat.completions.create({ model: "two", messages }, { headers });
+    const spans = await spansOf(traceId, 3);
+    const call = spans.find(({ name }) => name === "chat two")!;
+    const attempts = spans.filter((span) => span.parentSpanId === call.spanId);
+    assert.equal(attempts.length, 2);
+    assert.deepEqual(attempts.map((span) => span.status.code ?? "unset").sort(), ["STATUS_CODE_ERROR", "unset"]);
+    assert.equal(attributesOf(call)["sounding.attempts"], "2");
+    assert.ok(attempts.every((span) => attributesOf(span)["gen_ai.operation.name"] === undefined));
+  });
+
+  test("that fails is an error span and a log record of the same trace", async () => {
+    upstream.script = (exchange) => exchange.answer({ error: { message: "broken inside" } }, 500);
+    const { traceId, headers } = newTrace();
+    await assert.rejects(client.chat.completions.create({ model: "one", messages }, { headers }));
+    const [span] = await spansOf(traceId, 1);
+    assert.equal(span!.status.code, "STATUS_CODE_ERROR");
+    assert.equal(attributesOf(span!)["error.type"], "upstream_failed");
+    const logs = await client.logs.query({ severity: "error" });
+    const sample = logs.samples.find(({ stream }) => stream["trace_id"] === traceId)!;
+    assert.equal(sample.stream["service_name"], "sounding");
+    assert.match(sample.values[0]![1], /^The chat with one failed: /);
+  });
+
+  test("for a model that does not exist is a failed span and a warning", async () => {
+    const { traceId, headers } = newTrace();
+    await assert.rejects(client.chat.completions.create({ model: "none", messages }, { headers }));
+    const [span] = await spansOf(traceId, 1);
+    assert.equal(attributesOf(span!)["error.type"], "model_not_found");
+    const logs = await client.logs.query({ severity: "warning" });
+    assert.ok(logs.samples.some(({ stream }) => stream["trace_id"] === traceId));
+  });
+
+  test("begins a trace of its own where the caller's is malformed", async () => {
+    answerWell();
+    for (const traceparent of [
+      "00-zz",
+      `00-${"0".repeat(32)}-00f067aa0ba902b7-01`,
+      `ff-${"a".repeat(32)}-00f067aa0ba902b7-01`,
+    ]) {
+      await client.chat.completions.create(
+        { model: "one", messages },
+        { headers: { traceparent, "x-project": "malformed" } },
+      );
+    }
+    for (;;) {
+      const { traces, spans } = await client.traces.query({ trace: "inference_traces", project_name: "malformed" });
+      if (traces.length < 3) continue;
+      assert.equal(traces.length, 3);
+      assert.ok(spans.every((span) => span.parentSpanId === undefined));
+      break;
+    }
+  });
+
+  test("keeps prompt and answer out, unless the project's settings want them", async () => {
+    const admin = (path: string, body: unknown) =>
+      fetch(`${server.url}/admin/v1${path}`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const made = await admin("/projects", { name: "recorded", settings: { record_content: true } });
+    assert.equal(made.status, 201, await made.clone().text());
+    const contents: unknown[] = [];
+    for (const [project, respond, stream] of [
+      ["default", answerWell, false],
+      ["recorded", answerWell, false],
+      ["recorded", streamWell, true],
+    ] as const) {
+      respond();
+      const { traceId, headers } = newTrace();
+      const params = { model: "one", messages };
+      const options = { headers: { ...headers, "x-project": project } };
+      if (stream) {
+        for await (const chunk of await client.chat.completions.create({ ...params, stream }, options))
+          assert.ok(chunk);
+      } else await client.chat.completions.create(params, options);
+      const attributes = attributesOf((await spansOf(traceId, 1))[0]!);
+      contents.push(
+        ["gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"].map((name) =>
+          typeof attributes[name] === "string" ? (JSON.parse(attributes[name]) as unknown) : undefined,
+        ),
+      );
+    }
+    const recorded = [
+      [{ type: "text", content: "Be brief." }],
+      [{ role: "user", parts: [{ type: "text", content: "What is a fathom?" }] }],
+      [{ role: "assistant", parts: [{ type: "text", content: "Six feet." }], finish_reason: "stop" }],
+    ];
+    assert.deepEqual(contents, [[undefined, undefined, undefined], recorded, recorded]);
+  });
+});
