@@ -158,7 +158,6 @@ async function run(
   };
 }
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 async function instantValue(value: Value, budget: Budget): Promise<QueryValue> {
   switch (value.type) {
     case "string":

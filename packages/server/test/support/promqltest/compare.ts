@@ -15,7 +15,6 @@ import type { SequenceValue, SeriesLine } from "./series-notation.ts";
 const tolerance = 1e-6;
 
 /** What is wrong with the value, or undefined. */
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 export function valueProblem(command: EvalCommand, value: QueryValue): string | undefined {
   switch (value.type) {
     case "string":

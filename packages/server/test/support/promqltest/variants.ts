@@ -37,7 +37,6 @@ export function dependsOnTime(expression: Expression): boolean {
 }
 
 /** The query with every selector and subquery that has no `@` pinned to a time; what is inside subqueries stays. */
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 export function pinned(expression: Expression, timeMs: number): Expression {
   const pin = (child: Expression): Expression => pinned(child, timeMs);
   switch (expression.kind) {

@@ -72,7 +72,6 @@ function repeatColumn(column: Column, count: number): Column {
   return repeated;
 }
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function evaluateNode(expression: Expression, grid: Grid, context: QueryContext): Value | Promise<Value> {
   switch (expression.kind) {
     case "number":

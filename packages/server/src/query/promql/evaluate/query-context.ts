@@ -54,7 +54,6 @@ export function durationMs(duration: DurationExpression, times: QueryTimes, mayB
   return duration.kind === "duration-number" ? Math.round(seconds * 1000) : Math.trunc(seconds * 1000);
 }
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function durationSeconds(duration: DurationExpression, times: QueryTimes): number {
   switch (duration.kind) {
     case "duration-number":
@@ -74,7 +73,6 @@ function durationSeconds(duration: DurationExpression, times: QueryTimes): numbe
   }
 }
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function durationArithmetic(
   duration: Extract<DurationExpression, { kind: "duration-arithmetic" }>,
   times: QueryTimes,

@@ -28,7 +28,6 @@ export function stepInvariance(): (expression: Expression) => boolean {
   return isInvariant;
 }
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function compute(expression: Expression, isInvariant: (child: Expression) => boolean): boolean {
   switch (expression.kind) {
     case "number":

@@ -164,7 +164,6 @@ export function withoutParentheses(expression: Expression): Expression {
 }
 
 /** The expressions directly inside another one, in the order of the text; a range's selector counts. */
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 export function childrenOf(expression: Expression): readonly Expression[] {
   switch (expression.kind) {
     case "number":

@@ -20,7 +20,6 @@ export function documentedType(type: ValueType): string {
 }
 
 /** What an expression evaluates to. */
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 export function typeOf(expression: Expression): ValueType {
   switch (expression.kind) {
     case "number":

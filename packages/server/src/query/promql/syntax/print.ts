@@ -18,7 +18,6 @@ import { quoteString } from "./string-literal.ts";
 import { binaryOperators, keywords, reservedWords } from "./token.ts";
 
 /** The query's text. */
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 export function printExpression(expression: Expression): string {
   switch (expression.kind) {
     case "number":
@@ -85,7 +84,6 @@ function printOffset(duration: DurationExpression): string {
 
 const durationStrength = { "+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "^": 4 } as const;
 
-// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function printDuration(duration: DurationExpression): string {
   switch (duration.kind) {
     case "duration-number":
