@@ -5,16 +5,9 @@
 import loadSpeexResampler from "@echogarden/speex-resampler-wasm/simd";
 
 import { AppError } from "../errors.ts";
+import { passThrough, type SampleStream } from "./sample-stream.ts";
 import { joinSamples } from "./samples.ts";
 import { ownNativeObject } from "./webassembly-memory.ts";
-
-/** A stream of samples in, a stream of samples out; the same samples come out however the input is cut. */
-export interface SampleStream {
-  /** Takes the next samples and gives those that are ready, maybe none. */
-  push(samples: Float32Array): Float32Array;
-  /** Gives the rest. Nothing may be pushed afterwards. */
-  end(): Float32Array;
-}
 
 const quality = 7;
 /** Samples that one call into WebAssembly takes. */
@@ -40,7 +33,7 @@ export async function createResampler(fromRate: number, toRate: number): Promise
       );
     }
   }
-  if (fromRate === toRate) return { push: (samples) => samples, end: () => new Float32Array(0) };
+  if (fromRate === toRate) return passThrough();
   loaded ??= loadSpeexResampler();
   return startStream(await loaded, fromRate, toRate);
 }

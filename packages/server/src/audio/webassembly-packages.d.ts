@@ -42,6 +42,20 @@ declare module "@echogarden/speex-resampler-wasm/simd" {
   export default load;
 }
 
+declare module "@echogarden/sonic-wasm" {
+  interface Sonic extends EmscriptenModule {
+    _sonicCreateStream(sampleRate: number, channels: number): number;
+    _sonicDestroyStream(stream: number): void;
+    _sonicSetSpeed(stream: number, speed: number): void;
+    /** Zero when memory ran out. */
+    _sonicWriteFloatToStream(stream: number, samples: number, length: number): number;
+    _sonicReadFloatFromStream(stream: number, samples: number, capacity: number): number;
+    _sonicFlushStream(stream: number): number;
+  }
+  const load: () => Promise<Sonic>;
+  export default load;
+}
+
 declare module "@evan/opus/wasm/index.mjs" {
   export class Encoder {
     constructor(options: { channels: 1 | 2; sample_rate: number; application: "voip" | "audio" });
