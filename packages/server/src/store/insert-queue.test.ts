@@ -135,9 +135,20 @@ describe("bounds", () => {
     inserts.hold();
     const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
     await assert.rejects(
-      queue.append(batch("c", Buffer.alloc(9000))),
+      queue.append(batch("a", Buffer.alloc(9000))),
       (error) => isAppError("overloaded")(error) && (error as AppError).retryAfterMs! > 0,
     );
+    inserts.letGo();
+    await Promise.all(running);
+    await queue.close();
+  });
+
+  test("floods that fill everything leave room for an organization that has little", async () => {
+    const { inserts, queue } = openQueue({ queueBytes: 20_000 });
+    inserts.hold();
+    const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
+    running.push(queue.append(batch("c", Buffer.alloc(3000))));
+    await assert.rejects(queue.append(batch("d", Buffer.alloc(9000))), isAppError("overloaded"));
     inserts.letGo();
     await Promise.all(running);
     await queue.close();

@@ -37,6 +37,8 @@ const parallelInserts = 2;
 const sweepMs = 100;
 const firstRetryMs = 100;
 const longestRetryMs = 2000;
+/** So much above the limit is for organizations that have less than their share waiting: floods do not shut them out. */
+const reserve = 1.25;
 /** What a batch costs in memory beside its bytes. */
 const batchOverheadBytes = 512;
 
@@ -117,7 +119,10 @@ export class InsertQueue {
         { retryAfterMs: 1000 },
       );
     }
-    if (this.#bytes > 0 && this.#bytes + size > queueBytes) {
+    const wanted = this.#bytes + size;
+    const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
+    const isWithinShare = own + size <= queueBytes / organizations && wanted <= reserve * queueBytes;
+    if (this.#bytes > 0 && wanted > queueBytes && !isWithinShare) {
       throw new AppError("overloaded", "Too much telemetry waits to be written. Send it again later.", {
         retryAfterMs: 2000,
       });

@@ -3,6 +3,7 @@
  * through a Scope.
  */
 import type { Scope } from "../tenant.ts";
+import type { ColumnBlock } from "./native-reader.ts";
 import type { TableName } from "./schema.ts";
 import type { Statement } from "./statement.ts";
 
@@ -45,6 +46,8 @@ export interface TenantReader {
   query<Shape extends object = Row>(statement: Statement, options?: QueryOptions): Promise<Shape[]>;
   /** The same, row by row, for answers that are large. Leaving the loop ends the query. */
   stream<Shape extends object = Row>(statement: Statement, options?: QueryOptions): AsyncIterable<Shape>;
+  /** The same as typed arrays, for answers with many numbers; see native-reader.ts for the types that it can read. */
+  columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
 }
 
 export interface StoreState {

@@ -3,9 +3,11 @@
  * bound organization, and the store filters every table by it once more, whatever the statement says.
  */
 import type { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
+import { readBlocks } from "./native-reader.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
 import { toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
@@ -35,7 +37,7 @@ function tableFilters(tables: readonly string[], organizationId: string): string
 }
 
 /** Numbers stay exact, maps keep their order, times are `seconds.nanoseconds`; one line a row. */
-const formatSettings: Settings = {
+const rowFormat: Settings = {
   default_format: "JSONCompactEachRowWithNames",
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_denormals: 1,
@@ -43,6 +45,8 @@ const formatSettings: Settings = {
   output_format_json_named_tuples_as_objects: 0,
   date_time_output_format: "unix_timestamp",
 };
+
+const columnFormat: Settings = { default_format: "Native" };
 
 async function* linesOf(body: Readable): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -73,7 +77,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   const { organizationId } = scope;
   const filters = tableFilters(options.tables, organizationId);
 
-  const open = (statement: Statement, query: QueryOptions): { body: Promise<Readable>; signal: AbortSignal } => {
+  const open = (statement: Statement, query: QueryOptions, format: Settings): Promise<Readable> => {
     const { text, parameters } = statement.render();
     if (!parameters.has(organizationParameterName)) {
       throw new AppError("internal", "A telemetry statement does not name the organization that it reads.");
@@ -87,7 +91,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     const signal = query.signal === undefined ? timeout : AbortSignal.any([timeout, query.signal]);
     const settings = {
       ...options.settings,
-      ...formatSettings,
+      ...format,
       final: query.duplicates === "kept" ? 0 : 1,
       max_execution_time: Math.max(1, Math.ceil(timeoutMs / 1000)),
       max_result_rows: query.maximumRows ?? defaultMaximumRows,
@@ -95,16 +99,15 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       result_overflow_mode: "throw",
       additional_table_filters: filters,
     };
-    return { body: options.connection.read({ text, parameters, settings, signal }), signal };
+    return options.connection.read({ text, parameters, settings, signal });
   };
 
   async function* stream<Shape extends object = Row>(
     statement: Statement,
     query: QueryOptions = {},
   ): AsyncGenerator<Shape> {
-    const { body } = open(statement, query);
     try {
-      yield* rowsOf<Shape>(await body);
+      yield* rowsOf<Shape>(await open(statement, query, rowFormat));
     } catch (error) {
       throw toReadError(error, query.signal);
     }
@@ -114,6 +117,13 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     stream,
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));
+    },
+    async columns(statement, query = {}) {
+      try {
+        return readBlocks(await buffer(await open(statement, query, columnFormat)));
+      } catch (error) {
+        throw toReadError(error, query.signal);
+      }
     },
   };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { cp, mkdir, rm, stat } from "node:fs/promises";
+import { cp, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
@@ -90,10 +90,8 @@ describe("the embedded store", () => {
     try {
       // The same sources where no package can be found.
       const source = fileURLToPath(new URL("../../src", import.meta.url));
-      await mkdir(join(directory, "store"));
       await cp(join(source, "errors.ts"), join(directory, "errors.ts"));
-      await cp(join(source, "store/store-error.ts"), join(directory, "store/store-error.ts"));
-      await cp(join(source, "store/embedded"), join(directory, "store/embedded"), { recursive: true });
+      await cp(join(source, "store"), join(directory, "store"), { recursive: true });
       const child = fork(join(directory, "store/embedded/main.ts"), [], { execArgv: [] });
       const answered = once(child, "message") as Promise<[FromEngine]>;
       child.send({

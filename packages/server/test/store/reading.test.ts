@@ -218,6 +218,51 @@ describe("answers", () => {
   });
 });
 
+describe("columns", () => {
+  test("keep every bit of numbers, and lists of them", async () => {
+    const blocks = await opened.store
+      .open(anybody)
+      .columns(
+        sql`SELECT number AS id, toFloat64(number) / 3 AS value, range(number) AS list, toString(number) AS text, toUInt8(number) AS small, reinterpretAsFloat64(toUInt64(9218868437227405314)) AS stale, fromUnixTimestamp64Nano(toInt64(number)) AS time, toLowCardinality(toString(number)) AS label, ${ownOrganization} AS own FROM numbers(4) ORDER BY number`,
+      );
+    assert.equal(blocks.length, 1);
+    const { rowCount, columns } = blocks[0]!;
+    assert.equal(rowCount, 4);
+    assert.deepEqual(columns.get("id"), BigUint64Array.of(0n, 1n, 2n, 3n));
+    assert.deepEqual(columns.get("value"), Float64Array.of(0, 1 / 3, 2 / 3, 1));
+    assert.deepEqual(columns.get("list"), {
+      ends: Float64Array.of(0, 1, 3, 6),
+      items: BigUint64Array.of(0n, 0n, 1n, 0n, 1n, 2n),
+    });
+    assert.deepEqual(columns.get("text"), ["0", "1", "2", "3"]);
+    assert.deepEqual(columns.get("label"), ["0", "1", "2", "3"]);
+    assert.deepEqual(columns.get("small"), Uint8Array.of(0, 1, 2, 3));
+    assert.deepEqual(columns.get("time"), BigInt64Array.of(0n, 1n, 2n, 3n));
+    const stale = new BigUint64Array((columns.get("stale") as Float64Array).buffer);
+    assert.equal(stale[0], 0x7ff0000000000002n);
+  });
+
+  test("come in several blocks when there are many rows, and none for no rows", async () => {
+    const reader = opened.store.open(anybody);
+    const many = await reader.columns(sql`SELECT number, ${ownOrganization} FROM numbers(200000)`, {
+      maximumRows: 200_000,
+    });
+    assert.equal(
+      many.reduce((sum, { rowCount }) => sum + rowCount, 0),
+      200_000,
+    );
+    assert.ok(many.length > 1);
+    assert.deepEqual(await reader.columns(sql`SELECT number, ${ownOrganization} FROM numbers(0)`), []);
+  });
+
+  test("of a type that has no array are a fault of the statement", async () => {
+    await assert.rejects(
+      opened.store.open(anybody).columns(sql`SELECT map('a', 1), ${ownOrganization}`),
+      isAppError("internal"),
+    );
+  });
+});
+
 describe("long queries", () => {
   const slow = sql`SELECT sum(sleepEachRow(0.1)) AS n, ${ownOrganization} AS own FROM numbers(600) SETTINGS max_block_size = 1`;
   const running = async (): Promise<number> => {

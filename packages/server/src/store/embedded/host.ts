@@ -9,6 +9,7 @@ import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { type TableName, tables } from "../schema.ts";
 import { StoreError } from "../store-error.ts";
 import type { Engine } from "./engine.ts";
 
@@ -23,9 +24,19 @@ export interface Host {
   close(): Promise<void>;
 }
 
-/** An insert as connection.ts writes it; anything else with a `query` in the URL is refused. */
-const insertPattern = /^(?<into>INSERT INTO \w+ \([\w, ]+\)) FORMAT Native$/;
+/** An insert as connection.ts writes it, with every column; anything else with a `query` in the URL is refused. */
+const insertPattern = /^(?<into>INSERT INTO (?<table>\w+) \([\w, ]+\)) FORMAT Native$/;
 const maximumStatementBytes = 8_388_608;
+const smallInsertBytes = 1_048_576;
+
+interface InsertStatement {
+  /** `INSERT INTO table (columns)` */
+  readonly into: string;
+  readonly table: TableName;
+  readonly settings: ReadonlyMap<string, string>;
+  readonly signal: AbortSignal;
+}
+
 /** Settings of the HTTP interface rather than of statements. */
 const interfaceSettings: ReadonlySet<string> = new Set([
   "query",
@@ -34,30 +45,37 @@ const interfaceSettings: ReadonlySet<string> = new Set([
   "enable_http_compression",
 ]);
 
+function quote(text: string): string {
+  return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+/** The rest of an insert that reads the table's columns, as blocks have them, from a file. */
+function selectFromFile(table: TableName, path: string): string {
+  const columns = Object.entries(tables[table].columns).map(([name, { type }]) => `${name} ${type.wire}`);
+  return `SELECT * FROM file(${quote(path)}, 'Native', ${quote(columns.join(", "))})`;
+}
+
 /** Rows wait in a file, beside the data: the engine reads binary formats from files alone. */
-async function insertRows(
-  { engine, spoolDirectory }: HostOptions,
-  {
-    request,
-    into,
-    settings,
-    signal,
-  }: { request: IncomingMessage; into: string; settings: Map<string, string>; signal: AbortSignal },
-): Promise<void> {
-  const path = join(spoolDirectory, randomUUID());
+async function insertRows(options: HostOptions, request: IncomingMessage, insert: InsertStatement): Promise<void> {
+  const { into, table, settings, signal } = insert;
+  const path = join(options.spoolDirectory, randomUUID());
+  const output = createWriteStream(path, { mode: 0o600 });
   try {
-    try {
-      await pipeline(request, createWriteStream(path, { mode: 0o600 }), { signal });
-    } catch (error) {
+    await pipeline(request, output, { signal }).catch((error: unknown) => {
       // A full disk here is what a full disk is in the engine.
       throw new StoreError("The rows cannot be taken.", { code: 243, cause: error });
-    }
-    const quotedPath = path.replaceAll("\\", "\\\\").replaceAll("'", "\\'");
-    const text = `${into} SELECT * FROM file('${quotedPath}', 'Native')`;
-    await engine.run({ text, settings, format: "Null" }, signal);
+    });
+    const text = `${into} ${selectFromFile(table, path)}`;
+    await options.engine.run({ text, settings: withThreads(settings, output.bytesWritten), format: "Null" }, signal);
   } finally {
     await rm(path, { force: true });
   }
+}
+
+/** Few rows are quicker without threads between them, which are started for each statement. */
+function withThreads(settings: ReadonlyMap<string, string>, bytes: number): ReadonlyMap<string, string> {
+  if (bytes > smallInsertBytes) return settings;
+  return new Map([...settings, ["max_threads", "1"], ["max_insert_threads", "1"]]);
 }
 
 async function readStatement(request: IncomingMessage): Promise<string> {
@@ -80,9 +98,11 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   }
   const query = url.searchParams.get("query");
   if (query !== null) {
-    const into = insertPattern.exec(query)?.groups?.["into"];
-    if (into === undefined) throw new StoreError("Only inserts may stand in the URL.", { code: 62 });
-    await insertRows(options, { request, into, settings, signal });
+    const { into, table = "" } = insertPattern.exec(query)?.groups ?? {};
+    if (into === undefined || !Object.hasOwn(tables, table)) {
+      throw new StoreError("Only inserts into the tables of telemetry may stand in the URL.", { code: 62 });
+    }
+    await insertRows(options, request, { into, table: table as TableName, settings, signal });
     return Buffer.alloc(0);
   }
   const text = await readStatement(request);
