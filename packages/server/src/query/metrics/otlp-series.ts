@@ -1,0 +1,205 @@
+/** Series of metrics that applications sent by OTLP, with Prometheus' names, labels and parts. */
+import { bind, ownOrganization, sql } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
+import { allOf, ofProject } from "../conditions.ts";
+import { readDescriptions } from "../descriptions.ts";
+import { labelsFrom, type Labels } from "../promql/series/labels.ts";
+import type { StoredSeries } from "../promql/storage.ts";
+import type { LabelMatcher } from "../promql/syntax/ast.ts";
+import { formatPlain } from "../promql/syntax/number-literal.ts";
+import { isMatchedBy } from "./label-matching.ts";
+import { toNativeHistogram } from "./native-histogram.ts";
+import { seenSince, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
+import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
+import {
+  readDistributions,
+  readValues,
+  type DistributionPoint,
+  type PointsRequest,
+  type ValuePoint,
+} from "./otlp-points.ts";
+import { buildSeries, mergeSeries, type Sample } from "./stored-series.ts";
+
+export interface OtlpRequest {
+  readonly names: readonly OtlpSeriesName[];
+  readonly matchers: readonly LabelMatcher[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly signal: AbortSignal;
+  readonly maxSeries: number;
+}
+
+export interface OtlpQuery {
+  readonly reader: TenantReader;
+  readonly project: string | undefined;
+}
+
+interface DescribedSeries {
+  readonly id: string;
+  readonly metric: string;
+  readonly unit: string;
+  readonly type: string;
+  readonly monotonic: boolean;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+interface SeriesRow extends OtlpSeriesRow {
+  readonly unit: string;
+  readonly type: string;
+  readonly monotonic: number;
+}
+
+const partLabels: ReadonlySet<string> = new Set(["__name__", "le", "quantile"]);
+
+/** The series of the metrics whose labels match, but for the labels of parts. */
+async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<DescribedSeries[]> {
+  const { fromMs, maxSeries, names, signal } = request;
+  const metrics = [...new Set(names.map(({ metric }) => metric.metric))];
+  const conditions = allOf([
+    sql`organization = ${ownOrganization}`,
+    ofProject(project),
+    sql`metric IN ${bind.texts(metrics)}`,
+    seenSince(fromMs),
+  ]);
+  const rows = await reader.query<SeriesRow>(
+    sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
+        mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
+      FROM series WHERE ${conditions}`,
+    { signal, duplicates: "kept", maximumRows: maxSeries },
+  );
+  const descriptions = await readDescriptions(reader, rows, signal);
+  const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
+  return rows
+    .map((row) => ({
+      id: row.series_id,
+      metric: row.metric,
+      unit: row.unit,
+      type: row.type,
+      monotonic: row.monotonic === 1,
+      labels: otlpLabels(row, descriptions),
+    }))
+    .filter(({ labels }) => isMatchedBy(labels, matchers));
+}
+
+/** The names' series that have points in the time. Errors as the store's. */
+export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): Promise<StoredSeries[]> {
+  if (request.names.length === 0) return [];
+  const series = await readSeries(request, query);
+  if (series.length === 0) return [];
+  const ofMetrics = (names: readonly OtlpSeriesName[]): PointsRequest => ({
+    ...request,
+    metrics: [...new Set(names.map(({ metric }) => metric.metric))],
+    seriesIds: series.map(({ id }) => id),
+  });
+  const plain = request.names.filter(({ part }) => part === "value");
+  const distributed = request.names.filter(({ part }) => part !== "value");
+  const [values, distributions] = await Promise.all([
+    plain.length === 0 ? new Map<string, ValuePoint[]>() : readValues(query.reader, ofMetrics(plain)),
+    distributed.length === 0
+      ? new Map<string, DistributionPoint[]>()
+      : readDistributions(query.reader, ofMetrics(distributed)),
+  ]);
+  const found = request.names.flatMap((name) =>
+    series
+      .filter((each) => belongsTo(each, name.metric))
+      .flatMap((each) =>
+        name.part === "value"
+          ? valueSeries(name, each, values.get(each.id) ?? [])
+          : distributionSeries(name, each, distributions.get(each.id) ?? []),
+      ),
+  );
+  const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
+  return mergeSeries(found.filter(({ labels }) => isMatchedBy(labels, matchers)));
+}
+
+function belongsTo(series: DescribedSeries, metric: OtlpMetric): boolean {
+  return (
+    series.metric === metric.metric &&
+    series.unit === metric.unit &&
+    series.type === metric.type &&
+    series.monotonic === metric.monotonic
+  );
+}
+
+function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, ...more: [string, string][]): Labels {
+  return labelsFrom([...series.labels, ...more, ["__name__", name]]);
+}
+
+function valueSeries(name: OtlpSeriesName, series: DescribedSeries, points: readonly ValuePoint[]): StoredSeries[] {
+  // Only what rises has a begin; a gauge's start time says nothing.
+  const samples = points.map((point) => ({ ...point, startMs: series.monotonic ? point.startMs : 0 }));
+  return buildSeries(labelsOf(name, series), samples);
+}
+
+function distributionSeries(
+  name: OtlpSeriesName,
+  series: DescribedSeries,
+  points: readonly DistributionPoint[],
+): StoredSeries[] {
+  const of = (value: (point: DistributionPoint) => Partial<Sample>): Sample[] =>
+    points.map((point) => ({
+      timeMs: point.timeMs,
+      startMs: point.startMs,
+      isStale: point.isStale,
+      value: 0,
+      ...value(point),
+    }));
+  switch (name.part) {
+    case "count":
+      return buildSeries(
+        labelsOf(name, series),
+        of(({ count }) => ({ value: count })),
+      );
+    case "sum":
+      return buildSeries(
+        labelsOf(name, series),
+        of(({ sum }) => ({ value: sum })),
+      );
+    case "native":
+      return buildSeries(
+        labelsOf(name, series),
+        of((point) => ({ histogram: point.isStale ? null : toNativeHistogram(point) })),
+      );
+    case "bucket":
+      return parted(points, ({ bounds }) => [...bounds, Infinity]).flatMap((bound) =>
+        buildSeries(
+          labelsOf(name, series, ["le", formatPlain(bound)]),
+          of((point) => ({ value: countUpTo(point, bound) })),
+        ),
+      );
+    default:
+      return parted(points, ({ quantiles }) => quantiles).flatMap((quantile) =>
+        buildSeries(
+          labelsOf(name, series, ["quantile", formatPlain(quantile)]),
+          of((point) => ({ value: point.quantileValues[point.quantiles.indexOf(quantile)] ?? Number.NaN, startMs: 0 })),
+        ),
+      );
+  }
+}
+
+function parted(
+  points: readonly DistributionPoint[],
+  values: (point: DistributionPoint) => readonly number[],
+): number[] {
+  return [...new Set(points.flatMap(values))].sort((left, right) => left - right);
+}
+
+/** Observations at or below a bound; a point without that bound tells of the next lower one. */
+function countUpTo({ bounds, count, counts }: DistributionPoint, bound: number): number {
+  if (bound === Infinity) return count;
+  let sum = 0;
+  for (const [index, each] of bounds.entries()) {
+    if (each > bound) break;
+    sum += counts[index] ?? 0;
+  }
+  return sum;
+}
+
+/** The label sets of the names' series, whether or not they have points in the time. */
+export async function otlpLabelSets(request: OtlpRequest, query: OtlpQuery): Promise<Labels[]> {
+  if (request.names.length === 0) return [];
+  const series = await readSeries(request, query);
+  return request.names.flatMap((name) =>
+    series.filter((each) => belongsTo(each, name.metric)).map((each) => labelsOf(name, each)),
+  );
+}

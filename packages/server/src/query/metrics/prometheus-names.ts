@@ -1,0 +1,96 @@
+/**
+ * OpenTelemetry's names of metrics and attributes as Prometheus' names of metrics and labels.
+ * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#otlp-metric-points-to-prometheus
+ */
+
+/** UCUM units that have a word of their own; others stay as they are. */
+const unitWords: ReadonlyMap<string, string> = new Map([
+  ["d", "days"],
+  ["h", "hours"],
+  ["min", "minutes"],
+  ["s", "seconds"],
+  ["ms", "milliseconds"],
+  ["us", "microseconds"],
+  ["ns", "nanoseconds"],
+  ["By", "bytes"],
+  ["KiBy", "kibibytes"],
+  ["MiBy", "mebibytes"],
+  ["GiBy", "gibibytes"],
+  ["TiBy", "tebibytes"],
+  ["KBy", "kilobytes"],
+  ["MBy", "megabytes"],
+  ["GBy", "gigabytes"],
+  ["TBy", "terabytes"],
+  ["m", "meters"],
+  ["V", "volts"],
+  ["A", "amperes"],
+  ["J", "joules"],
+  ["W", "watts"],
+  ["g", "grams"],
+  ["Cel", "celsius"],
+  ["Hz", "hertz"],
+  ["1", ""],
+  ["%", "percent"],
+]);
+
+/** Units behind a slash. */
+const perUnitWords: ReadonlyMap<string, string> = new Map([
+  ["s", "second"],
+  ["m", "minute"],
+  ["h", "hour"],
+  ["d", "day"],
+  ["w", "week"],
+  ["mo", "month"],
+  ["y", "year"],
+]);
+
+export interface NamedMetric {
+  /** OpenTelemetry's name. */
+  readonly name: string;
+  /** UCUM. */
+  readonly unit: string;
+  /** A sum that only rises. */
+  readonly isCounter: boolean;
+  readonly isGauge: boolean;
+}
+
+/** The metric's name in PromQL: `http.server.duration` in `ms` is `http_server_duration_milliseconds`. */
+export function metricName({ isCounter, isGauge, name, unit }: NamedMetric): string {
+  let words = name.split(/[^A-Za-z0-9:]+/).filter((word) => word !== "");
+  for (const word of unitSuffix(unit)) if (!words.includes(word)) words.push(word);
+  if (isCounter) words = [...words.filter((word) => word !== "total"), "total"];
+  if (isGauge && unit === "1") words = [...words.filter((word) => word !== "ratio"), "ratio"];
+  const joined = words.join("_");
+  return /^\d/.test(joined) ? `_${joined}` : joined;
+}
+
+/** A unit's words: those of `m/s` are `meters` and `per_second`. What stands in braces says what is counted, and goes. */
+function unitSuffix(unit: string): string[] {
+  const [main = "", per] = unit.replaceAll(/\{[^}]*\}/g, "").split("/", 2);
+  const mainWord = unitWords.get(main.trim()) ?? cleanUnit(main);
+  const perWord = per === undefined ? "" : (perUnitWords.get(per.trim()) ?? cleanUnit(per));
+  return [mainWord, perWord === "" ? "" : `per_${perWord}`].filter((word) => word !== "");
+}
+
+function cleanUnit(unit: string): string {
+  return unit.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
+}
+
+/** An attribute's name as a label: `http.route` is `http_route`, `2xx` is `key_2xx`. */
+export function labelName(attribute: string): string {
+  const name = attribute.replaceAll(/[^A-Za-z0-9_]/g, "_");
+  const isPlain = /^[A-Za-z]/.test(name) || name.startsWith("__");
+  return isPlain ? name : /^\d/.test(name) || name.startsWith("_") ? `key_${name.replace(/^_/, "")}` : name;
+}
+
+/** Attributes as labels; values of attributes that get the same label are joined in the order of their names. */
+export function attributeLabels(attributes: Iterable<readonly [name: string, value: string]>): Map<string, string> {
+  const labels = new Map<string, string>();
+  const sorted = [...attributes].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));
+  for (const [attribute, value] of sorted) {
+    const name = labelName(attribute);
+    const before = labels.get(name);
+    labels.set(name, before === undefined ? value : `${before};${value}`);
+  }
+  return labels;
+}

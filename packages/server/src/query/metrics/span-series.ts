@@ -1,0 +1,171 @@
+/**
+ * Series over spans as samples. Each sample is a delta: what the spans added that ended in one millisecond, with a start
+ * just before it, so that the engine's rate and increase add up the deltas and invent nothing. For those two functions a
+ * sample of zero stands at the end of each window, since a count that did not change is known to be the same.
+ */
+import { bind, sql, type Statement } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
+import { labelsFrom, type Labels } from "../promql/series/labels.ts";
+import type { SelectRequest, StoredSeries } from "../promql/storage.ts";
+import { formatPlain } from "../promql/syntax/number-literal.ts";
+import { isMatchedBy } from "./label-matching.ts";
+import type { SpanLabel } from "./span-labels.ts";
+import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
+import { bucketOf, endMs, labelList, selectionCondition } from "./span-selection.ts";
+
+export interface SpanQuery {
+  readonly reader: TenantReader;
+  /** Undefined: all projects of the organization. */
+  readonly project: string | undefined;
+  /** Labels that the query mentions anywhere. */
+  readonly namedLabels: ReadonlySet<string>;
+}
+
+interface SampleRow {
+  readonly label_values: readonly string[];
+  readonly bucket: number | string;
+  readonly times: readonly string[];
+  readonly amounts: readonly (number | string)[];
+}
+
+/** Half a millisecond: less than the distance of two samples. */
+const startBeforeMs = 0.5;
+
+/** The labels of a metric's series in one query. */
+export function seriesLabels(metric: SpanMetric, namedLabels: ReadonlySet<string>): readonly SpanLabel[] {
+  return [...metric.labels, ...metric.labelsWhenNamed.filter((label) => namedLabels.has(label))];
+}
+
+/** The samples of the series of one name. Errors as the store's. */
+export async function selectSpanSeries(
+  { metric, name, part }: SpanSeriesName,
+  request: SelectRequest,
+  { namedLabels, project, reader }: SpanQuery,
+): Promise<StoredSeries[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = seriesLabels(metric, namedLabels);
+  const rows = await reader.query<SampleRow>(samplesStatement(metric, { labels, condition, part }), {
+    signal: request.signal,
+    maximumRows: request.hints.maxSeries,
+  });
+  const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
+  const build = { name, labels, windowEnds, isDelta: metric.type !== "gauge" };
+  if (part !== "bucket") return rows.map((row) => toSeries(row, build));
+  return bucketSeries(rows, build).filter(({ labels: each }) => matchesLe(each, request));
+}
+
+interface SamplesParts {
+  readonly labels: readonly SpanLabel[];
+  readonly condition: Statement;
+  readonly part: SpanSeriesName["part"];
+}
+
+function samplesStatement(metric: SpanMetric, { condition, labels, part }: SamplesParts): Statement {
+  const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
+  const total = metric.type === "gauge" ? sql`max(${amount})` : sql`sum(${amount})`;
+  const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
+  return sql`SELECT label_values, bucket, groupArray(ended) AS times, groupArray(amount) AS amounts FROM (
+      SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
+      FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, ended
+    ) GROUP BY label_values, bucket`;
+}
+
+interface Build {
+  readonly name: string;
+  readonly labels: readonly SpanLabel[];
+  readonly windowEnds: readonly number[];
+  readonly isDelta: boolean;
+}
+
+function toLabels(values: readonly string[], { labels, name }: Build, le?: number): Labels {
+  const entries = labels.map((label, index): [string, string] => [label, values[index]!]);
+  if (le !== undefined) entries.push(["le", formatPlain(le)]);
+  return labelsFrom([["__name__", name], ...entries]);
+}
+
+function toSeries(row: SampleRow, build: Build): StoredSeries {
+  return fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
+}
+
+function samplesOf({ amounts, times }: SampleRow): Map<number, number> {
+  return new Map(times.map((time, index) => [Number(time), Number(amounts[index])]));
+}
+
+function fromSamples(
+  labels: Labels,
+  samples: ReadonlyMap<number, number>,
+  { isDelta, windowEnds }: Build,
+): StoredSeries {
+  const all = new Map(samples);
+  for (const end of windowEnds) if (!all.has(end)) all.set(end, 0);
+  const timestampsMs = Float64Array.from(all.keys()).sort();
+  const values = timestampsMs.map((time) => all.get(time)!);
+  if (!isDelta) return { labels, timestampsMs, values };
+  return { labels, timestampsMs, values, startTimestampsMs: timestampsMs.map((time) => time - startBeforeMs) };
+}
+
+/** A histogram's buckets are cumulative: what falls into one counts in all that are higher. */
+function bucketSeries(rows: readonly SampleRow[], build: Build): StoredSeries[] {
+  const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
+  return [...byLabels.values()].flatMap((group) => {
+    const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row)]));
+    const running = new Map<number, number>();
+    const times = group.flatMap((row) => row.times.map(Number));
+    for (const time of times) running.set(time, 0);
+    return [...bucketBounds, Infinity].map((bound) => {
+      for (const [time, amount] of byBound.get(bound) ?? []) running.set(time, running.get(time)! + amount);
+      return fromSamples(toLabels(group[0]!.label_values, build, bound), running, build);
+    });
+  });
+}
+
+/** A number of the store's JSON, where infinity is text. */
+export function toNumber(value: number | string): number {
+  if (typeof value === "number") return value;
+  return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
+function matchesLe(labels: Labels, { matchers }: Pick<SelectRequest, "matchers">): boolean {
+  return isMatchedBy(
+    labels,
+    matchers.filter(({ name }) => name === "le"),
+  );
+}
+
+const maximumWindowEnds = 11_000;
+
+/** The ends of the windows of rate and increase, as far as they can be known: inside subqueries they are multiples of the step. */
+function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
+  if (hints.rangeMs === 0 || (hints.function !== "rate" && hints.function !== "increase")) return [];
+  const first = fromMs + hints.rangeMs - 1;
+  if (hints.stepMs === 0 || first === toMs) return [toMs];
+  const ends: number[] = [];
+  for (let end = first; end <= toMs && ends.length <= maximumWindowEnds; end += hints.stepMs) ends.push(end);
+  for (let end = Math.ceil(first / hints.stepMs) * hints.stepMs; end <= toMs; end += hints.stepMs) {
+    if (ends.length > 2 * maximumWindowEnds) break;
+    ends.push(end);
+  }
+  return ends;
+}
+
+/** The different label sets of a name's series, for lists of series and labels. */
+export async function spanLabelSets(
+  { metric, name, part }: SpanSeriesName,
+  request: Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal"> & { readonly maxSeries: number },
+  { namedLabels, project, reader }: SpanQuery,
+): Promise<Labels[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = seriesLabels(metric, namedLabels);
+  const rows = await reader.query<{ label_values: string[] }>(
+    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}
+      LIMIT ${bind.uint32(request.maxSeries)}`,
+    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+  );
+  const build = { name, labels, windowEnds: [], isDelta: true };
+  if (part !== "bucket") return rows.map((row) => toLabels(row.label_values, build));
+  return rows
+    .flatMap((row) => [...bucketBounds, Infinity].map((bound) => toLabels(row.label_values, build, bound)))
+    .filter((each) => matchesLe(each, request));
+}

@@ -1,0 +1,53 @@
+/** Samples as the columns that the engine takes. */
+import type { FloatHistogram } from "../promql/histogram/float-histogram.ts";
+import type { Labels } from "../promql/series/labels.ts";
+import { markStale, type StoredSeries } from "../promql/storage.ts";
+
+export interface Sample {
+  readonly timeMs: number;
+  /** 0 when unknown. */
+  readonly startMs: number;
+  readonly isStale: boolean;
+  readonly value: number;
+  readonly histogram?: FloatHistogram | null;
+}
+
+/** One series of samples in rising order of time; none without samples. */
+export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredSeries[] {
+  if (samples.length === 0) return [];
+  const values = Float64Array.from(samples, ({ value }) => value);
+  for (const [index, { isStale }] of samples.entries()) if (isStale) markStale(values, index);
+  const hasStarts = samples.some(({ startMs }) => startMs !== 0);
+  const hasHistograms = samples.some(({ histogram }) => histogram != null);
+  return [
+    {
+      labels,
+      timestampsMs: Float64Array.from(samples, ({ timeMs }) => timeMs),
+      values,
+      startTimestampsMs: hasStarts ? Float64Array.from(samples, ({ startMs }) => startMs) : undefined,
+      histograms: hasHistograms ? samples.map(({ histogram }) => histogram ?? null) : undefined,
+    },
+  ];
+}
+
+/** Series of the same labels as one: sent by processes that nothing tells apart. */
+export function mergeSeries(series: readonly StoredSeries[]): StoredSeries[] {
+  const byLabels = Map.groupBy(series, ({ labels }) => labels.key);
+  return [...byLabels.values()].map((group) => (group.length === 1 ? group[0]! : merged(group)));
+}
+
+function merged(group: readonly StoredSeries[]): StoredSeries {
+  const order = group
+    .flatMap((each) => Array.from(each.timestampsMs, (timeMs, index) => ({ each, index, timeMs })))
+    .sort((left, right) => left.timeMs - right.timeMs);
+  const kept = order.filter(({ timeMs }, at) => order[at + 1]?.timeMs !== timeMs);
+  return {
+    labels: group[0]!.labels,
+    timestampsMs: Float64Array.from(kept, ({ timeMs }) => timeMs),
+    values: Float64Array.from(kept, ({ each, index }) => each.values[index]!),
+    startTimestampsMs: Float64Array.from(kept, ({ each, index }) => each.startTimestampsMs?.[index] ?? 0),
+    histograms: group.some(({ histograms }) => histograms !== undefined)
+      ? kept.map(({ each, index }) => each.histograms?.[index] ?? null)
+      : undefined,
+  };
+}
