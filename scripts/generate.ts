@@ -11,6 +11,7 @@ import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/
 import { ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
+import { MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery, TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
@@ -49,6 +50,8 @@ const files: Generated[] = [
         ModelList: ModelList.json,
         LogsQuery: LogsQuery.json,
         LogsAnswer: LogsAnswer.json,
+        MetricsQuery: MetricsQuery.json,
+        MetricsAnswer: MetricsAnswer.json,
         TracesQuery: TracesQuery.json,
         TracesAnswer: TracesAnswer.json,
       }),

@@ -19,6 +19,8 @@ import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
+import { createMetricPresets } from "./query/metrics/metric-presets.ts";
+import { metricsRoutes } from "./query/metrics/routes.ts";
 import { queryRoutes } from "./query/routes.ts";
 import { createTracePresets } from "./query/trace-presets.ts";
 import { createMetrics } from "./status/metrics.ts";
@@ -74,6 +76,10 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
   });
+  const metricPresets = createMetricPresets({
+    tokenPrices: config.telemetry.token_prices,
+    configured: config.telemetry.metric_presets,
+  });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
@@ -116,6 +122,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
         ...chatRoutes(chat),
         ...catalogRoutes(registry),
         ...queryRoutes({ store, tracePresets }),
+        ...metricsRoutes({ store, presets: metricPresets }),
         ...otlp.routes,
         ...tenancyRoutes(control),
         ...statusRoutes({

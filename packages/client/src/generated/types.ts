@@ -400,6 +400,58 @@ export interface LogsAnswer {
   };
 }
 
+/** A query of a metric. */
+export interface MetricsQuery {
+  /** Which metric: a name of docs/metrics.md, or one that the server's configuration adds. */
+  metric: string;
+  /** The key's own organization, which is also the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  project_name?: string | null;
+  /** Only what this agent did. */
+  agent_name?: string | null;
+  /** Only what agents of this class did, for example `ToolUseAgent`. */
+  agent_class?: string | null;
+  /** Only calls of this model. */
+  model_key?: string | null;
+  /** Only this session. */
+  session_id?: string | null;
+  /** How it ended, for metrics of agents. Default `success`. */
+  status?: "success" | "failure" | "timeout" | null;
+  /** Why content was refused, for `rai_rejection_total`. */
+  category?: "harassment" | "hate" | "self-harm" | "sexual" | "violence" | "illicit" | null;
+  /** For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95". */
+  percentile?: string | number | null;
+  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h". */
+  time_window?: string | null;
+  /** When given, the answer is a series of values this far apart over `time_window`, for example `"15m"`. Null or empty: "1h". */
+  step?: string | null;
+}
+
+/** A metric in Prometheus' form. */
+export interface MetricsAnswer {
+  /** Always `success`; a failure is an error answer. */
+  status: "success";
+  /** The PromQL query that was executed. */
+  query: string;
+  /** The result. */
+  data: {
+    /** `vector`: one value a series, at the present. `matrix`: values over time, when `step` was given. */
+    resultType: "vector" | "matrix";
+    /** The series, sorted by their labels; none when there is nothing to tell. */
+    result: {
+      /** The series' labels. */
+      metric: Record<string, string>;
+      /** Of a vector: a time in seconds since 1970 and a number as text. */
+      value?: (number | string)[];
+      /** Of a matrix: the values in order of time. */
+      values?: ((number | string)[])[];
+    }[];
+    /** Always empty. */
+    analysis: Record<string, unknown>;
+  };
+}
+
 /** A query of traces. */
 export interface TracesQuery {
   /** Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds. */

@@ -3,6 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
+import { queryMetrics } from "./observability-metrics.ts";
 import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
@@ -13,6 +14,7 @@ export const operations: readonly Operation[] = [
   listModels,
   getModel,
   queryLogs,
+  queryMetrics,
   queryTraces,
   exportTraces,
   exportLogs,

@@ -12,11 +12,12 @@ export const severities = ["debug", "info", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
 /** An optional member; null stands for absent. */
-function optional<const Member extends TSchema>(member: Member, description: string) {
+export function optional<const Member extends TSchema>(member: Member, description: string) {
   return Type.Optional(Type.Union([member, Type.Null()], { description }));
 }
 
-const tenantFilters = {
+/** Of every query of telemetry. */
+export const tenantFilters = {
   organization_id: optional(
     Type.String(),
     "The key's own organization, which is also the default; any other is refused.",

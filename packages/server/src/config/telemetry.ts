@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { bytes, milliseconds } from "./quantities.ts";
 import { secret } from "./secret.ts";
+import { metricPresets, tokenPrices } from "./metric-presets.ts";
 import { tracePresets } from "./trace-presets.ts";
 
 const clickhouse = Type.Object(
@@ -58,6 +59,8 @@ export const telemetry = Type.Object(
     ),
     slow_trace_ms: milliseconds(10_000, "A span that takes this long makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,
+    metric_presets: metricPresets,
+    token_prices: tokenPrices,
   },
   { default: {}, description: "Where telemetry is kept and how much may wait to be written." },
 );

@@ -1,0 +1,102 @@
+/**
+ * The query of metrics by name. Answers have the shape of Prometheus' query API
+ * (https://prometheus.io/docs/prometheus/latest/querying/api/), with the query that was executed beside it.
+ */
+import { Type } from "typebox";
+import { optional, tenantFilters } from "./observability.ts";
+import { operation } from "./operation.ts";
+import { schema, type TypeOf } from "./schema.ts";
+
+const filter = (description: string) => optional(Type.String({ minLength: 1 }), description);
+
+export const MetricsQuery = schema(
+  Type.Object(
+    {
+      metric: Type.String({
+        minLength: 1,
+        description: "Which metric: a name of docs/metrics.md, or one that the server's configuration adds.",
+      }),
+      ...tenantFilters,
+      agent_name: filter("Only what this agent did."),
+      agent_class: filter("Only what agents of this class did, for example `ToolUseAgent`."),
+      model_key: filter("Only calls of this model."),
+      session_id: filter("Only this session."),
+      status: optional(
+        Type.Enum(["success", "failure", "timeout"]),
+        "How it ended, for metrics of agents. Default `success`.",
+      ),
+      category: optional(
+        Type.Enum(["harassment", "hate", "self-harm", "sexual", "violence", "illicit"]),
+        "Why content was refused, for `rai_rejection_total`.",
+      ),
+      percentile: optional(
+        Type.Union([Type.String(), Type.Number()]),
+        'For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95".',
+      ),
+      time_window: optional(
+        Type.String(),
+        'How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h".',
+      ),
+      step: optional(
+        Type.String(),
+        'When given, the answer is a series of values this far apart over `time_window`, for example `"15m"`. Null or empty: "1h".',
+      ),
+    },
+    { additionalProperties: false, description: "A query of a metric." },
+  ),
+);
+export type MetricsQuery = TypeOf<typeof MetricsQuery>;
+
+const sample = (description: string) =>
+  Type.Array(Type.Union([Type.Number(), Type.String()]), { minItems: 2, maxItems: 2, description });
+
+export const MetricsAnswer = schema(
+  Type.Object(
+    {
+      status: Type.Literal("success", { description: "Always `success`; a failure is an error answer." }),
+      query: Type.String({ description: "The PromQL query that was executed." }),
+      data: Type.Object(
+        {
+          resultType: Type.Enum(["vector", "matrix"], {
+            description:
+              "`vector`: one value a series, at the present. `matrix`: values over time, when `step` was given.",
+          }),
+          result: Type.Array(
+            Type.Object(
+              {
+                metric: Type.Record(Type.String(), Type.String(), { description: "The series' labels." }),
+                value: Type.Optional(sample("Of a vector: a time in seconds since 1970 and a number as text.")),
+                values: Type.Optional(
+                  Type.Array(sample("A time in seconds since 1970 and a number as text."), {
+                    description: "Of a matrix: the values in order of time.",
+                  }),
+                ),
+              },
+              { description: "A series." },
+            ),
+            { description: "The series, sorted by their labels; none when there is nothing to tell." },
+          ),
+          analysis: Type.Record(Type.String(), Type.Unknown(), { description: "Always empty." }),
+        },
+        { description: "The result." },
+      ),
+    },
+    { description: "A metric in Prometheus' form." },
+  ),
+);
+export type MetricsAnswer = TypeOf<typeof MetricsAnswer>;
+
+export const queryMetrics = operation({
+  id: "queryMetrics",
+  method: "POST",
+  path: "/observability/metrics",
+  tag: "Observability",
+  summary: "Query metrics",
+  description:
+    "A metric of the key's organization by its name. The parameters may also stand in the query string; the body's win.",
+  permission: "telemetry_read",
+  body: MetricsQuery,
+  queryAsBody: true,
+  answer: { type: "application/json", schema: MetricsAnswer, description: "The metric's values." },
+  example: { metric: "token_consumption", time_window: "24h", step: "1h" },
+});

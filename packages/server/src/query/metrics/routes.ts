@@ -1,0 +1,13 @@
+/** The operations that read metrics, and who serves them. */
+import { queryMetrics } from "../../api/observability-metrics.ts";
+import { route, type Route } from "../../http/route.ts";
+import { queryPreset, type MetricsParts } from "./query-presets.ts";
+
+export function metricsRoutes(parts: MetricsParts): Route[] {
+  return [
+    route(queryMetrics, async ({ body, scope, signal }) => ({
+      kind: "json",
+      value: await queryPreset(parts, body, { scope, signal, nowMs: Date.now() }),
+    })),
+  ];
+}
