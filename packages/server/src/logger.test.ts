@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { Writable } from "node:stream";
 import { test } from "node:test";
 import { createLogger, redactText } from "./logger.ts";
@@ -28,4 +30,18 @@ test("no secret reaches the log, wherever it was put", () => {
 
 test("text without secrets stays as it is", () => {
   assert.equal(redactText('{"task":"sk-short","model":"gpt"}'), '{"task":"sk-short","model":"gpt"}');
+});
+
+test("a process ends even when nobody reads its log", async () => {
+  const module = new URL("./logger.ts", import.meta.url).href;
+  const script = `
+    const { createLogger } = await import(${JSON.stringify(module)});
+    const logger = createLogger("info");
+    for (let line = 0; line < 10_000; line++) logger.info({ text: "x".repeat(1000) }, "a line");
+    await logger.close();
+    process.exit(7);`;
+  // The pipe of standard error is never read, and stays open.
+  const child = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: ["ignore", "ignore", "pipe"] });
+  child.stderr.pause();
+  assert.deepEqual(await once(child, "exit"), [7, null]);
 });

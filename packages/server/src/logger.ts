@@ -2,6 +2,7 @@
  * The log: one JSON object a line. `error` means that a person must act, `warn` that something healed,
  * `info` is one wide line a request. Secrets are removed here, in one place.
  */
+import { setTimeout } from "node:timers/promises";
 import pino from "pino";
 
 export type LogFields = Record<string, unknown>;
@@ -16,6 +17,8 @@ export interface Logger {
 /** A logger whose level can change while the server runs. */
 export interface LeveledLogger extends Logger {
   setLevel(level: LogLevel): void;
+  /** Writes what waits to standard error, for a short time if nobody reads it. Nothing may be logged afterwards. */
+  close(): Promise<void>;
 }
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
@@ -51,21 +54,42 @@ function describeError(error: unknown): unknown {
 const bufferBytes = 32_768;
 const flushIntervalMs = 50;
 
-function bufferedStandardError(): pino.DestinationStream {
+/** Longest wait, at the end, for whoever reads the log. */
+const closeTimeoutMs = 2_000;
+/** More than this that nobody reads is dropped rather than kept in memory. */
+const waitingBytes = 16_777_216;
+
+interface Destination extends pino.DestinationStream {
+  close(): Promise<void>;
+}
+
+function bufferedStandardError(): Destination {
   const file = pino.destination({
     dest: 2,
     sync: false,
     minLength: bufferBytes,
     maxWrite: 2 * bufferBytes,
+    maxLength: waitingBytes,
     periodicFlush: flushIntervalMs,
     contentMode: "buffer",
   });
-  // Given text, it would measure and copy all that waits with every line: half of a call's memory, a tenth of its time.
-  return { write: (line) => file.write(Buffer.from(line) as unknown as string) };
+  return {
+    // Given text, it would measure and copy all that waits with every line: half of a call's memory, a tenth of its time.
+    write: (line) => file.write(Buffer.from(line) as unknown as string),
+    async close() {
+      const flushed = new Promise<void>((resolve) => {
+        file.flush(() => resolve());
+      });
+      await Promise.race([flushed, setTimeout(closeTimeoutMs, undefined, { ref: false })]);
+      // Pino would otherwise write the rest at the process's end and block there for as long as nobody reads.
+      file.destroy();
+    },
+  };
 }
 
 /** A logger that writes to `destination` (a stream; standard error when absent, so that standard output stays the user's). */
 export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): LeveledLogger {
+  const standardError = destination === undefined ? bufferedStandardError() : undefined;
   const logger = pino(
     {
       level,
@@ -75,12 +99,13 @@ export function createLogger(level: LogLevel, destination?: NodeJS.WritableStrea
       serializers: { error: describeError },
       hooks: { streamWrite: redactText },
     },
-    destination ?? bufferedStandardError(),
+    destination ?? standardError,
   );
   return Object.assign(logger, {
     setLevel(next: LogLevel) {
       logger.level = next;
     },
+    close: async () => standardError?.close(),
   });
 }
 

@@ -39,18 +39,22 @@ export async function serve({ configPath, overrides, signal, onReady }: ServeOpt
   const { config } = loaded;
   if (config === undefined) throw new InvalidConfigError(loaded.problems.map(formatProblem));
   const logger = createLogger(config.server.log_level);
-  const app = await startApp({ config, logger, version: readVersion() });
-  const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
   try {
-    logger.info({ host: app.host, port: app.port }, "the server takes calls");
-    onReady(app);
-    if (!signal.aborted) await once(signal, "abort");
-    logger.info({}, "the server is shutting down");
+    const app = await startApp({ config, logger, version: readVersion() });
+    const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
+    try {
+      logger.info({ host: app.host, port: app.port }, "the server takes calls");
+      onReady(app);
+      if (!signal.aborted) await once(signal, "abort");
+      logger.info({}, "the server is shutting down");
+    } finally {
+      await watch.close();
+      await app.close();
+    }
+    logger.info({}, "the server has ended");
   } finally {
-    await watch.close();
-    await app.close();
+    await logger.close();
   }
-  logger.info({}, "the server has ended");
 }
 
 function readVersion(): string {
