@@ -67,7 +67,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
     },
     logger,
     onStart: () => readiness.reachable(),
-    onEnd: (reason) => readiness.lost(reason),
+    onEnd: (reason, isFinal) => readiness.lost(reason, isFinal),
   });
   return {
     connection: createConnection({

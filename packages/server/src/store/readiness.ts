@@ -27,6 +27,7 @@ export class Readiness {
   readonly #logger: Logger;
   readonly #closing = new AbortController();
   #isReachable = false;
+  #isHopeless = false;
   #wake: () => void = () => {};
   #ready = Promise.withResolvers<void>();
   #isReady = false;
@@ -45,9 +46,10 @@ export class Readiness {
     this.#wake();
   }
 
-  /** What there was is gone; `reachable` says when it is back. */
-  lost(reason: string): void {
+  /** What there was is gone; `reachable` says when it is back, unless that is the end of it. */
+  lost(reason: string, isFinal: boolean): void {
     this.#isReachable = false;
+    this.#isHopeless = isFinal;
     this.#setDown(reason);
   }
 
@@ -73,7 +75,8 @@ export class Readiness {
 
   /** @throws AppError overloaded when the store has been down for longer than a sender would wait */
   requireHope(waitMs: number): void {
-    if (this.#isReady || performance.now() - this.#downSinceMs < waitMs) return;
+    if (this.#isReady) return;
+    if (!this.#isHopeless && performance.now() - this.#downSinceMs < waitMs) return;
     throw new AppError("overloaded", this.#reason, { retryAfterMs: 5000 });
   }
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { cp, rm, stat } from "node:fs/promises";
+import { cp, readdir, rm, stat, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/logger.ts";
 import { createConnection } from "../../src/store/connection.ts";
 import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
 import type { FromEngine } from "../../src/store/embedded/protocol.ts";
@@ -83,6 +84,38 @@ describe("the embedded store", () => {
       "long\n",
     );
     await connection.close();
+  });
+
+  test("tells operators of damaged parts, and goes on with the rest", async () => {
+    const directory = await temporaryDirectory();
+    try {
+      {
+        await using opened = await openTestStore({ directory });
+        for (const name of ["good", "bad"])
+          await opened.store.append(spanBatch(`org_${name}`, numberedSpans(name, 10)));
+      }
+      const table = join(directory, "telemetry/clickhouse/data/default/spans");
+      const second = (await readdir(table)).find((name) => /_2_2_\d+$/.test(name));
+      await truncate(join(table, second!, "data.bin"), 10);
+      const errors: string[] = [];
+      const damaged = Promise.withResolvers<void>();
+      await using opened = await openTestStore({
+        directory,
+        logger: {
+          ...silentLogger,
+          error(_fields, message) {
+            errors.push(message);
+            damaged.resolve();
+          },
+        },
+      });
+      await damaged.promise;
+      assert.match(errors[0]!, /damaged/);
+      assert.equal((await countSpans(opened.store, "org_good")).size, 10);
+      assert.equal((await countSpans(opened.store, "org_bad")).size, 0);
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
   });
 
   test("says that the package is missing when it is", async () => {

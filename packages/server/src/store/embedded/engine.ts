@@ -23,6 +23,8 @@ export interface StatementRequest {
   readonly settings: ReadonlyMap<string, string>;
   /** Name of the format in which rows are answered. */
   readonly format: string;
+  /** Tenants' reads wait for each other, never what the server itself needs: writing, and looking whether all is well. */
+  readonly lane: "read" | "own";
 }
 
 export interface Engine {
@@ -33,8 +35,8 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Threads of libuv serve statements and files: fewer statements at once than UV_THREADPOOL_SIZE. */
-const maximumStatements = 12;
+/** Threads of libuv serve statements and files: together fewer than UV_THREADPOOL_SIZE. */
+const maximumStatements = { read: 8, own: 6 };
 
 const settingName = /^[a-z][a-z0-9_]{0,100}$/;
 
@@ -93,7 +95,7 @@ export async function openEngine({ library, dataDirectory, memoryBytes }: Engine
   } catch (error) {
     throw toStoreError(error);
   }
-  const takeTurn = createTurns(maximumStatements);
+  const takeTurn = { read: createTurns(maximumStatements.read), own: createTurns(maximumStatements.own) };
   const end = new AbortController();
 
   const execute = async (session: Session, text: string, format: string): Promise<ChdbResult> => {
@@ -113,8 +115,8 @@ export async function openEngine({ library, dataDirectory, memoryBytes }: Engine
     }
   };
 
-  const run = ({ text, settings, format }: StatementRequest, signal: AbortSignal): Promise<Uint8Array> =>
-    takeTurn(async () => {
+  const run = ({ text, settings, format, lane }: StatementRequest, signal: AbortSignal): Promise<Uint8Array> =>
+    takeTurn[lane](async () => {
       const stop = AbortSignal.any([signal, end.signal]);
       if (stop.aborted) throw new StoreError("The statement was stopped.", { code: 394 });
       const mark = randomUUID();

@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type TableName, tables } from "../schema.ts";
+import { organizationParameterName } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
 import type { Engine } from "./engine.ts";
 
@@ -66,7 +67,13 @@ async function insertRows(options: HostOptions, request: IncomingMessage, insert
       throw new StoreError("The rows cannot be taken.", { code: 243, cause: error });
     });
     const text = `${into} ${selectFromFile(table, path)}`;
-    await options.engine.run({ text, settings: withThreads(settings, output.bytesWritten), format: "Null" }, signal);
+    const statement = {
+      text,
+      settings: withThreads(settings, output.bytesWritten),
+      format: "Null",
+      lane: "own",
+    } as const;
+    await options.engine.run(statement, signal);
   } finally {
     await rm(path, { force: true });
   }
@@ -93,7 +100,7 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   const url = new URL(request.url ?? "/", "http://localhost");
   const settings = new Map([...url.searchParams].filter(([name]) => !interfaceSettings.has(name)));
   if (url.pathname === "/ping") {
-    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null" }, signal);
+    await options.engine.run({ text: "SELECT 1", settings: new Map(), format: "Null", lane: "own" }, signal);
     return Buffer.from("Ok.\n");
   }
   const query = url.searchParams.get("query");
@@ -107,7 +114,8 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   }
   const text = await readStatement(request);
   const format = url.searchParams.get("default_format") ?? "TSV";
-  return options.engine.run({ text, settings, format }, signal);
+  const lane = settings.has(`param_${organizationParameterName}`) ? "read" : "own";
+  return options.engine.run({ text, settings, format, lane }, signal);
 }
 
 function refuse(response: ServerResponse, error: unknown): void {

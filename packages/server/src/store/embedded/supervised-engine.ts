@@ -12,8 +12,8 @@ export interface SupervisedEngineOptions {
   readonly logger: Logger;
   /** The socket is served, for the first time or again. */
   onStart(): void;
-  /** The process ended, or cannot be started. */
-  onEnd(reason: string): void;
+  /** The process ended or cannot be started; `isFinal` when it is of no use to try again. */
+  onEnd(reason: string, isFinal: boolean): void;
 }
 
 export interface SupervisedEngine {
@@ -56,15 +56,15 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
         if (closing.signal.aborted) return;
         outcome = "served";
         logger.error({ how }, "The embedded telemetry store ended and is started again");
-        onEnd("The embedded telemetry store is starting again.");
+        onEnd("The embedded telemetry store is starting again.", false);
       } catch (error) {
         if (error instanceof EngineAbsentError) {
           logger.error({ error }, "Telemetry is off: the package chdb is not installed for this platform");
-          onEnd("The embedded telemetry store is not installed (npm package chdb); telemetry is off.");
+          onEnd("The embedded telemetry store is not installed (npm package chdb); telemetry is off.", true);
           return;
         }
         logger.error({ error }, "The embedded telemetry store cannot be started");
-        onEnd("The embedded telemetry store cannot be started; the log says why.");
+        onEnd("The embedded telemetry store cannot be started; the log says why.", false);
       }
       failures += 1;
       const pauseMs = failures === 1 ? 0 : Math.min(longestPauseMs[outcome], firstPauseMs * 2 ** (failures - 2));

@@ -1,0 +1,66 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AppError } from "../errors.ts";
+import { silentLogger } from "../logger.ts";
+import type { Connection } from "./connection.ts";
+import { Readiness } from "./readiness.ts";
+import { StoreError } from "./store-error.ts";
+
+/** A store that answers or does not, and counts. */
+function scriptedConnection(): { connection: Connection; answers: boolean; pings: number } {
+  const script = {
+    answers: true,
+    pings: 0,
+    connection: {
+      async ping() {
+        script.pings += 1;
+        if (!script.answers) throw new StoreError("no answer");
+      },
+      command: async (text: string) => (text.includes("max(version)") ? "1\n" : "0\n"),
+    } as unknown as Connection,
+  };
+  return script;
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+const isOverloaded = (error: unknown): boolean => error instanceof AppError && error.code === "overloaded";
+
+test("an engine that does not answer three times in a row is started again; once is a moment's load", async (context) => {
+  context.mock.timers.enable({ apis: ["setTimeout"] });
+  const script = scriptedConnection();
+  let restarts = 0;
+  const readiness = new Readiness({ logger: silentLogger });
+  readiness.watch({
+    connection: script.connection,
+    layout: { cluster: undefined },
+    engine: { restart: () => restarts++ },
+  });
+  readiness.reachable();
+  const pass = async (): Promise<void> => {
+    await settled();
+    context.mock.timers.tick(5000);
+    await settled();
+  };
+  while (!readiness.state().ready) await pass();
+  script.answers = false;
+  await pass();
+  assert.equal(readiness.state().ready, true);
+  await pass();
+  assert.equal(readiness.state().ready, false);
+  assert.equal(restarts, 0);
+  await pass();
+  assert.equal(restarts, 1);
+  script.answers = true;
+  while (!readiness.state().ready) await pass();
+  await readiness.close();
+});
+
+test("who wants to write waits for a store that may come back, and is told at once when it cannot", async () => {
+  const readiness = new Readiness({ logger: silentLogger });
+  readiness.requireHope(60_000);
+  readiness.lost("The package is missing.", true);
+  assert.throws(() => readiness.requireHope(60_000), isOverloaded);
+  assert.deepEqual(readiness.state(), { ready: false, reason: "The package is missing." });
+  await assert.rejects(readiness.whenReady(AbortSignal.timeout(10)), { name: "TimeoutError" });
+  await readiness.close();
+});

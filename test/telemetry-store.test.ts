@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startServer } from "./support/running-server.ts";
+
+interface Readiness {
+  readonly status: string;
+  readonly checks: Record<string, string>;
+}
+
+test("/readyz tells when the telemetry store is ready, and calls are taken before that", async () => {
+  await using server = await startServer("", { telemetry: true });
+  for (;;) {
+    const answer = await server.call("/readyz");
+    const { status, checks } = (await answer.json()) as Readiness;
+    assert.equal(answer.status, 200);
+    assert.equal(status, "ok");
+    if (checks["telemetry_store"] === "ok") return;
+    assert.equal(checks["telemetry_store"], "The telemetry store is starting.");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+});
+
+test("/readyz says that telemetry is switched off where it is", async () => {
+  await using server = await startServer();
+  const { checks } = (await (await server.call("/readyz")).json()) as Readiness;
+  assert.match(checks["telemetry_store"]!, /switched off/);
+});
