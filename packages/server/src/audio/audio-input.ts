@@ -1,0 +1,111 @@
+/**
+ * Recorded audio as it comes in: mono samples while the bytes still arrive.
+ */
+import { AppError } from "../errors.ts";
+import type { ByteReader } from "./byte-reader.ts";
+import type { SampleEncoding } from "./sample-encodings.ts";
+
+export interface AudioInput {
+  /** In Hz. */
+  readonly sampleRate: number;
+  /** Of the source; the samples are their mean. */
+  readonly channels: number;
+  /** For logs, such as `16-bit PCM`. */
+  readonly encoding: string;
+  /**
+   * The sound, in pieces as they arrive; to be gone through once. Reads the source to its end, or closes it when it is
+   * left early. Throws AppError `payload_too_large` when the sound is longer than allowed.
+   */
+  readonly samples: AsyncIterable<Float32Array>;
+}
+
+export interface AudioLimits {
+  /** Longest sound, in seconds. */
+  readonly maxSeconds: number;
+}
+
+/** Four hours. */
+export const defaultAudioLimits: AudioLimits = { maxSeconds: 4 * 60 * 60 };
+
+const lowestRate = 1000;
+const highestRate = 768_000;
+const mostChannels = 64;
+/** Bytes that are decoded at once. */
+const pieceBytes = 64 * 1024;
+
+export interface SampleLayout {
+  readonly encoding: SampleEncoding;
+  readonly sampleRate: number;
+  readonly channels: number;
+}
+
+/** Throws AppError `invalid_request` for rates and numbers of channels that no recording has. */
+export function checkLayout(sampleRate: number, channels: number): void {
+  if (!Number.isInteger(sampleRate) || sampleRate < lowestRate || sampleRate > highestRate) {
+    throw new AppError(
+      "invalid_request",
+      `The audio's sample rate is ${String(sampleRate)} Hz; it must be from ${String(lowestRate)} to ${String(highestRate)} Hz.`,
+      { param: "file" },
+    );
+  }
+  if (!Number.isInteger(channels) || channels < 1 || channels > mostChannels) {
+    throw new AppError(
+      "invalid_request",
+      `The audio has ${String(channels)} channels; it must have from 1 to ${String(mostChannels)}.`,
+      { param: "file" },
+    );
+  }
+}
+
+/** The next `dataBytes` bytes of the reader (Infinity: all) as mono samples; what follows them is read and dropped. */
+export async function* decodeSamples(
+  reader: ByteReader,
+  layout: SampleLayout,
+  limits: AudioLimits & { readonly dataBytes: number },
+): AsyncGenerator<Float32Array, void> {
+  const frameBytes = layout.encoding.bytes * layout.channels;
+  let missing = limits.dataBytes;
+  let samplesLeft = limits.maxSeconds * layout.sampleRate;
+  /** Bytes of a frame whose rest has not come yet. */
+  let rest: Uint8Array = new Uint8Array(0);
+  try {
+    while (missing > 0) {
+      const piece = await reader.readSome(Math.min(pieceBytes, missing));
+      if (piece === null) return;
+      missing -= piece.length;
+      const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+      const whole = bytes.length - (bytes.length % frameBytes);
+      // Copied: the source may write over its piece once it is asked for the next.
+      rest = bytes.slice(whole);
+      if (whole === 0) continue;
+      samplesLeft -= whole / frameBytes;
+      if (samplesLeft < 0) throw tooLong(limits.maxSeconds);
+      yield mixDown(bytes.subarray(0, whole), layout);
+    }
+    await reader.skip(Infinity);
+  } finally {
+    await reader.close();
+  }
+}
+
+export function tooLong(maxSeconds: number): AppError {
+  return new AppError("payload_too_large", `The audio is longer than ${String(maxSeconds)} seconds.`, {
+    param: "file",
+  });
+}
+
+/** Whole frames as mono samples: the mean of the channels. */
+function mixDown(bytes: Uint8Array, { encoding, channels }: SampleLayout): Float32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const samples = new Float32Array(bytes.length / (encoding.bytes * channels));
+  let offset = 0;
+  for (let index = 0; index < samples.length; index += 1) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) {
+      sum += encoding.read(view, offset);
+      offset += encoding.bytes;
+    }
+    samples[index] = sum / channels;
+  }
+  return samples;
+}

@@ -1,0 +1,123 @@
+/**
+ * Finding out what an uploaded recording is, and reading it.
+ */
+import { AppError } from "../errors.ts";
+import { type AudioInput, type AudioLimits, checkLayout, decodeSamples, defaultAudioLimits } from "./audio-input.ts";
+import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import { sampleEncodings } from "./sample-encodings.ts";
+import { looksLikeWav, readWav } from "./wav-reader.ts";
+
+interface Upload {
+  /** The part's content type with its parameters, such as `audio/L16; rate=8000`. */
+  readonly mediaType?: string | undefined;
+  readonly fileName?: string | undefined;
+  readonly limits?: AudioLimits | undefined;
+}
+
+/** Of raw samples whose media type does not say otherwise. */
+const defaultRawRate = 16_000;
+
+/**
+ * Reads a WAV file or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
+ * `.raw`. What begins like a WAV file is one, whatever it is called.
+ * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
+ */
+export async function readAudio(
+  source: AsyncIterable<Uint8Array>,
+  { mediaType, fileName, limits = defaultAudioLimits }: Upload = {},
+): Promise<AudioInput> {
+  const reader = createByteReader(source);
+  try {
+    const start = await reader.peek(12);
+    if (start.length === 0) throw new AppError("invalid_request", "The audio file is empty.", { param: "file" });
+    if (looksLikeWav(start)) return await readWav(reader, limits);
+    const media = parseMediaType(mediaType);
+    const isRawName = /\.(?:pcm|raw)$/i.test(fileName ?? "");
+    if (media.type === "audio/pcm" || media.type === "audio/l16" || isRawName) {
+      return await readRaw(reader, media, limits);
+    }
+    throw notReadable(start);
+  } catch (error) {
+    await reader.close();
+    throw error;
+  }
+}
+
+interface MediaType {
+  /** In lower case; empty if there is none. */
+  readonly type: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+function parseMediaType(mediaType = ""): MediaType {
+  const [type = "", ...parts] = mediaType.split(";");
+  const parameters = parts.map((part): [string, string] => {
+    const [name = "", value = ""] = part.split("=", 2);
+    return [name.trim().toLowerCase(), value.trim().replaceAll(/^"|"$/g, "")];
+  });
+  return { type: type.trim().toLowerCase(), parameters: new Map(parameters) };
+}
+
+async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits): Promise<AudioInput> {
+  const sampleRate = Number(media.parameters.get("rate") ?? defaultRawRate);
+  const channels = Number(media.parameters.get("channels") ?? 1);
+  checkLayout(sampleRate, channels);
+  const isSwapped = media.type === "audio/l16" && (await looksBigEndian(reader));
+  const encoding = isSwapped ? sampleEncodings.pcm16BigEndian : sampleEncodings.pcm16;
+  return {
+    sampleRate,
+    channels,
+    encoding: `raw ${encoding.name}`,
+    samples: decodeSamples(reader, { encoding, sampleRate, channels }, { ...limits, dataBytes: Infinity }),
+  };
+}
+
+/** Bytes by which the order of bytes is told. */
+const probeBytes = 32 * 1024;
+
+/**
+ * Whether raw `audio/L16` is big-endian. RFC 2586 says it is, most who send it mean little-endian. Sound moves in small
+ * steps, and with its bytes swapped in large ones: the order with the smaller steps is right, little-endian on a draw.
+ */
+async function looksBigEndian(reader: ByteReader): Promise<boolean> {
+  const bytes = Buffer.from(await reader.peek(probeBytes));
+  let littleSteps = 0;
+  let bigSteps = 0;
+  for (let offset = 2; offset + 1 < bytes.length; offset += 2) {
+    littleSteps += Math.abs(bytes.readInt16LE(offset) - bytes.readInt16LE(offset - 2));
+    bigSteps += Math.abs(bytes.readInt16BE(offset) - bytes.readInt16BE(offset - 2));
+  }
+  return bigSteps < littleSteps;
+}
+
+/** How other files begin. */
+const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
+  { name: "MP3", start: /^(?:ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])/ },
+  { name: "AAC", start: /^\xff[\xf0\xf1\xf8\xf9]/ },
+  { name: "Ogg", start: /^OggS/ },
+  { name: "FLAC", start: /^fLaC/ },
+  { name: "MP4", start: /^....ftyp/s },
+  { name: "WebM or Matroska", start: /^.E\xdf\xa3/s },
+  { name: "AIFF", start: /^FORM....AIF[FC]/s },
+  { name: "Core Audio", start: /^caff/ },
+  { name: "AU", start: /^\.snd/ },
+  { name: "AMR", start: /^#!AMR/ },
+  { name: "big-endian WAV (RIFX)", start: /^RIFX/ },
+];
+
+function notReadable(start: Uint8Array): AppError {
+  const text = Buffer.from(start).toString("latin1");
+  const other = otherFiles.find((file) => file.start.test(text));
+  if (other === undefined) {
+    return new AppError(
+      "invalid_request",
+      "The file is no audio that can be read: it does not begin like a WAV file, and neither its media type (audio/pcm, audio/L16) nor its name (.pcm, .raw) says that it is raw samples.",
+      { param: "file" },
+    );
+  }
+  return new AppError(
+    "unsupported_media_type",
+    `The file is ${other.name}. Send WAV, or raw samples as audio/pcm, audio/L16, .pcm or .raw.`,
+    { param: "file" },
+  );
+}
