@@ -23,6 +23,9 @@ import { createMetricPresets } from "./query/metrics/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { queryRoutes } from "./query/routes.ts";
 import { createTracePresets } from "./query/trace-presets.ts";
+import { createListVoices } from "./speech/list-voices.ts";
+import { speechRoutes } from "./speech/routes.ts";
+import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
@@ -101,6 +104,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
         })
       : noOwnTelemetry,
   );
+  let maxInputCharacters = config.speech.max_input_characters;
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     limiter,
@@ -112,6 +116,20 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
     keepsContent: (scope) => ownTelemetry.keepsContent(scope),
   });
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
+  const speak = createSpeak({
+    resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
+    limiter,
+    maxInputCharacters: () => maxInputCharacters,
+    observe: (call) => metrics.observeSpeech(call),
+  });
+  const listVoices = createListVoices({
+    speakers: (scope) => registry.speakers(scope.key),
+    speaker: (scope, id) => ({
+      id,
+      ownedBy: registry.describe(id, scope.key).ownedBy,
+      speech: registry.speech(id, scope.key),
+    }),
+  });
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
@@ -120,6 +138,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       observe: (exchange) => metrics.observeRequest(exchange),
       routes: [
         ...chatRoutes(chat),
+        ...speechRoutes(speak, listVoices),
         ...catalogRoutes(registry),
         ...queryRoutes({ store, tracePresets }),
         ...metricsRoutes({ store, presets: metricPresets }),
@@ -153,6 +172,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       await registry.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);
+      maxInputCharacters = next.speech.max_input_characters;
       logger.setLevel(next.server.log_level);
     },
     close: () => running.disposeAsync(),

@@ -7,10 +7,13 @@ import { queryMetrics } from "./observability-metrics.ts";
 import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
+import { createSpeech, listVoices } from "./speech.ts";
 import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
+  createSpeech,
+  listVoices,
   listModels,
   getModel,
   queryLogs,

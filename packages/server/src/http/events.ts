@@ -3,9 +3,9 @@
  * the end. A stream that failed never looks whole: it carries an error frame and no `[DONE]`.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
+import { drained } from "./drained.ts";
 import type { AnswerHeaders } from "./route.ts";
 
 export interface EventsOptions {
@@ -15,10 +15,12 @@ export interface EventsOptions {
   /** Silence after which a keep-alive is sent. */
   readonly heartbeatMs: number;
   readonly signal: AbortSignal;
+  /** Whether `[DONE]` follows the last event. */
+  readonly done: boolean;
 }
 
 /**
- * Writes the events, each the JSON text of one frame, and then `[DONE]`.
+ * Writes the events, each the JSON text of one frame, and then, where it is wanted, `[DONE]`.
  * @returns undefined when the stream is whole, else the error that ended it after it had begun
  * @throws whatever the events throw before the first one, while the answer can still be an HTTP error
  */
@@ -54,7 +56,7 @@ export async function writeEvents(
       if (options.signal.aborted) throw options.signal.reason;
       pending = iterator.next();
     }
-    response.end("data: [DONE]\n\n");
+    response.end(options.done ? "data: [DONE]\n\n" : undefined);
     return undefined;
   } catch (thrown) {
     const error = toAppError(thrown);
@@ -76,14 +78,5 @@ async function settledWithin(promise: Promise<unknown>, timeMs: number): Promise
     return await Promise.race([promise.then(() => true), timeUp]);
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Waits until the client has read what it was sent. A client that leaves ends the wait by the signal. */
-async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
-  try {
-    await once(response, "drain", { signal });
-  } catch (error) {
-    throw signal.aborted ? signal.reason : error;
   }
 }

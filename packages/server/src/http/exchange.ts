@@ -69,7 +69,7 @@ export class Exchange implements RosterMember {
 
   abort(reason: AppError): void {
     if (this.#controller.signal.aborted) return;
-    this.outcome = reason.code;
+    if (this.outcome === "ok") this.outcome = reason.code;
     this.#controller.abort(reason);
   }
 

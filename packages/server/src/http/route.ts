@@ -27,8 +27,25 @@ export type RouteAnswer =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly type: string; readonly headers?: AnswerHeaders }
   | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: AnswerHeaders }
   | { readonly kind: "empty"; readonly status: number; readonly headers?: AnswerHeaders }
-  /** Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one. */
-  | { readonly kind: "events"; readonly events: AsyncIterable<string>; readonly headers?: AnswerHeaders };
+  /** Bytes of some media type while they are made; when the making fails the connection is reset. */
+  | {
+      readonly kind: "stream";
+      readonly bytes: AsyncIterable<Uint8Array>;
+      readonly type: string;
+      readonly headers?: AnswerHeaders;
+    }
+  /** Lines of JSON, each without its line break; a failure is told in a last line of type `error`. */
+  | { readonly kind: "lines"; readonly lines: AsyncIterable<string>; readonly headers?: AnswerHeaders }
+  /**
+   * Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one unless
+   * `done` is false.
+   */
+  | {
+      readonly kind: "events";
+      readonly events: AsyncIterable<string>;
+      readonly done?: boolean;
+      readonly headers?: AnswerHeaders;
+    };
 
 /** An operation and its server. The type of the body is known to `route` alone; http checks the value against the schema. */
 export interface Route extends RouteOptions {

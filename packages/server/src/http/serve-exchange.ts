@@ -7,6 +7,7 @@ import type { Scope } from "../tenant.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
+import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
@@ -85,8 +86,9 @@ function read({ request }: Exchange, route: Route, { settings }: ServeContext): 
 
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
   const { response, signal } = exchange;
+  const streams = answer.kind === "events" || answer.kind === "lines" || answer.kind === "stream";
   // A stream is begun even then, so that its source learns of the abort and cleans up.
-  if (signal.aborted && answer.kind !== "events") throw signal.reason;
+  if (signal.aborted && !streams) throw signal.reason;
   switch (answer.kind) {
     case "json":
       return replyJson(response, answer.status ?? 200, answer.value, answer.headers);
@@ -96,17 +98,35 @@ async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger 
       return replyBytes(response, 200, answer, answer.headers);
     case "empty":
       return replyEmpty(response, answer.status, answer.headers);
+    case "stream": {
+      const { bytes, type, headers } = answer;
+      const error = await writeBytes(response, bytes, { headers: { "content-type": type, ...headers }, signal });
+      if (error === undefined) return;
+      noteFailure(exchange, error, logger);
+      return resetConnection(response);
+    }
+    case "lines": {
+      const headers = { "content-type": "application/x-ndjson", ...answer.headers };
+      const error = await writeBytes(response, endedLines(answer.lines), { headers, signal, onFailure: errorLine });
+      if (error !== undefined) noteFailure(exchange, error, logger);
+      return;
+    }
     case "events": {
       const options = {
         headers: answer.headers ?? {},
         holdMs: settings.status_hold_ms,
         heartbeatMs: settings.heartbeat_interval_ms,
         signal,
+        done: answer.done ?? true,
       };
       const error = await writeEvents(response, answer.events, options);
       if (error !== undefined) noteFailure(exchange, error, logger);
     }
   }
+}
+
+async function* endedLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  for await (const line of lines) yield `${line}\n`;
 }
 
 function fail(

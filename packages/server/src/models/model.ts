@@ -69,6 +69,8 @@ export interface SpeechCall {
   readonly voice: string;
   /** BCP 47; undefined: the voice's own. */
   readonly language: string | undefined;
+  /** How to speak, in words; refused by models that cannot be told. */
+  readonly instructions: string | undefined;
   /** 1 is the voice's own pace; the pitch stays. */
   readonly speed: number;
   /** Whether marks and sentences are wanted. */

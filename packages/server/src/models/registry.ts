@@ -36,6 +36,8 @@ export interface Registry {
   chat(id: string, access: ModelAccess): ChatModel;
   /** The same for a model that speaks. */
   speech(id: string, access: ModelAccess): RoutedSpeech;
+  /** The models that speak, among those that the organization sees. */
+  speakers(access: ModelAccess): readonly Speaker[];
   /** The models that the organization sees, sorted by ID. */
   list(access: ModelAccess): readonly ListedModel[];
   /** @throws AppError model_not_found or model_not_allowed */
@@ -49,9 +51,20 @@ export interface Registry {
   close(): Promise<void>;
 }
 
+/** A model that speaks, as it is listed. */
+export interface Speaker {
+  readonly id: string;
+  readonly ownedBy: string;
+  readonly speech: RoutedSpeech;
+}
+
 /** What a model may do, as a target names it. */
 type Kind = "chat" | "speech";
 const deeds: Readonly<Record<Kind, string>> = { chat: "answer chats", speech: "speak" };
+
+function does(route: Route | undefined, kind: Kind): boolean {
+  return route?.targets.some((target) => target[kind] !== undefined) === true;
+}
 
 const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
 
@@ -90,6 +103,13 @@ class ModelRegistry implements Registry {
 
   speech(id: string, access: ModelAccess): RoutedSpeech {
     return createRouteSpeech(this.#routing(id, access, "speech"), this.#current.table.config.speech.voices);
+  }
+
+  speakers(access: ModelAccess): readonly Speaker[] {
+    const models = this.list(access).filter(
+      ({ id, root }) => id === root && does(this.#findIn(this.#current, id), "speech"),
+    );
+    return models.map(({ id, ownedBy }) => ({ id, ownedBy, speech: this.speech(id, access) }));
   }
 
   list(access: ModelAccess): readonly ListedModel[] {
@@ -170,7 +190,7 @@ class ModelRegistry implements Registry {
     // Whether a model exists is told only to those who may call it.
     if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
     const route = this.#findIn(index, rootId);
-    if (route?.targets.some((target) => target[kind] !== undefined) === true) return route;
+    if (route !== undefined && does(route, kind)) return route;
     if (route === undefined && index.describe(rootId) === undefined) throw this.#notFound(id, access);
     throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not ${deeds[kind]}.`, {
       param: "model",

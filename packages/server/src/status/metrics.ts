@@ -19,11 +19,25 @@ interface FinishedCall {
   readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
 }
 
+/** What is known of a finished speech call. */
+interface FinishedSpeech {
+  readonly model: string;
+  readonly format: string;
+  readonly stream: boolean;
+  readonly outcome: string;
+  readonly characters: number;
+  readonly durationMs: number;
+  readonly firstAudioMs: number | undefined;
+  readonly audioSeconds: number;
+  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
+}
+
 export interface Metrics {
   observeRequest(request: FinishedRequest): void;
   observeChat(call: FinishedCall): void;
   /** Calls whose telemetry was not kept. */
   countDroppedTelemetry(calls: number, reason: string): void;
+  observeSpeech(call: FinishedSpeech): void;
   /** The current values in Prometheus' text format, with its content type. */
   scrape(): Promise<{ text: string; type: string }>;
 }
@@ -82,6 +96,31 @@ export function createMetrics(version: string): Metrics {
     labelNames: ["model", "type"],
     registers,
   });
+  const speeches = new Counter({
+    name: "sounding_speech_total",
+    help: "Speech syntheses by model, format and outcome.",
+    labelNames: ["model", "format", "outcome", "stream"],
+    registers,
+  });
+  const firstAudioSeconds = new Histogram({
+    name: "sounding_speech_time_to_first_audio_seconds",
+    help: "Time from the admission of a speech synthesis to its first audio.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const audioSeconds = new Counter({
+    name: "sounding_speech_audio_seconds_total",
+    help: "Audio that was synthesised.",
+    labelNames: ["model"],
+    registers,
+  });
+  const characters = new Counter({
+    name: "sounding_speech_characters_total",
+    help: "Characters of the inputs of speech syntheses.",
+    labelNames: ["model"],
+    registers,
+  });
   const attempts = new Counter({
     name: "sounding_engine_attempts_total",
     help: "Attempts at engines by outcome, retries and fallbacks included.",
@@ -97,7 +136,7 @@ export function createMetrics(version: string): Metrics {
   });
 
   const models = new Set<string>();
-  const modelLabel = ({ model, outcome }: FinishedCall): string => {
+  const modelLabel = ({ model, outcome }: Pick<FinishedCall, "model" | "outcome">): string => {
     if (outcome === "ok" && models.size < maximumModels) models.add(model);
     return models.has(model) ? model : otherModel;
   };
@@ -120,6 +159,14 @@ export function createMetrics(version: string): Metrics {
     },
     countDroppedTelemetry(calls, reason) {
       droppedTelemetry.inc({ reason }, calls);
+    },
+    observeSpeech(call) {
+      const model = modelLabel(call);
+      speeches.inc({ model, format: call.format, outcome: call.outcome, stream: String(call.stream) });
+      if (call.firstAudioMs !== undefined) firstAudioSeconds.observe({ model }, call.firstAudioMs / 1000);
+      audioSeconds.inc({ model }, call.audioSeconds);
+      characters.inc({ model }, call.characters);
+      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
     },
     async scrape() {
       return { text: await registry.metrics(), type: registry.contentType };

@@ -19,7 +19,16 @@ const model = engine.speech!("flite");
 
 function call(input: string, changes: Partial<SpeechCall> = {}): SpeechCall {
   const signal = new AbortController().signal;
-  return { input, voice: "slt", language: undefined, speed: 1, marks: true, signal, ...changes };
+  return {
+    input,
+    voice: "slt",
+    language: undefined,
+    speed: 1,
+    marks: true,
+    instructions: undefined,
+    signal,
+    ...changes,
+  };
 }
 
 async function collect(pieces: AsyncIterable<SpeechPiece>): Promise<SpeechPiece[]> {

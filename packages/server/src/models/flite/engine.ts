@@ -30,6 +30,7 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
     givesMarks: true,
     voices: async () => fliteVoices,
     async *speak(call) {
+      refuseInstructions(call);
       using _slot = slots.take();
       yield* speak(pool, call);
     },
@@ -47,6 +48,14 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
     listModels: async () => [{ id: modelId, created: 0, ownedBy: name }],
     close: () => pool.close(),
   };
+}
+
+/** @throws AppError unsupported_parameter */
+function refuseInstructions({ instructions }: SpeechCall): void {
+  if (instructions === undefined) return;
+  throw new AppError("unsupported_parameter", "The model cannot be told how to speak: leave out instructions.", {
+    param: "instructions",
+  });
 }
 
 async function* speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {

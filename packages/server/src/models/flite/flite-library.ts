@@ -31,6 +31,7 @@ export const fliteFunctions = [
   "item_feat_float",
   "malloc",
   "free",
+  "rand",
 ] as const;
 
 type Flite = Record<(typeof fliteFunctions)[number], WasmFunction>;
@@ -60,6 +61,7 @@ export function openFlite(module: WasmModule): FliteLibrary {
   const flite = instance.exports as unknown as Flite;
   const memory = new Memory(instance.exports["memory"] as WasmMemory, flite);
   flite.__wasm_call_ctors();
+  const seed = findSeed(flite, memory);
   flite.flite_init();
   flite.flite_set_lang_list();
   flite.flite_set_voice_list(0);
@@ -70,6 +72,8 @@ export function openFlite(module: WasmModule): FliteLibrary {
     speak(text, voiceName, stretch) {
       const voice = voices.get(voiceName)!;
       flite.flite_feat_set_float(memory.integer(voice + word), stretchName, stretch);
+      // The noise in a voice comes from chance: with the same seed the same text always sounds the same.
+      memory.setLong(seed, 0n);
       const input = memory.write(text);
       const utterance = flite.new_utterance();
       flite.utt_init(utterance, voice);
@@ -86,6 +90,16 @@ export function openFlite(module: WasmModule): FliteLibrary {
       return result;
     },
   };
+}
+
+/** What musl's `rand` holds after its second call: https://git.musl-libc.org/cgit/musl/tree/src/prng/rand.c */
+const secondSeed = 6364136223846793006n;
+
+/** Where the seed of `rand` is. To be called before anything has asked for chance. */
+function findSeed(flite: Flite, memory: Memory): number {
+  flite.rand();
+  flite.rand();
+  return memory.find(secondSeed);
 }
 
 /** A program that asks for files, arguments or time finds none; one that ends itself is a failure of its caller. */
@@ -140,6 +154,19 @@ class Memory {
 
   integer(pointer: number): number {
     return new DataView(this.#memory.buffer).getInt32(pointer, true);
+  }
+
+  setLong(pointer: number, value: bigint): void {
+    new DataView(this.#memory.buffer).setBigUint64(pointer, value, true);
+  }
+
+  /** @throws AppError internal when the value is nowhere */
+  find(value: bigint): number {
+    const sought = Buffer.alloc(8);
+    sought.writeBigUInt64LE(value);
+    const pointer = Buffer.from(this.#memory.buffer).indexOf(sought);
+    if (pointer === -1) throw new AppError("internal", "Flite's memory is not as expected.");
+    return pointer;
   }
 
   samples(pointer: number, count: number): Float32Array<ArrayBuffer> {

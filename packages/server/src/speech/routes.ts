@@ -1,0 +1,32 @@
+/** Speech synthesis' operations and who serves them. */
+import { createSpeech, listVoices } from "../api/speech.ts";
+import { route, type Route, type RouteAnswer } from "../http/route.ts";
+import type { Speak } from "./speak.ts";
+import { toBytes, toEvents, toLines } from "./stream-forms.ts";
+import type { ListVoices } from "./list-voices.ts";
+
+export function speechRoutes(speak: Speak, voices: ListVoices): Route[] {
+  return [
+    route(createSpeech, async (input): Promise<RouteAnswer> => {
+      const answer = await speak(input);
+      const { headers } = answer;
+      switch (answer.kind) {
+        case "audio":
+          return { kind: "bytes", bytes: answer.audio, type: answer.type, headers };
+        case "boundaries":
+          return { kind: "json", value: answer.answer, headers };
+        case "stream":
+          break;
+      }
+      const { items, type, form } = answer;
+      if (form === "lines") return { kind: "lines", lines: toLines(items), headers };
+      if (form === "events")
+        return { kind: "events", events: toEvents(items, answer.inputTokens), done: false, headers };
+      return { kind: "stream", bytes: toBytes(items), type, headers };
+    }),
+    route(listVoices, async ({ query, scope, signal }) => {
+      const filter = { model: query.get("model") ?? undefined, language: query.get("language") ?? undefined };
+      return { kind: "json", value: await voices(scope, filter, signal) };
+    }),
+  ];
+}

@@ -1,0 +1,155 @@
+/** The use case: one text spoken, whole or while it is made, admitted by the limits, counted. */
+import type { SpeechRequest } from "../api/speech-request.ts";
+import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
+import { AppError, toAppError, type ErrorCode } from "../errors.ts";
+import type { RouteInput } from "../http/route.ts";
+import type { Limiter } from "../limits/limiter.ts";
+import type { Attempt, SpeechCall } from "../models/model.ts";
+import type { RoutedSpeech } from "../models/route-speech.ts";
+import type { Scope } from "../tenant.ts";
+import { openAudioOutput, type AudioOutput, type OutputItem } from "./audio-output.ts";
+import { CallRecord } from "./call-record.ts";
+import { prepareSpeech, type PreparedSpeech } from "./prepare.ts";
+
+/** What is known of a speech call when it is over. */
+export interface FinishedSpeech {
+  readonly model: string;
+  readonly voice: string;
+  readonly format: string;
+  readonly stream: boolean;
+  readonly outcome: "ok" | ErrorCode;
+  readonly characters: number;
+  readonly durationMs: number;
+  /** Until the first audio came from the engine; undefined when none did. */
+  readonly firstAudioMs: number | undefined;
+  readonly audioSeconds: number;
+  readonly attempts: readonly Attempt[];
+}
+
+export interface SpeechParts {
+  /** @throws AppError model_not_found, model_not_allowed, invalid_request */
+  resolveModel(scope: Scope, modelId: string): RoutedSpeech;
+  readonly limiter: Limiter;
+  maxInputCharacters(): number;
+  /** Told of every call that is over; must not throw. */
+  observe(call: FinishedSpeech): void;
+}
+
+export type SpeechInput = Pick<RouteInput<SpeechRequest>, "body" | "scope" | "signal" | "requestId" | "note">;
+
+type Headers = Readonly<Record<string, string>>;
+
+export type SpeechAnswer =
+  | { readonly kind: "audio"; readonly audio: Uint8Array; readonly type: string; readonly headers: Headers }
+  | { readonly kind: "boundaries"; readonly answer: SpeechWithBoundaries; readonly headers: Headers }
+  | {
+      readonly kind: "stream";
+      readonly form: "bytes" | "lines" | "events";
+      readonly items: AsyncIterable<OutputItem>;
+      readonly type: string;
+      /** For OpenAI's last event. */
+      readonly inputTokens: number;
+      readonly headers: Headers;
+    };
+
+export type Speak = (input: SpeechInput) => Promise<SpeechAnswer>;
+
+/** A guess, for limits that count tokens. */
+const charactersPerToken = 4;
+
+export function createSpeak(parts: SpeechParts): Speak {
+  return async (input) => {
+    const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
+    const model = parts.resolveModel(input.scope, speech.model);
+    const inputTokens = Math.ceil(speech.input.length / charactersPerToken);
+    const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
+    const record = new CallRecord({ speech, inputTokens, admission, note: input.note, observe: parts.observe });
+    const limit = timeLimit(input.signal, speech.timeoutMs);
+    const over = (outcome: "ok" | ErrorCode): void => {
+      limit.clear();
+      record.end(outcome);
+    };
+    try {
+      const output = await openAudioOutput(
+        model.speak(toCall(speech, limit.signal, { record, input })),
+        speech,
+        record,
+      );
+      const headers = { ...admission.headers(), "x-sample-rate": String(output.sampleRate) };
+      if (speech.delivery !== "whole") {
+        const items = counted(output.items, over);
+        return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
+      }
+      const { audio, boundaries } = await collect(output);
+      over("ok");
+      return speech.boundaries === undefined
+        ? { kind: "audio", audio, type: output.contentType, headers }
+        : { kind: "boundaries", answer: { audio: audio.toString("base64"), word_boundaries: boundaries }, headers };
+    } catch (error) {
+      over(toAppError(error).code);
+      throw error;
+    }
+  };
+}
+
+function toCall(
+  speech: PreparedSpeech,
+  signal: AbortSignal,
+  { record, input }: { record: CallRecord; input: SpeechInput },
+): SpeechCall {
+  return {
+    input: speech.input,
+    voice: speech.voice,
+    language: speech.language,
+    instructions: speech.instructions,
+    speed: speech.speed,
+    marks: speech.boundaries !== undefined,
+    signal,
+    requestId: input.requestId,
+    onAttempt: (attempt) => record.attempts.push(attempt),
+  };
+}
+
+function formOf({ delivery, boundaries }: PreparedSpeech): "bytes" | "lines" | "events" {
+  if (delivery === "events") return "events";
+  return boundaries === undefined ? "bytes" : "lines";
+}
+
+async function collect({ items }: AudioOutput): Promise<{ audio: Buffer; boundaries: WordBoundary[] }> {
+  const pieces: Uint8Array[] = [];
+  const boundaries: WordBoundary[] = [];
+  for await (const item of items) {
+    if (item.kind === "audio") pieces.push(item.bytes);
+    else boundaries.push(item.boundary);
+  }
+  return { audio: Buffer.concat(pieces), boundaries };
+}
+
+/** The items as they are; the call is over when they end, fail, or are left. */
+async function* counted(
+  items: AsyncIterable<OutputItem>,
+  over: (outcome: "ok" | ErrorCode) => void,
+): AsyncGenerator<OutputItem, void, undefined> {
+  let outcome: "ok" | ErrorCode = "client_closed";
+  try {
+    yield* items;
+    outcome = "ok";
+  } catch (error) {
+    outcome = toAppError(error).code;
+    throw error;
+  } finally {
+    over(outcome);
+  }
+}
+
+/** The request's signal, aborted too when the request's own time is up. */
+function timeLimit(signal: AbortSignal, timeoutMs: number | undefined): { signal: AbortSignal; clear: () => void } {
+  if (timeoutMs === undefined) return { signal, clear: () => {} };
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    controller.abort(
+      new AppError("timeout", `The request's timeout of ${timeoutMs / 1_000} s ran out.`, { param: "timeout" }),
+    );
+  }, timeoutMs);
+  return { signal: AbortSignal.any([signal, controller.signal]), clear: () => clearTimeout(timer) };
+}

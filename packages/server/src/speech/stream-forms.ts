@@ -1,0 +1,37 @@
+/** The forms in which a stream of speech leaves: bytes, lines of JSON, OpenAI's events. */
+import type { OutputItem } from "./audio-output.ts";
+
+/** Most audio bytes in a line or an event: clients limit the length of a line. Divisible by 3, so that base64 fits. */
+const mostBytes = 24_000;
+
+export async function* toBytes(items: AsyncIterable<OutputItem>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const item of items) if (item.kind === "audio" && item.bytes.length > 0) yield item.bytes;
+}
+
+export async function* toLines(items: AsyncIterable<OutputItem>): AsyncGenerator<string, void, undefined> {
+  for await (const item of items) {
+    if (item.kind === "boundary") yield JSON.stringify(item.boundary);
+    else for (const data of inBase64(item.bytes)) yield JSON.stringify({ type: "audio", data });
+  }
+}
+
+/** https://platform.openai.com/docs/api-reference/audio/speech-audio-delta-event */
+export async function* toEvents(
+  items: AsyncIterable<OutputItem>,
+  inputTokens: number,
+): AsyncGenerator<string, void, undefined> {
+  for await (const item of items) {
+    if (item.kind === "boundary") continue;
+    for (const audio of inBase64(item.bytes)) yield JSON.stringify({ type: "speech.audio.delta", audio });
+  }
+  const usage = { input_tokens: inputTokens, output_tokens: 0, total_tokens: inputTokens };
+  yield JSON.stringify({ type: "speech.audio.done", usage });
+}
+
+function* inBase64(bytes: Uint8Array): Generator<string, void, undefined> {
+  for (let start = 0; start < bytes.length; start += mostBytes) {
+    yield Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(mostBytes, bytes.length - start)).toString(
+      "base64",
+    );
+  }
+}
