@@ -156,7 +156,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   );
 
   const { grpc_port: grpcPort } = config.otlp;
-  const grpcParts = { ingest: otlp.ingest, checkKey, logger, observe: metrics.observeRequest };
+  const grpcParts = { ingest: otlp.ingest, limits: otlp.limits, checkKey, logger, observe: metrics.observeRequest };
   const grpc =
     grpcPort === undefined
       ? undefined
@@ -188,11 +188,10 @@ function modelsOf(config: Config): ModelsConfig {
   return { ...config, implicitEngines: implicit };
 }
 
-function grpcSettings({ server, otlp }: Config, port: number): GrpcSettings {
+function grpcSettings({ server }: Config, port: number): GrpcSettings {
   return {
     host: server.host,
     port,
-    bodyLimitBytes: otlp.max_body_bytes,
     bodyTimeoutMs: server.body_timeout_ms,
     shutdownTimeoutMs: server.shutdown_timeout_ms,
   };

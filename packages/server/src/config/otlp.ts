@@ -1,10 +1,14 @@
 /** How OpenTelemetry data come in: `otlp` of the configuration file. */
-import { Type, type Static } from "typebox";
+import { Type } from "typebox";
 import { bytes } from "./quantities.ts";
 
 export const otlp = Type.Object(
   {
     max_body_bytes: bytes(67_108_864, "Largest request of an exporter, after decompression; more is a 413."),
+    max_pending_body_bytes: bytes(
+      268_435_456,
+      "Bodies of requests that are being read or decoded together, of which one organization may take half; more is a 429 or a 503. At least twice `max_body_bytes`.",
+    ),
     grpc_port: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -18,4 +22,3 @@ export const otlp = Type.Object(
   },
   { default: {}, description: "How OpenTelemetry data come in." },
 );
-export type OtlpSettings = Static<typeof otlp>;

@@ -1,6 +1,7 @@
 /** Reads a request's body once, into one buffer, within limits: bytes, also after decompression, and media type. */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
+import type { BodyCharge } from "./body-memory.ts";
 import { decompress, tooLarge } from "./decompress.ts";
 import { showValue } from "../api/validate.ts";
 
@@ -35,8 +36,8 @@ export async function readJsonBody(
  */
 export async function readRawBody(
   request: IncomingMessage,
-  limitBytes: number,
   types: readonly string[],
+  limits: { readonly limitBytes: number; readonly charge: BodyCharge | undefined },
 ): Promise<ReadBody> {
   const type = request.headers["content-type"];
   if (!types.includes(mediaType(type))) {
@@ -47,7 +48,10 @@ export async function readRawBody(
       { param: "content-type" },
     );
   }
-  return { bytes: await readBody(request, limitBytes), value: undefined };
+  const { limitBytes, charge } = limits;
+  const bytes = await readBody(request, limitBytes, (length) => charge?.add(length));
+  if (request.headers["content-encoding"] === "gzip") charge?.add(bytes.length);
+  return { bytes, value: undefined };
 }
 
 /** A content type without its parameters, in lower case; empty when absent. */
@@ -59,7 +63,11 @@ function mediaType(contentType: string | undefined): string {
  * The body's bytes, decompressed. A declared length is read into a buffer of that size, so the body never exists twice.
  * @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed
  */
-export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export async function readBody(
+  request: IncomingMessage,
+  limitBytes: number,
+  onBytes?: (count: number) => void,
+): Promise<Buffer> {
   const encoding = request.headers["content-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") {
     throw new AppError(
@@ -70,20 +78,34 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   }
   const declared = Number(request.headers["content-length"] ?? Number.NaN);
   if (declared > limitBytes) throw tooLarge(limitBytes);
-  const bytes = await collect(request, limitBytes, declared);
+  const bytes = await collect(request, { limitBytes, declaredBytes: declared, onBytes });
   return encoding === "gzip" ? decompress(bytes, limitBytes) : bytes;
 }
 
-function collect(source: IncomingMessage, limitBytes: number, declaredBytes: number): Promise<Buffer> {
+interface Collecting {
+  readonly limitBytes: number;
+  /** NaN when it is not known. */
+  readonly declaredBytes: number;
+  /** Told of each piece; what it throws ends the reading. */
+  readonly onBytes: ((count: number) => void) | undefined;
+}
+
+function collect(source: IncomingMessage, { limitBytes, declaredBytes, onBytes }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    const giveUp = (error: unknown): void => {
+      // The rest is thrown away as it comes, so that the answer can be read and the connection used again.
+      source.removeAllListeners("data").resume();
+      reject(error);
+    };
     let whole: Buffer | undefined = Number.isNaN(declaredBytes) ? undefined : Buffer.allocUnsafe(declaredBytes);
     const chunks: Buffer[] = [];
     let length = 0;
     source.on("data", (chunk: Buffer) => {
-      if (length + chunk.length > limitBytes) {
-        source.removeAllListeners("data").pause();
-        reject(tooLarge(limitBytes));
-        return;
+      if (length + chunk.length > limitBytes) return giveUp(tooLarge(limitBytes));
+      try {
+        onBytes?.(chunk.length);
+      } catch (error) {
+        return giveUp(error);
       }
       if (whole === undefined) chunks.push(chunk);
       else if (length === 0 && chunk.length === whole.length) whole = chunk;

@@ -3,6 +3,7 @@ import type { Operation } from "../api/operation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
+import type { BodyMemory } from "./body-memory.ts";
 
 /** One request, checked: the body satisfies the operation's schema and the scope has its permission. */
 export interface RouteInput<Body> {
@@ -57,6 +58,8 @@ export interface Route extends RouteOptions {
 export interface RouteOptions {
   /** Largest body, after decompression; absent: the limit of JSON bodies. */
   readonly bodyLimitBytes?: number;
+  /** Where the memory of the body is counted; absent: nowhere. */
+  readonly bodyMemory?: BodyMemory;
   /** An error's body in the dialect of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
 }

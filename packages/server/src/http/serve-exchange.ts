@@ -6,6 +6,7 @@ import type { Logger } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
+import type { BodyCharge } from "./body-memory.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
 import { writeEvents } from "./events.ts";
@@ -44,9 +45,11 @@ export async function serveExchange(
   route: Route,
   { context, path }: { context: ServeContext; path: Record<string, string> },
 ): Promise<void> {
+  let charge: BodyCharge | undefined;
   try {
     const scope = await admit(exchange, route.operation, context);
-    const { bytes, value } = await read(exchange, route, context);
+    charge = scope === undefined ? undefined : route.bodyMemory?.open(scope.organizationId);
+    const { bytes, value } = await read(exchange, { route, charge }, context);
     const answer = await route.serve({
       // The route was made with the type of its own operation's body; http only checks that the value has it.
       body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
@@ -64,6 +67,7 @@ export async function serveExchange(
   } catch (thrown) {
     fail(exchange, thrown, { logger: context.logger, write: route.writeError });
   } finally {
+    charge?.release();
     exchange.served();
   }
 }
@@ -76,10 +80,14 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
   return exchange.scope;
 }
 
-function read({ request }: Exchange, route: Route, { settings }: ServeContext): ReadBody | Promise<ReadBody> {
+function read(
+  { request }: Exchange,
+  { route, charge }: { readonly route: Route; readonly charge: BodyCharge | undefined },
+  { settings }: ServeContext,
+): ReadBody | Promise<ReadBody> {
   const { body, rawBody, queryAsBody } = route.operation;
   const limitBytes = route.bodyLimitBytes ?? settings.max_json_body_bytes;
-  if (rawBody !== undefined) return readRawBody(request, limitBytes, rawBody.types);
+  if (rawBody !== undefined) return readRawBody(request, rawBody.types, { limitBytes, charge });
   if (body === undefined) return noBody;
   return queryAsBody === true ? readQueryBody(request, limitBytes, body) : readJsonBody(request, limitBytes);
 }

@@ -68,11 +68,14 @@ export class FixedColumn implements ColumnWriter {
   /** An unsigned integer: any of up to 32 bits, or one below 2^53 in an 8-byte column. */
   unsigned(value: number): void {
     const bytes = this.#next();
+    const { buffer } = bytes;
     const at = bytes.length - this.#width;
-    if (this.#width === 8) {
-      bytes.buffer.writeUInt32LE(value % 0x1_0000_0000, at);
-      bytes.buffer.writeUInt32LE(Math.floor(value / 0x1_0000_0000), at + 4);
-    } else bytes.buffer.writeUIntLE(value, at, this.#width);
+    let rest = value;
+    for (let index = 0; index < this.#width; index += 1) {
+      // The lowest eight bits of what is left, also beyond 32 bits.
+      buffer[at + index] = rest % 0x100;
+      rest = rest < 0x8000_0000 ? rest >>> 8 : Math.floor(rest / 0x100);
+    }
   }
 
   /** A signed integer of 32 bits. */
@@ -96,13 +99,16 @@ export class FixedColumn implements ColumnWriter {
   /** The column's width of bytes, little-endian, as they stand in `source` (an OTLP fixed64, a double). */
   copy(source: Uint8Array, offset: number): void {
     const bytes = this.#next();
-    const at = bytes.length - this.#width;
-    for (let index = 0; index < this.#width; index += 1) bytes.buffer[at + index] = source[offset + index]!;
+    const { buffer } = bytes;
+    const width = this.#width;
+    const at = bytes.length - width;
+    for (let index = 0; index < width; index += 1) buffer[at + index] = source[offset + index]!;
   }
 
   addDefault(): void {
     const bytes = this.#next();
-    bytes.buffer.fill(0, bytes.length - this.#width, bytes.length);
+    const { buffer, length } = bytes;
+    for (let index = length - this.#width; index < length; index += 1) buffer[index] = 0;
   }
 
   parts(): Uint8Array[] {
@@ -150,10 +156,11 @@ export class StringColumn implements ColumnWriter {
   bytes(source: Uint8Array, start: number, end: number): void {
     const length = end - start;
     this.#bytes.reserve(length + varintLength(length));
-    const at = writeVarint(this.#bytes.buffer, this.#bytes.length, length);
-    if (length < 24)
-      for (let index = 0; index < length; index += 1) this.#bytes.buffer[at + index] = source[start + index]!;
-    else this.#bytes.buffer.set(source.subarray(start, end), at);
+    const { buffer } = this.#bytes;
+    const at = writeVarint(buffer, this.#bytes.length, length);
+    // A loop beats the call into native code up to about this length.
+    if (length < 48) for (let index = 0; index < length; index += 1) buffer[at + index] = source[start + index]!;
+    else buffer.set(source.subarray(start, end), at);
     this.#bytes.length = at + length;
     this.count += 1;
   }

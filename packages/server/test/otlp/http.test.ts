@@ -266,3 +266,26 @@ test("a request is answered only when its rows are stored", async () => {
   release();
   assert.equal((await response).status, 200);
 });
+
+describe("the memory of bodies", () => {
+  test("is bounded: more than an organization's share is refused until the others are done", async () => {
+    await using server = await startOtlp({ pendingBytes: 400_000 });
+    const { promise: stored, resolve: release } = Promise.withResolvers<void>();
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    server.store.beforeAppend = () => {
+      reach();
+      return stored;
+    };
+    const large = encode("ExportLogsServiceRequest", logRequest({ body: { stringValue: "x".repeat(150_000) } }));
+    const first = server.post("/v1/logs", large);
+    await reached;
+    const second = await server.post("/v1/logs", large);
+    assert.equal(second.status, 429);
+    assert.equal(second.headers.get("retry-after"), "1");
+    const compressed = await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" });
+    assert.equal(compressed.status, 429);
+    release();
+    assert.equal((await first).status, 200);
+    assert.equal((await server.post("/v1/logs", large)).status, 200);
+  });
+});

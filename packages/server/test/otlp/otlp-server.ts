@@ -9,7 +9,12 @@ import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 import { RecordingStore } from "./recording-store.ts";
 
-export async function startOtlp({ limitBytes = 67_108_864, key = testKey(), shutdownTimeoutMs = 5000 } = {}) {
+export async function startOtlp({
+  limitBytes = 67_108_864,
+  pendingBytes = 268_435_456,
+  key = testKey(),
+  shutdownTimeoutMs = 5000,
+} = {}) {
   const store = new RecordingStore();
   const encodings = new Set<string>();
   const calls: FinishedCall[] = [];
@@ -17,7 +22,7 @@ export async function startOtlp({ limitBytes = 67_108_864, key = testKey(), shut
     store,
     settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),
     logger: silentLogger,
-    settings: { max_body_bytes: limitBytes },
+    settings: { max_body_bytes: limitBytes, max_pending_body_bytes: pendingBytes },
   });
   const checkKey: KeyCheck = (secret) => {
     if (secret !== testSecret) throw new AppError("invalid_api_key", "The API key is not known.");
@@ -35,7 +40,8 @@ export async function startOtlp({ limitBytes = 67_108_864, key = testKey(), shut
     ingest: otlp.ingest,
     checkKey,
     logger: silentLogger,
-    settings: { host: "127.0.0.1", port: 0, bodyLimitBytes: limitBytes, bodyTimeoutMs: 10_000, shutdownTimeoutMs },
+    limits: otlp.limits,
+    settings: { host: "127.0.0.1", port: 0, bodyTimeoutMs: 10_000, shutdownTimeoutMs },
     observe: (call) => calls.push(call),
   });
   return {

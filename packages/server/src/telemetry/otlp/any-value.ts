@@ -5,7 +5,7 @@ import { attributeKinds } from "../../store/schema.ts";
 import type { Hash64 } from "./hash64.ts";
 import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
 import { malformed, MessageScan } from "./message-scan.ts";
-import { boolAt, doubleAt, doubleText, int64TextAt } from "./numbers.ts";
+import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "./numbers.ts";
 
 /** How deep lists and maps may be nested; beyond it a request is refused. */
 export const maximumDepth = 64;
@@ -16,6 +16,11 @@ const letters = Object.fromEntries(
 export const stringKind = letters.string;
 export const integerKind = letters.integer;
 export const doubleKind = letters.double;
+
+/** Tags of AnyValue's members: the field's number and its wire type. */
+const stringTag = 0x0a;
+const integerTag = 0x18;
+const doubleTag = 0x21;
 
 const kindByField = [
   letters.empty,
@@ -36,6 +41,27 @@ export function writeText(column: StringColumn, bytes: Uint8Array, start: number
 
 export function textAt(bytes: Uint8Array, start: number, end: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("utf8");
+}
+
+const digits = new Uint8Array(10);
+
+/** A number of up to ten digits. */
+function writeDigits(column: StringColumn, value: number): void {
+  let at = digits.length;
+  let rest = value;
+  do {
+    const next = Math.floor(rest / 10);
+    at -= 1;
+    digits[at] = 0x30 + rest - next * 10;
+    rest = next;
+  } while (rest > 0);
+  column.bytes(digits, at, digits.length);
+}
+
+/** Whether a varint begins here and ends exactly at the end. */
+function isOneVarint(bytes: Uint8Array, start: number, end: number): boolean {
+  for (let index = start; index < end - 1; index += 1) if (bytes[index]! < 0x80) return false;
+  return bytes[end - 1]! < 0x80;
 }
 
 function isValidText(bytes: Uint8Array, start: number, end: number): boolean {
@@ -62,14 +88,7 @@ export class AnyValueReader {
     this.start = 0;
     this.end = 0;
     if (start === 0) return;
-    const length = end - start;
-    // Nearly every value is one short string: tag 0x0A, a length of one byte, the text.
-    if (length >= 2 && length < 0x82 && bytes[start] === 0x0a && bytes[start + 1] === length - 2) {
-      this.kind = letters.string;
-      this.start = start + 2;
-      this.end = end;
-      return;
-    }
+    if (this.#readShort(bytes, start, end)) return;
     this.#scan.read(bytes, start, end);
     // Of a oneof the last on the wire counts.
     for (let field = 1; field < kindByField.length; field += 1) {
@@ -81,11 +100,31 @@ export class AnyValueReader {
     }
   }
 
+  /** Nearly every value is one short string or one number: read without the detour over a scan. */
+  #readShort(bytes: Uint8Array, start: number, end: number): boolean {
+    const length = end - start;
+    const tag = bytes[start];
+    if (tag === stringTag && length >= 2 && length < 0x82 && bytes[start + 1] === length - 2) {
+      this.kind = letters.string;
+      this.start = start + 2;
+    } else if (tag === doubleTag && length === 9) {
+      this.kind = letters.double;
+      this.start = start + 1;
+    } else if (tag === integerTag && length >= 2 && length < 6 && isOneVarint(bytes, start + 1, end)) {
+      this.kind = letters.integer;
+      this.start = start + 1;
+    } else return false;
+    this.end = end;
+    return true;
+  }
+
   /** Writes the value as text. */
   write(column: StringColumn, bytes: Uint8Array): void {
     if (this.kind === letters.string) writeText(column, bytes, this.start, this.end);
     else if (this.kind === letters.empty) column.addDefault();
-    else column.text(this.text(bytes));
+    else if (this.kind === letters.integer && this.end - this.start < 5) {
+      writeDigits(column, uint32At(bytes, this.start));
+    } else column.text(this.text(bytes));
   }
 
   /** Adds the value to a hash, the same for every way of encoding it. */

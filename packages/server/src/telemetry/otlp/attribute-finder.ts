@@ -65,7 +65,8 @@ export class AttributeFinder<Target extends string> {
     const { keyStart, keyEnd } = attribute;
     const candidates = this.#names.byLength[keyEnd - keyStart];
     if (candidates === undefined || attribute.valueStart === attribute.valueEnd) return;
-    for (const { target, rank, name, values } of candidates) {
+    for (let index = 0; index < candidates.length; index += 1) {
+      const { target, rank, name, values } = candidates[index]!;
       if (rank >= this.#ranks[target]! || !isAt(bytes, keyStart, name)) continue;
       this.#ranks[target] = rank;
       this.#starts[target] = attribute.valueStart;

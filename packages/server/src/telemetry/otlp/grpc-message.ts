@@ -1,6 +1,7 @@
 /** One message of gRPC and what belongs to it in headers and trailers. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { AppError } from "../../errors.ts";
+import type { BodyCharge } from "../../http/body-memory.ts";
 import { decompress, tooLarge } from "../../http/decompress.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./answers.ts";
 
@@ -12,7 +13,7 @@ const prefixBytes = 5;
 export async function readMessage(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  limitBytes: number,
+  { limitBytes, charge }: { readonly limitBytes: number; readonly charge: BodyCharge },
 ): Promise<Buffer> {
   const encoding = headers["grpc-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") {
@@ -21,7 +22,7 @@ export async function readMessage(
       `grpc-encoding is "${String(encoding)}"; expected "gzip" or "identity".`,
     );
   }
-  const bytes = await collect(stream, limitBytes + prefixBytes);
+  const bytes = await collect(stream, limitBytes + prefixBytes, charge);
   if (bytes.length < prefixBytes) throw new AppError("invalid_request", "The call carries no message.");
   const length = bytes.readUInt32BE(1);
   if (length !== bytes.length - prefixBytes) {
@@ -35,23 +36,30 @@ export async function readMessage(
     case 0:
       return message;
     case 1:
-      if (encoding === "gzip") return decompress(message, limitBytes);
+      if (encoding === "gzip") {
+        const whole = await decompress(message, limitBytes);
+        charge.add(whole.length);
+        return whole;
+      }
       throw new AppError("invalid_request", "The message is compressed, but grpc-encoding does not say how.");
     default:
       throw new AppError("invalid_request", `The message's first byte is ${bytes[0]}; expected 0 or 1.`);
   }
 }
 
-function collect(stream: ServerHttp2Stream, limitBytes: number): Promise<Buffer> {
+function collect(stream: ServerHttp2Stream, limitBytes: number, charge: BodyCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
     stream.on("data", (chunk: Buffer) => {
       length += chunk.length;
-      if (length <= limitBytes) chunks.push(chunk);
-      else {
+      try {
+        if (length > limitBytes) throw tooLarge(limitBytes - prefixBytes);
+        charge.add(chunk.length);
+        chunks.push(chunk);
+      } catch (error) {
         stream.removeAllListeners("data").pause();
-        reject(tooLarge(limitBytes - prefixBytes));
+        reject(error);
       }
     });
     stream.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));

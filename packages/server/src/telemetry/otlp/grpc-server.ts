@@ -8,17 +8,18 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type S
 import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
+import type { BodyCharge } from "../../http/body-memory.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { Scope } from "../../tenant.ts";
 import { writeOutcome } from "./answers.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
 import type { Ingest } from "./ingest.ts";
+import type { BodyLimits } from "./routes.ts";
 import { type Signal, signals } from "./signals.ts";
 
 export interface GrpcSettings {
   readonly host: string;
   readonly port: number;
-  readonly bodyLimitBytes: number;
   /** Longest time for a whole message to arrive. */
   readonly bodyTimeoutMs: number;
   /** How long calls in flight may take when the server stops. */
@@ -30,6 +31,7 @@ export interface GrpcParts {
   readonly checkKey: KeyCheck;
   readonly logger: Logger;
   readonly settings: GrpcSettings;
+  readonly limits: BodyLimits;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedCall): void;
 }
@@ -99,6 +101,7 @@ async function serveCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders
     fail(call, thrown, parts.logger);
   } finally {
     clearTimeout(timer);
+    call.charge?.release();
     finish(call, performance.now() - startMs, parts);
   }
 }
@@ -110,6 +113,7 @@ interface Call {
   outcome: "ok" | ErrorCode;
   error?: AppError;
   scope?: Scope;
+  charge?: BodyCharge;
   signal?: Signal;
   fields: LogFields;
 }
@@ -126,7 +130,7 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
   ).unref();
 }
 
-async function answer(call: Call, { ingest, checkKey, settings }: GrpcParts): Promise<Uint8Array> {
+async function answer(call: Call, { ingest, checkKey, limits }: GrpcParts): Promise<Uint8Array> {
   const { stream, headers } = call;
   const path = headers[":path"] ?? "";
   const signal = signalByPath.get(path);
@@ -139,7 +143,8 @@ async function answer(call: Call, { ingest, checkKey, settings }: GrpcParts): Pr
   call.signal = signal;
   call.scope = await authenticate(headers, checkKey);
   call.scope.require("telemetry_write");
-  const bytes = await readMessage(stream, headers, settings.bodyLimitBytes);
+  call.charge = limits.bodyMemory.open(call.scope.organizationId);
+  const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
   const outcome = await ingest({ key: call.scope.key, signal, encoding: "protobuf", bytes });
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
   return writeOutcome(outcome, signal, "protobuf");

@@ -9,7 +9,7 @@ import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
 
 /** Bodies up to this size are converted at once: about three milliseconds. */
-const inlineBytes = 262_144;
+const inlineBytes = 131_072;
 /** The worker's heap; a body of 64 MiB in small pieces needs about half of it. */
 const workerHeapMiB = 1024;
 

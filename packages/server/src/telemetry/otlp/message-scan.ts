@@ -69,9 +69,12 @@ export class MessageScan {
     const { starts, ends } = this;
     const { acceptedWireTypes: accepted } = this.#type;
     const lists = this.#lists;
-    starts.fill(0);
-    ends.fill(0);
-    for (const list of lists) list?.clear();
+    for (let field = 0; field < starts.length; field += 1) {
+      if (starts[field] === 0) continue;
+      starts[field] = 0;
+      ends[field] = 0;
+      lists[field]?.clear();
+    }
     let at = start;
     while (at < end) {
       const tagAt = at;

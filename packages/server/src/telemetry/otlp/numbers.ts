@@ -35,11 +35,6 @@ export function uint32At(bytes: Uint8Array, at: number): number {
   return words[0]!;
 }
 
-/** The same as a signed number: an enum or an int32. */
-export function int32At(bytes: Uint8Array, at: number): number {
-  return uint32At(bytes, at) | 0;
-}
-
 /** A zigzag-encoded signed number. */
 export function sint32At(bytes: Uint8Array, at: number): number {
   const value = uint32At(bytes, at);

@@ -1,26 +1,32 @@
 /** OTLP in, put together: the routes of OTLP/HTTP, and what they share with OTLP/gRPC. */
+import { BodyMemory } from "../../http/body-memory.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
 import type { SettingsOf } from "./groups.ts";
 import { createIngest, type Ingest, type RowStore } from "./ingest.ts";
 import { createJsonConverter } from "./json-converter.ts";
-import { otlpRoutes } from "./routes.ts";
+import { type BodyLimits, otlpRoutes } from "./routes.ts";
 
 export interface OtlpParts {
   readonly store: RowStore;
   readonly settingsOf: SettingsOf;
   readonly logger: Logger;
-  readonly settings: { readonly max_body_bytes: number };
+  readonly settings: { readonly max_body_bytes: number; readonly max_pending_body_bytes: number };
 }
 
 export interface Otlp {
   readonly routes: readonly Route[];
   readonly ingest: Ingest;
+  readonly limits: BodyLimits;
   close(): Promise<void>;
 }
 
 export function createOtlp({ store, settingsOf, logger, settings }: OtlpParts): Otlp {
   const converter = createJsonConverter(logger);
   const ingest = createIngest({ store, settingsOf, converter });
-  return { routes: otlpRoutes(ingest, settings.max_body_bytes), ingest, close: () => converter.close() };
+  const limits: BodyLimits = {
+    bodyLimitBytes: settings.max_body_bytes,
+    bodyMemory: new BodyMemory(settings.max_pending_body_bytes),
+  };
+  return { routes: otlpRoutes(ingest, limits), ingest, limits, close: () => converter.close() };
 }

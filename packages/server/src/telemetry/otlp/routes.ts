@@ -1,13 +1,13 @@
 /** OTLP/HTTP: the three operations and who serves them. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
 import type { Operation } from "../../api/operation.ts";
+import type { BodyMemory } from "../../http/body-memory.ts";
 import { type ErrorWriter, route, type Route } from "../../http/route.ts";
 import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./answers.ts";
 import type { Ingest } from "./ingest.ts";
 import { logSignal, metricSignal, type Signal, traceSignal } from "./signals.ts";
 
-/** @param bodyLimitBytes largest body, after decompression */
-export function otlpRoutes(ingest: Ingest, bodyLimitBytes: number): Route[] {
+export function otlpRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
   const serve = (operation: Operation<never>, signal: Signal): Route =>
     route(
       operation,
@@ -17,9 +17,16 @@ export function otlpRoutes(ingest: Ingest, bodyLimitBytes: number): Route[] {
         note({ accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) });
         return { kind: "bytes", bytes: writeOutcome(outcome, signal, encoding), type: mediaTypes[encoding] };
       },
-      { bodyLimitBytes, writeError },
+      { ...limits, writeError },
     );
   return [serve(exportTraces, traceSignal), serve(exportLogs, logSignal), serve(exportMetrics, metricSignal)];
+}
+
+/** Limits of a request's body, for HTTP and gRPC. */
+export interface BodyLimits {
+  /** Largest body, after decompression. */
+  readonly bodyLimitBytes: number;
+  readonly bodyMemory: BodyMemory;
 }
 
 const writeError: ErrorWriter = (error, contentType) => {

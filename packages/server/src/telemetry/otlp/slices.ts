@@ -2,9 +2,9 @@
 import { setImmediate } from "node:timers/promises";
 
 /** The longest time that decoding holds the event loop. */
-const sliceMs = 3;
+const sliceMs = 2;
 /** The clock is asked once in so many steps. */
-const stepsPerLook = 32;
+const stepsPerLook = 16;
 
 export class Slices {
   #startMs = performance.now();
