@@ -15,6 +15,7 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
+import { espeakEngineSettings } from "./models/espeak/engine.ts";
 import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
@@ -183,6 +184,7 @@ function modelsOf(config: Config): ModelsConfig {
   const builtIn = {
     trial: { settings: trialEngineSettings, optional: false },
     flite: { settings: fliteEngineSettings, optional: false },
+    "espeak-ng": { settings: espeakEngineSettings, optional: true },
   };
   const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
   return { ...config, implicitEngines: implicit };

@@ -1,5 +1,6 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { espeakEngine } from "./engines/espeak.ts";
 import { fliteEngine } from "./engines/flite.ts";
 import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
 import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
@@ -15,5 +16,6 @@ export const engineSettings = Type.Union([
   cohereEngine,
   llamaCppEngineSettings,
   fliteEngine,
+  espeakEngine,
 ]);
 export type EngineSettings = Static<typeof engineSettings>;

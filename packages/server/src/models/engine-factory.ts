@@ -32,6 +32,7 @@ const engineMakers: EngineMakers = {
   amazon_bedrock: vendor,
   mistral: vendor,
   cohere: vendor,
+  espeak: async () => (await import("./espeak/engine.ts")).createEspeakEngine,
   flite: async () => (await import("./flite/engine.ts")).createFliteEngine,
   llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };

@@ -35,8 +35,7 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
   }
   const known = wellKnownVoice(name);
   const wanted = language ?? known?.language;
-  const standIns = known === undefined ? [] : voices.filter((voice) => wanted === undefined || speaks(voice, wanted));
-  const standIn = standIns.find(({ gender }) => gender === known?.gender) ?? standIns[0];
+  const standIn = known === undefined ? undefined : standInFor(voices, { gender: known.gender, language: wanted });
   if (standIn !== undefined) return { voice: standIn.name, language: wanted };
   throw new AppError(
     "invalid_request",
@@ -45,6 +44,17 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
       : `voice is ${JSON.stringify(name)}, but the model has no voice for ${wanted}; its voices are ${listed(voices)}.`,
     { param: "voice" },
   );
+}
+
+/** The first voice of the language, best of its very region, and of the gender where there is one. */
+function standInFor(
+  voices: readonly Voice[],
+  { gender, language }: { gender: Voice["gender"]; language: string | undefined },
+): Voice | undefined {
+  const speaking = voices.filter((voice) => language === undefined || speaks(voice, language));
+  const regional = speaking.filter(({ languages }) => languages.some((each) => sameName(each, language ?? "")));
+  const [first, ...others] = [...regional, ...speaking];
+  return [first, ...others].find((voice) => voice?.gender === gender) ?? first;
 }
 
 function sameName(one: string, other: string): boolean {

@@ -1,0 +1,28 @@
+/** Settings of an engine of type `espeak`: over 100 languages by the program espeak-ng on this machine. */
+import { Type, type Static } from "typebox";
+
+export const espeakEngine = Type.Object(
+  {
+    type: Type.Literal("espeak", { description: "The program espeak-ng, where it is installed." }),
+    program: Type.String({
+      minLength: 1,
+      default: "espeak-ng",
+      description: "The program: a name that is looked for in PATH, or a path.",
+    }),
+    processes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 256,
+        description: "Processes that speak at one time, one a phrase. Absent: one for each core, at most 8.",
+      }),
+    ),
+    queue_limit: Type.Integer({
+      minimum: 0,
+      maximum: 100_000,
+      default: 256,
+      description: "Calls beyond `processes` that take turns; a further one is a 503.",
+    }),
+  },
+  { description: "Speech in over 100 languages by espeak-ng: the model `espeak-ng`." },
+);
+export type EspeakEngineSettings = Static<typeof espeakEngine>;

@@ -1,0 +1,144 @@
+/** The engine `espeak`: speech in over 100 languages by the program espeak-ng, a process for each phrase. */
+import { availableParallelism } from "node:os";
+import { createTimeStretch } from "../../audio/time-stretch.ts";
+import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
+import { AppError } from "../../errors.ts";
+import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece, Voice } from "../model.ts";
+import { CallSlots } from "../spoken-text/call-slots.ts";
+import { estimateTokens } from "../spoken-text/estimate-tokens.ts";
+import { toMarks } from "../spoken-text/marks.ts";
+import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { Turns } from "../spoken-text/turns.ts";
+import { readSamples, run } from "./program.ts";
+import { parseVoices } from "./voices.ts";
+
+const modelId = "espeak-ng";
+const phraseLengths = { longest: 300, longestFirst: 80 };
+/** Words a minute of speed 1, and the speed below which the program does not become slower. */
+const wordsPerMinute = 175;
+const slowestSpeed = 0.5;
+const programRate = 22_050;
+
+export const espeakEngineSettings: EspeakEngineSettings = { type: "espeak", program: "espeak-ng", queue_limit: 256 };
+
+export function createEspeakEngine(name: string, settings: EspeakEngineSettings): Engine {
+  const processes = settings.processes ?? Math.min(availableParallelism(), 8);
+  const slots = new CallSlots(name, processes + settings.queue_limit);
+  const turns = new Turns(processes);
+  const closing = new AbortController();
+  let known: Voice[] | undefined;
+  const voices = async (signal: AbortSignal): Promise<readonly Voice[]> => {
+    const { program } = settings;
+    known ??= parseVoices((await run({ program, operands: ["--voices"], input: "", signal })).toString());
+    return known;
+  };
+  const model: SpeechModel = {
+    givesMarks: true,
+    voices,
+    async *speak(call) {
+      if (call.instructions !== undefined) throw cannotBeTold();
+      using _slot = slots.take();
+      const signal = AbortSignal.any([call.signal, closing.signal]);
+      yield* speak({ ...call, signal }, { program: settings.program, turns });
+    },
+  };
+  return {
+    name,
+    speech(id) {
+      if (id === modelId) return model;
+      throw new AppError(
+        "model_not_found",
+        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has "${modelId}".`,
+        { param: "model" },
+      );
+    },
+    async listModels(signal) {
+      await voices(signal);
+      return [{ id: modelId, created: 0, ownedBy: name }];
+    },
+    async close() {
+      closing.abort(new AppError("overloaded", "The speech engine is shutting down."));
+    },
+  };
+}
+
+interface Parts {
+  readonly program: string;
+  readonly turns: Turns;
+}
+
+async function* speak(call: SpeechCall, parts: Parts): AsyncGenerator<SpeechPiece, void, undefined> {
+  const readable = toReadable(call.input);
+  const left = new AbortController();
+  const signal = AbortSignal.any([call.signal, left.signal]);
+  const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
+  const begin = (): Promise<SpeechPiece> | undefined => {
+    const { value: phrase } = phrases.next();
+    if (phrase === undefined) return undefined;
+    const spoken = parts.turns.run(signal, () =>
+      speakPhrase(readable, phrase, { ...parts, call: { ...call, signal } }),
+    );
+    // Its failure is told when it is its turn.
+    spoken.catch(() => {});
+    return spoken;
+  };
+  try {
+    let current = begin();
+    if (current === undefined) yield quiet();
+    while (current !== undefined) {
+      const piece = await current;
+      // The next phrase is spoken while this one is sent.
+      current = begin();
+      yield piece;
+    }
+  } finally {
+    left.abort(new AppError("client_closed", "The speech is no longer wanted."));
+  }
+}
+
+function quiet(): SpeechPiece {
+  return { sampleRate: programRate, samples: new Float32Array(programRate / 10), marks: [], sentence: undefined };
+}
+
+async function speakPhrase(
+  readable: string,
+  phrase: Phrase,
+  { program, call }: Parts & { readonly call: SpeechCall },
+): Promise<SpeechPiece> {
+  const { voice, speed, signal, marks } = call;
+  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
+  const ownSpeed = Math.max(speed, slowestSpeed);
+  const operands = ["-v", voice, "-s", String(Math.round(wordsPerMinute * ownSpeed)), "--stdin", "-b", "1", "--stdout"];
+  // Text in double brackets would be read as the names of sounds.
+  const wav = await run({ program, operands, input: part.replaceAll("[[", "[ ["), signal });
+  const { sampleRate, samples: spoken } = readSamples(wav);
+  const samples = await stretched(spoken, sampleRate, speed / ownSpeed);
+  const sound = { samples, sampleRate };
+  return { ...sound, marks: marks ? estimatedMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
+}
+
+function estimatedMarks(
+  part: string,
+  offset: number,
+  sound: { samples: Float32Array; sampleRate: number },
+): SpeechMark[] {
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return toMarks({ text: part, source }, estimateTokens(part, sound));
+}
+
+async function stretched(samples: Float32Array<ArrayBuffer>, sampleRate: number, speed: number) {
+  if (speed === 1) return samples;
+  const stretch = await createTimeStretch(sampleRate, speed);
+  const [body, rest] = [stretch.push(samples), stretch.end()];
+  const all = new Float32Array(body.length + rest.length);
+  all.set(body);
+  all.set(rest, body.length);
+  return all;
+}
+
+function cannotBeTold(): AppError {
+  return new AppError("unsupported_parameter", "The model cannot be told how to speak: leave out instructions.", {
+    param: "instructions",
+  });
+}
