@@ -142,7 +142,7 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
         ...speechRoutes(speak, listVoices),
         ...catalogRoutes(registry),
         ...queryRoutes({ store, tracePresets }),
-        ...metricsRoutes({ store, presets: metricPresets }),
+        ...metricsRoutes({ store, presets: metricPresets, version }),
         ...otlp.routes,
         ...tenancyRoutes(control),
         ...statusRoutes({

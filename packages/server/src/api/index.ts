@@ -3,6 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
+import { prometheusOperations } from "./prometheus.ts";
 import { queryMetrics } from "./observability-metrics.ts";
 import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
@@ -18,6 +19,7 @@ export const operations: readonly Operation[] = [
   getModel,
   queryLogs,
   queryMetrics,
+  ...Object.values(prometheusOperations).flat(),
   queryTraces,
   exportTraces,
   exportLogs,

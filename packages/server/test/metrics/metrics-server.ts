@@ -19,7 +19,7 @@ export async function startMetricsServer(
   const opened = await openTestStore();
   const presets = options.presets ?? createMetricPresets({ tokenPrices: {}, configured: {}, ...options });
   const http = await startTestHttp({
-    routes: metricsRoutes({ store: opened.store, presets }),
+    routes: metricsRoutes({ store: opened.store, presets, version: "0.0.0" }),
     checkKey: (secret) => {
       const [organizationId, projectName] = secret.replace(/^sk-/, "").split(":");
       if (!secret.startsWith("sk-")) throw new AppError("invalid_api_key", "The API key is not known.");

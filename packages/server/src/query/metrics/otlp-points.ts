@@ -14,33 +14,29 @@ export interface PointsRequest {
   readonly maxSeries: number;
 }
 
-type Numbers = readonly (number | string)[];
+type NumberJson = number | string;
+type PointTuple = readonly [timeMs: NumberJson, startUnixNano: NumberJson, stale: number];
+type ValueTuple = readonly [...PointTuple, value: NumberJson];
+type DistributionTuple = readonly [
+  ...PointTuple,
+  count: NumberJson,
+  sum: NumberJson,
+  bounds: readonly NumberJson[],
+  counts: readonly NumberJson[],
+  scale: number,
+  zeroCount: NumberJson,
+  zeroThreshold: NumberJson,
+  positiveOffset: number,
+  positiveCounts: readonly NumberJson[],
+  negativeOffset: number,
+  negativeCounts: readonly NumberJson[],
+  quantiles: readonly NumberJson[],
+  quantileValues: readonly NumberJson[],
+];
 
-interface PointColumns {
+interface SeriesOfPoints<Tuple> {
   readonly series_id: string;
-  readonly times: readonly string[];
-  readonly starts: readonly string[];
-  readonly stale: readonly number[];
-}
-
-interface ValueRow extends PointColumns {
-  readonly amounts: Numbers;
-}
-
-interface DistributionRow extends PointColumns {
-  readonly counts: Numbers;
-  readonly sums: Numbers;
-  readonly bucket_bounds: readonly Numbers[];
-  readonly bucket_counts: readonly Numbers[];
-  readonly scales: readonly number[];
-  readonly zero_counts: Numbers;
-  readonly zero_thresholds: Numbers;
-  readonly positive_offsets: readonly number[];
-  readonly positives: readonly Numbers[];
-  readonly negative_offsets: readonly number[];
-  readonly negatives: readonly Numbers[];
-  readonly quantiles: readonly Numbers[];
-  readonly quantile_values: readonly Numbers[];
+  readonly point_tuples: readonly Tuple[];
 }
 
 /** A point of any kind. */
@@ -75,14 +71,14 @@ const maximumNamedSeries = 20_000;
 
 /** Gauges and sums by the series' ID; in rising order of time, of doubles the last. */
 export async function readValues(reader: TenantReader, request: PointsRequest): Promise<Map<string, ValuePoint[]>> {
-  const rows = await reader.query<ValueRow>(
-    sql`SELECT series_id, ${timeColumns}, groupArray(value) AS amounts
+  // One list of tuples, since lists of single columns do not keep to one order where a column is stored sparsely.
+  const rows = await reader.query<SeriesOfPoints<ValueTuple>>(
+    sql`SELECT series_id, groupArray((${timeColumns}, value)) AS point_tuples
       FROM points WHERE ${condition(request)} GROUP BY series_id`,
     { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
   );
-  return new Map(
-    rows.map((row) => [row.series_id, inOrder(points(row, (at) => ({ value: toNumber(row.amounts[at]!) })))]),
-  );
+  const toPoint = (tuple: ValueTuple): ValuePoint => ({ ...pointOf(tuple), value: toNumber(tuple[3]) });
+  return new Map(rows.map((row) => [row.series_id, inOrder(row.point_tuples.map(toPoint))]));
 }
 
 /** Histograms and summaries by the series' ID; in rising order of time, of doubles the last. */
@@ -90,21 +86,16 @@ export async function readDistributions(
   reader: TenantReader,
   request: PointsRequest,
 ): Promise<Map<string, DistributionPoint[]>> {
-  const rows = await reader.query<DistributionRow>(
-    sql`SELECT series_id, ${timeColumns}, groupArray(count) AS counts, groupArray(sum) AS sums,
-        groupArray(bounds) AS bucket_bounds, groupArray(distribution_points.counts) AS bucket_counts, groupArray(scale) AS scales,
-        groupArray(zero_count) AS zero_counts, groupArray(zero_threshold) AS zero_thresholds,
-        groupArray(positive_offset) AS positive_offsets, groupArray(positive_counts) AS positives,
-        groupArray(negative_offset) AS negative_offsets, groupArray(negative_counts) AS negatives,
-        groupArray(distribution_points.quantiles) AS quantiles, groupArray(distribution_points.quantile_values) AS quantile_values
+  const rows = await reader.query<SeriesOfPoints<DistributionTuple>>(
+    sql`SELECT series_id, groupArray((${timeColumns}, count, sum, bounds, counts, scale, zero_count, zero_threshold,
+        positive_offset, positive_counts, negative_offset, negative_counts, quantiles, quantile_values)) AS point_tuples
       FROM distribution_points WHERE ${condition(request)} GROUP BY series_id`,
     { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
   );
-  return new Map(rows.map((row) => [row.series_id, inOrder(points(row, (at) => distributionAt(row, at)))]));
+  return new Map(rows.map((row) => [row.series_id, inOrder(row.point_tuples.map(distributionOf))]));
 }
 
-const timeColumns = sql`groupArray(toUnixTimestamp64Milli(time)) AS times,
-  groupArray(toUnixTimestamp64Nano(start_time)) AS starts, groupArray(bitAnd(flags, 1)) AS stale`;
+const timeColumns = sql`toUnixTimestamp64Milli(time), toUnixTimestamp64Nano(start_time), bitAnd(flags, 1)`;
 
 function condition({ fromMs, metrics, seriesIds, toMs }: PointsRequest): Statement {
   const from = BigInt(Math.max(0, fromMs)) * 1_000_000n;
@@ -117,28 +108,26 @@ function condition({ fromMs, metrics, seriesIds, toMs }: PointsRequest): Stateme
   ]);
 }
 
-function points<Value extends object>(row: PointColumns, valueAt: (index: number) => Value): (Point & Value)[] {
-  return row.times.map((time, index) => ({
-    timeMs: Number(time),
-    startMs: Number(row.starts[index]) / 1e6,
-    isStale: row.stale[index] === 1,
-    ...valueAt(index),
-  }));
+function pointOf([timeMs, startUnixNano, stale]: PointTuple | ValueTuple | DistributionTuple): Point {
+  return { timeMs: Number(timeMs), startMs: Number(startUnixNano) / 1e6, isStale: stale === 1 };
 }
 
-function distributionAt(row: DistributionRow, at: number): Omit<DistributionPoint, keyof Point> {
+function distributionOf(tuple: DistributionTuple): DistributionPoint {
+  const [, , , count, sum, bounds, counts, scale, zeroCount, zeroThreshold, ...buckets] = tuple;
+  const [positiveOffset, positives, negativeOffset, negatives, quantiles, quantileValues] = buckets;
   return {
-    count: toNumber(row.counts[at]!),
-    sum: toNumber(row.sums[at]!),
-    bounds: row.bucket_bounds[at]!.map(toNumber),
-    counts: row.bucket_counts[at]!.map(toNumber),
-    scale: row.scales[at]!,
-    zeroCount: toNumber(row.zero_counts[at]!),
-    zeroThreshold: toNumber(row.zero_thresholds[at]!),
-    positive: { offset: row.positive_offsets[at]!, counts: row.positives[at]!.map(toNumber) },
-    negative: { offset: row.negative_offsets[at]!, counts: row.negatives[at]!.map(toNumber) },
-    quantiles: row.quantiles[at]!.map(toNumber),
-    quantileValues: row.quantile_values[at]!.map(toNumber),
+    ...pointOf(tuple),
+    count: toNumber(count),
+    sum: toNumber(sum),
+    bounds: bounds.map(toNumber),
+    counts: counts.map(toNumber),
+    scale,
+    zeroCount: toNumber(zeroCount),
+    zeroThreshold: toNumber(zeroThreshold),
+    positive: { offset: positiveOffset, counts: positives.map(toNumber) },
+    negative: { offset: negativeOffset, counts: negatives.map(toNumber) },
+    quantiles: quantiles.map(toNumber),
+    quantileValues: quantileValues.map(toNumber),
   };
 }
 

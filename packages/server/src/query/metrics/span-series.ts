@@ -24,8 +24,7 @@ export interface SpanQuery {
 interface SampleRow {
   readonly label_values: readonly string[];
   readonly bucket: number | string;
-  readonly times: readonly string[];
-  readonly amounts: readonly (number | string)[];
+  readonly samples: readonly (readonly [timeMs: string, amount: number | string])[];
 }
 
 /** Half a millisecond: less than the distance of two samples. */
@@ -65,7 +64,7 @@ function samplesStatement(metric: SpanMetric, { condition, labels, part }: Sampl
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
   const total = metric.type === "gauge" ? sql`max(${amount})` : sql`sum(${amount})`;
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
-  return sql`SELECT label_values, bucket, groupArray(ended) AS times, groupArray(amount) AS amounts FROM (
+  return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
       SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
       FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, ended
     ) GROUP BY label_values, bucket`;
@@ -88,8 +87,8 @@ function toSeries(row: SampleRow, build: Build): StoredSeries {
   return fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
 }
 
-function samplesOf({ amounts, times }: SampleRow): Map<number, number> {
-  return new Map(times.map((time, index) => [Number(time), Number(amounts[index])]));
+function samplesOf({ samples }: SampleRow): Map<number, number> {
+  return new Map(samples.map(([time, amount]) => [Number(time), toNumber(amount)]));
 }
 
 function fromSamples(
@@ -111,8 +110,7 @@ function bucketSeries(rows: readonly SampleRow[], build: Build): StoredSeries[] 
   return [...byLabels.values()].flatMap((group) => {
     const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row)]));
     const running = new Map<number, number>();
-    const times = group.flatMap((row) => row.times.map(Number));
-    for (const time of times) running.set(time, 0);
+    for (const row of group) for (const [time] of row.samples) running.set(Number(time), 0);
     return [...bucketBounds, Infinity].map((bound) => {
       for (const [time, amount] of byBound.get(bound) ?? []) running.set(time, running.get(time)! + amount);
       return fromSamples(toLabels(group[0]!.label_values, build, bound), running, build);

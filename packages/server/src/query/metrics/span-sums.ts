@@ -14,8 +14,7 @@ import { toNumber, type SpanQuery } from "./span-series.ts";
 interface SumRow {
   readonly label_values: readonly string[];
   readonly bucket: number | string;
-  readonly cells: readonly string[];
-  readonly amounts: readonly (number | string)[];
+  readonly sums: readonly (readonly [cell: string, amount: number | string])[];
 }
 
 const maximumCells = 200_000;
@@ -80,7 +79,7 @@ function sumsStatement(metric: SpanMetric, { cells, condition, labels, part }: S
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
   // A cell is open at its begin, as windows are.
   const cell = sql`intDiv(${endMs} - ${bind.int64(cells.originMs + 1)}, ${bind.int64(cells.lengthMs)})`;
-  return sql`SELECT label_values, bucket, groupArray(cell) AS cells, groupArray(amount) AS amounts FROM (
+  return sql`SELECT label_values, bucket, groupArray((cell, amount)) AS sums FROM (
       SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${cell} AS cell, sum(${amount}) AS amount
       FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, cell
     ) GROUP BY label_values, bucket`;
@@ -100,10 +99,10 @@ function labelsOf(row: SumRow, { labels }: GridParts, le?: number): Labels {
 
 function countsOf(row: SumRow, cells: Cells): Float64Array {
   const counts = new Float64Array(cells.count);
-  for (const [index, cell] of row.cells.entries()) {
+  for (const [cell, amount] of row.sums) {
     const at = Number(cell);
     // Between two windows that do not touch there are cells of none.
-    if (at >= 0 && at < counts.length) counts[at]! += toNumber(row.amounts[index]!);
+    if (at >= 0 && at < counts.length) counts[at]! += toNumber(amount);
   }
   return counts;
 }

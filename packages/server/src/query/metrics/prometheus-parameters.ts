@@ -1,0 +1,76 @@
+/** Parameters of Prometheus' HTTP API, from the query string and from a form together. */
+import { showValue } from "../../api/validate.ts";
+import { AppError } from "../../errors.ts";
+import type { LabelMatcher } from "../promql/syntax/ast.ts";
+import { parseDuration } from "../promql/syntax/duration.ts";
+import { parseExpression } from "../promql/syntax/parse.ts";
+
+/** Read by name; a name that is given twice with different values is refused, but for `match[]`. */
+export class PrometheusParameters {
+  readonly #values: URLSearchParams;
+
+  constructor(query: URLSearchParams, form: string) {
+    this.#values = new URLSearchParams([...query, ...new URLSearchParams(form)]);
+  }
+
+  text(name: string): string | undefined {
+    const [value, ...others] = new Set(this.#values.getAll(name));
+    if (others.length === 0) return value === "" ? undefined : value;
+    throw invalid(name, `is given as ${showValue(value)} and as ${showValue(others[0])}; expected one value`);
+  }
+
+  required(name: string): string {
+    const value = this.text(name);
+    if (value === undefined) throw invalid(name, "is absent");
+    return value;
+  }
+
+  /** Unix milliseconds, of RFC 3339 or seconds. */
+  timeMs(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const ms = isDecimal(text) ? Math.round(Number(text) * 1000) : rfc3339(text);
+    if (Number.isSafeInteger(ms)) return ms;
+    throw invalid(name, `is ${showValue(text)}; expected seconds since 1970 or a time as RFC 3339 writes it`);
+  }
+
+  /** Milliseconds, of a duration or seconds. */
+  durationMs(name: string): number | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const parsed = isDecimal(text) ? { ms: Math.round(Number(text) * 1000) } : parseDuration(text);
+    if ("ms" in parsed && Number.isSafeInteger(parsed.ms)) return parsed.ms;
+    throw invalid(name, `is ${showValue(text)}; expected a duration such as "30s" or seconds`);
+  }
+
+  /** Undefined for none. */
+  limit(): number | undefined {
+    const text = this.text("limit");
+    if (text === undefined) return undefined;
+    if (!/^\d{1,9}$/.test(text)) throw invalid("limit", `is ${showValue(text)}; expected an integer of at least 0`);
+    return Number(text) === 0 ? undefined : Number(text);
+  }
+
+  /** The matchers of each `match[]`. */
+  selectors(): (readonly LabelMatcher[])[] {
+    return this.#values.getAll("match[]").map((text) => {
+      const expression = parseExpression(text);
+      if (expression.kind === "vector-selector" && expression.offset === null && expression.atTime === null) {
+        return expression.matchers;
+      }
+      throw invalid("match[]", `is ${showValue(text)}; expected a selector of series`);
+    });
+  }
+}
+
+function isDecimal(text: string): boolean {
+  return /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+}
+
+function rfc3339(text: string): number {
+  return /^\d{4}-\d\d-\d\dt\d\d:\d\d:\d\d(?:\.\d+)?(?:z|[+-]\d\d:\d\d)$/i.test(text) ? Date.parse(text) : Number.NaN;
+}
+
+function invalid(name: string, problem: string): AppError {
+  return new AppError("invalid_request", `invalid parameter "${name}": ${name} ${problem}.`, { param: name });
+}

@@ -1,0 +1,140 @@
+/** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
+import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
+import type { AppError, ErrorCode } from "../../errors.ts";
+import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
+import type { Store } from "../../store/store.ts";
+import { queryInstant, queryRange, type QueryResult } from "../promql/engine.ts";
+import type { Expression } from "../promql/syntax/ast.ts";
+import { parseExpression } from "../promql/syntax/parse.ts";
+import { namedLabels } from "./named-labels.ts";
+import { labelsJson, resultJson } from "./prometheus-json.ts";
+import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
+import { PrometheusParameters } from "./prometheus-parameters.ts";
+import { createTenantMetrics, type TenantMetrics } from "./tenant-metrics.ts";
+
+interface PrometheusParts {
+  readonly store: Pick<Store, "open">;
+  readonly version: string;
+}
+
+interface Call {
+  readonly input: RouteInput<never>;
+  readonly parameters: PrometheusParameters;
+  readonly nowMs: number;
+}
+
+type Serve = (call: Call) => Promise<unknown>;
+
+const dayMs = 86_400_000;
+const longestTimeoutMs = 60_000;
+
+export function prometheusRoutes(parts: PrometheusParts): Route[] {
+  const servers: Readonly<Record<PrometheusEndpoint, Serve>> = {
+    query: (call) => serveInstant(parts, call),
+    queryRange: (call) => serveRange(parts, call),
+    series: async (call) => success(limited((await listSeries(listRequest(parts, call))).map(labelsJson), call)),
+    labels: async (call) => success(limited(await listLabelNames(listRequest(parts, call)), call)),
+    labelValues: async (call) => {
+      const { name } = call.input.path as { name: string };
+      return success(limited(await listLabelValues(name, listRequest(parts, call)), call));
+    },
+    metadata: (call) => serveMetadata(parts, call),
+    // Tools read this to know what they may ask; the API is that of Prometheus 3.
+    buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
+  };
+  return Object.entries(prometheusOperations).flatMap(([endpoint, operations]) =>
+    operations.map((operation) =>
+      route(
+        operation,
+        async (input) => {
+          const parameters = new PrometheusParameters(input.query, input.bytes.toString("utf8"));
+          const value = await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() });
+          return { kind: "json", value };
+        },
+        { writeError },
+      ),
+    ),
+  );
+}
+
+function success(data: unknown, { infos, warnings }: Partial<QueryResult> = {}): unknown {
+  return {
+    status: "success",
+    data,
+    ...(warnings === undefined || warnings.length === 0 ? {} : { warnings }),
+    ...(infos === undefined || infos.length === 0 ? {} : { infos }),
+  };
+}
+
+interface Evaluation {
+  readonly query: Expression;
+  readonly storage: TenantMetrics;
+  readonly signal: AbortSignal;
+  readonly limits: { readonly timeoutMs: number };
+  readonly lookbackMs: number | undefined;
+}
+
+function evaluationOf({ store }: PrometheusParts, { input, parameters }: Call): Evaluation {
+  const { scope, signal } = input;
+  const query = parseExpression(parameters.required("query"));
+  const reader = store.open(scope);
+  const storage = createTenantMetrics({ reader, project: scope.key.projectName, namedLabels: namedLabels(query) });
+  const timeoutMs = Math.min(parameters.durationMs("timeout") ?? longestTimeoutMs, longestTimeoutMs);
+  return { query, storage, signal, limits: { timeoutMs }, lookbackMs: parameters.durationMs("lookback_delta") };
+}
+
+async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const { storage, ...evaluation } = evaluationOf(parts, call);
+  const timeMs = call.parameters.timeMs("time") ?? call.nowMs;
+  const result = await queryInstant(storage, { ...evaluation, timeMs });
+  return success(resultJson(result.value, timeMs), result);
+}
+
+async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const { storage, ...evaluation } = evaluationOf(parts, call);
+  const { parameters } = call;
+  for (const name of ["start", "end", "step"]) parameters.required(name);
+  const endMs = parameters.timeMs("end")!;
+  const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
+  const result = await queryRange(storage, { ...evaluation, ...times });
+  return success(resultJson(result.value, endMs), result);
+}
+
+function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): ListRequest {
+  const { scope, signal } = input;
+  const toMs = parameters.timeMs("end") ?? nowMs;
+  const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
+  const selectors = parameters.selectors();
+  return { reader: store.open(scope), project: scope.key.projectName, selectors, fromMs, toMs, signal };
+}
+
+function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {
+  return items.slice(0, parameters.limit());
+}
+
+async function serveMetadata(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const metric = call.parameters.text("metric");
+  const all = await listMetadata(listRequest(parts, call));
+  const found = [...all].filter(([name]) => metric === undefined || name === metric);
+  return success(Object.fromEntries(limited(found, call)));
+}
+
+/** Prometheus' words for kinds of errors. */
+const errorTypes: Partial<Record<ErrorCode, string>> = {
+  timeout: "timeout",
+  upstream_timeout: "timeout",
+  client_closed: "canceled",
+  overloaded: "unavailable",
+  rate_limited: "too_many_requests",
+  internal: "internal",
+  not_found: "not_found",
+  invalid_api_key: "unauthorized",
+  permission_denied: "forbidden",
+};
+
+const writeError: ErrorWriter = (error: AppError) => ({
+  bytes: Buffer.from(
+    JSON.stringify({ status: "error", errorType: errorTypes[error.code] ?? "bad_data", error: error.message }),
+  ),
+  type: "application/json",
+});
