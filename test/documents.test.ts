@@ -10,7 +10,7 @@ import { resolveConfig } from "../packages/server/src/config/load-config.ts";
 import { formatProblem } from "../packages/server/src/config/problem.ts";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
 import { repository } from "./support/served-process.ts";
-import { startServer, type RunningServer } from "./support/running-server.ts";
+import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
 const run = promisify(execFile);
 
@@ -104,6 +104,17 @@ describe("an example for the shell runs", () => {
     assert.match(printed, /600/);
   });
 
+  test("docs/observability.md: something to look at, and the query string", async () => {
+    await using server = await startServer("", { telemetry: true });
+    await untilTelemetryReady(server);
+    const shell = (await examplesOf("docs/observability.md")).filter(({ language }) => language === "sh");
+    assert.equal(shell.length, 2);
+    const [seen, asked] = [await inShell(shell[0]!.code, server), await inShell(shell[1]!.code, server)];
+    assert.match(seen, /support-web +POST \/chat/);
+    assert.match(seen, /ERROR +demo\/support-/);
+    assert.match(asked, /"rootTraceName":"POST \/chat"/);
+  });
+
   test("docs/tenancy.md: the admin API", async () => {
     await using server = await startServer();
     const [, call] = await examplesOf("docs/tenancy.md");
@@ -131,7 +142,8 @@ describe("an example in TypeScript runs", () => {
   }
 
   test("every file of test/examples", async (context) => {
-    await using server = await startServer();
+    await using server = await startServer("", { telemetry: true });
+    await untilTelemetryReady(server);
     const files = (await readdir(join(repository, "test/examples"))).filter((name) => /^[a-z]+\.ts$/.test(name));
     assert.ok(files.length >= 4);
     for (const file of files) {

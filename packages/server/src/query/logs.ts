@@ -25,6 +25,8 @@ interface KeyRow {
   readonly project: string;
   readonly unix_nano: string;
   readonly record_id: string;
+  readonly resource_id: string;
+  readonly scope_id: string;
 }
 
 interface LogRow extends KeyRow, DescribedRow {
@@ -36,8 +38,10 @@ interface LogRow extends KeyRow, DescribedRow {
 /** @throws AppError as the store does */
 export async function searchLogs(reader: TenantReader, search: LogsSearch): Promise<LogsAnswer> {
   const keys = await newestKeys(reader, search);
-  const rows = await readEntries(reader, keys, search);
-  const descriptions = await readDescriptions(reader, rows, search.signal);
+  const [rows, descriptions] = await Promise.all([
+    readEntries(reader, keys, search),
+    readDescriptions(reader, keys, search.signal),
+  ]);
   const streams = new Map<string, LogsAnswer["data"]["result"][number]>();
   for (const row of rows) {
     const labels = logLabels(row, descriptions);
@@ -78,7 +82,7 @@ async function newestKeys(reader: TenantReader, search: LogsSearch): Promise<Key
     ]);
     const read = (limit: number): Promise<KeyRow[]> =>
       reader.query<KeyRow>(
-        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id
+        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, resource_id, scope_id
           FROM logs WHERE ${conditions}
           ORDER BY time DESC, record_id DESC, project
           LIMIT ${bind.uint32(limit)}`,
