@@ -39,6 +39,8 @@ const firstRetryMs = 100;
 const longestRetryMs = 2000;
 /** So much above the limit is for organizations that have less than their share waiting: floods do not shut them out. */
 const reserve = 1.25;
+/** Each day of an insert is a file of its own, so many days would keep everybody waiting. */
+export const maximumDays = 100;
 /** What a batch costs in memory beside its bytes. */
 const batchOverheadBytes = 512;
 
@@ -80,7 +82,7 @@ export class InsertQueue {
     return this.#bytes;
   }
 
-  /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded or internal */
+  /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded, invalid_request or internal */
   async append(batch: Batch): Promise<void> {
     this.#admit(batch);
     await new Promise<void>((resolve, reject) => {
@@ -183,8 +185,8 @@ export class InsertQueue {
       await this.#insertUntil(table, wanted);
       for (const waiting of wanted) settle(waiting);
     } catch (error) {
-      if (error instanceof StoreError && error.outlook === "permanent" && wanted.length > 1) {
-        // One of them is bad: each alone, so that the others are kept.
+      if (isRefusal(error) && wanted.length > 1) {
+        // One of them is bad, or all together are: each alone, so that the good ones are kept.
         for (const waiting of wanted) await this.#write(table, [waiting]);
         return;
       }
@@ -206,8 +208,7 @@ export class InsertQueue {
         await this.#options.insert({ table, body, token, signal });
         return;
       } catch (error) {
-        const mayPass = !(error instanceof StoreError) || error.outlook === "transient" || error.outlook === "too_slow";
-        if (!mayPass || signal.aborted) throw error;
+        if (isRefusal(error) || signal.aborted) throw error;
         this.#options.logger.warn({ error, table, tries }, "Telemetry is written again after a failure");
         await pause(Math.min(longestRetryMs, firstRetryMs * 2 ** tries), signal);
       }
@@ -231,14 +232,26 @@ function settle(waiting: WaitingBatch, error?: AppError): void {
   else waiting.reject(error);
 }
 
+/** The store does not want these rows, now or later. */
+function isRefusal(error: unknown): error is StoreError {
+  return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
+}
+
 function toWriteError(cause: unknown): AppError {
-  if (cause instanceof StoreError && (cause.outlook === "permanent" || cause.outlook === "too_large")) {
-    return new AppError("internal", "The telemetry store refused these rows.", { cause });
+  if (!isRefusal(cause)) {
+    return new AppError("overloaded", "The telemetry store did not take the rows in time. Send them again later.", {
+      cause,
+      retryAfterMs: 2000,
+    });
   }
-  return new AppError("overloaded", "The telemetry store did not take the rows in time. Send them again later.", {
-    cause,
-    retryAfterMs: 2000,
-  });
+  if (cause.outlook === "too_scattered") {
+    return new AppError(
+      "invalid_request",
+      `The rows of a request are spread over more than ${maximumDays} days. Send the rows of fewer days at a time.`,
+      { cause },
+    );
+  }
+  return new AppError("internal", "The telemetry store refused these rows.", { cause });
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -7,7 +7,7 @@ import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
-import { InsertQueue } from "./insert-queue.ts";
+import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
@@ -27,8 +27,7 @@ const maximumConnections = 24;
 
 const insertSettings: Settings = {
   async_insert: 0,
-  // A group of late data may touch many days; each day is a part of its own.
-  max_partitions_per_insert_block: 0,
+  max_partitions_per_insert_block: maximumDays,
   // Sent again after a failure between the rows and the trace index, the index still gets its part.
   deduplicate_blocks_in_dependent_materialized_views: 1,
 };

@@ -5,7 +5,7 @@
 import { AppError } from "../errors.ts";
 
 /** What another try of a failed statement can hope for. */
-type Outlook = "transient" | "permanent" | "too_slow" | "too_large";
+type Outlook = "transient" | "permanent" | "too_slow" | "too_large" | "too_scattered";
 
 /** ClickHouse's error numbers that another try may heal. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const transientCodes: ReadonlySet<number> = new Set([
@@ -41,6 +41,13 @@ function outlookOf(code: number | undefined): Outlook {
   return tooLargeCodes.has(code) ? "too_large" : "permanent";
 }
 
+interface StoreErrorDetails {
+  readonly code?: number | undefined;
+  readonly cause?: unknown;
+  /** Where the number alone does not tell. */
+  readonly outlook?: Outlook | undefined;
+}
+
 /** A statement failed, or the store cannot be reached. Stays inside the store: callers get AppErrors. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
@@ -48,22 +55,32 @@ export class StoreError extends Error {
   readonly code: number | undefined;
   readonly outlook: Outlook;
 
-  constructor(message: string, { code, cause }: { code?: number | undefined; cause?: unknown } = {}) {
+  constructor(message: string, { code, cause, outlook }: StoreErrorDetails = {}) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.outlook = outlookOf(code);
+    this.outlook = outlook ?? outlookOf(code);
   }
 
   /** From an answer's exception number and text, of which only the name (`UNKNOWN_TABLE`) is kept. */
   static fromAnswer(code: number, text: string): StoreError {
     const name = /\((?<name>[A-Z][A-Z0-9_]{2,60})\)/.exec(text)?.groups?.["name"];
-    return new StoreError(`The store answered with error ${code}${name === undefined ? "" : ` (${name})`}.`, { code });
+    // The same number as for a store that is behind with merging, which passes.
+    const outlook = text.includes("Too many partitions") ? "too_scattered" : undefined;
+    return new StoreError(`The store answered with error ${code}${name === undefined ? "" : ` (${name})`}.`, {
+      code,
+      outlook,
+    });
   }
 }
 
 const readErrors = {
   transient: { code: "overloaded", message: "The telemetry store cannot answer just now.", retryAfterMs: 2000 },
   permanent: { code: "internal", message: "The telemetry store failed to answer the query.", retryAfterMs: undefined },
+  too_scattered: {
+    code: "internal",
+    message: "The telemetry store failed to answer the query.",
+    retryAfterMs: undefined,
+  },
   too_slow: {
     code: "upstream_timeout",
     message: "The query took too long. Ask for a shorter time or fewer results.",

@@ -60,7 +60,7 @@ export interface Store {
   /**
    * Resolves when the rows would survive the end of every process of ours.
    * @throws AppError rate_limited (this organization's queue is full) or overloaded (every queue, or the store is down),
-   *   both with `retryAfterMs`; internal when the store refuses the rows themselves
+   *   both with `retryAfterMs`; invalid_request when the rows are of too many days, internal when the store refuses them
    */
   append(batch: Batch): Promise<void>;
   /** Whether a row with this hash is durable and was seen today: then it need not be appended again. */

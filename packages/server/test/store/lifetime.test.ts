@@ -86,6 +86,25 @@ describe("the embedded store", () => {
     await connection.close();
   });
 
+  test("refuses a request whose rows are of too many days, and only that one", async () => {
+    await using opened = await openTestStore();
+    const dayNano = 86_400_000_000_000n;
+    const scattered = numberedSpans("scattered", 150).map((span, index) => ({
+      ...span,
+      days: 3650,
+      startUnixNano: recentUnixNano - BigInt(index) * dayNano,
+    }));
+    const [wide, narrow] = await Promise.allSettled([
+      opened.store.append(spanBatch("org_wide", scattered)),
+      opened.store.append(spanBatch("org_narrow", scattered.slice(0, 60))),
+    ]);
+    assert.equal(narrow.status, "fulfilled");
+    assert.ok(wide.status === "rejected" && wide.reason instanceof AppError);
+    assert.equal(wide.reason.code, "invalid_request");
+    assert.match(wide.reason.message, /more than 100 days/);
+    assert.equal((await countSpans(opened.store, "org_narrow")).size, 60);
+  });
+
   test("tells operators of damaged parts, and goes on with the rest", async () => {
     const directory = await temporaryDirectory();
     try {
