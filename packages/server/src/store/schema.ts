@@ -169,7 +169,7 @@ export const logs = defineTable({
   shardColumns: ["organization", "record_id"],
 });
 
-/** What a row's `resource_id` stands for. */
+/** What a row's `resource_id` stands for. The ID is a hash of all other columns but `seen`, `days` among them. */
 export const resources = defineTable({
   name: "resources",
   columns: {
@@ -189,7 +189,7 @@ export const resources = defineTable({
   identity: "resource_id",
 });
 
-/** What a row's `scope_id` stands for. */
+/** What a row's `scope_id` stands for; the ID likewise. */
 export const scopes = defineTable({
   name: "scopes",
   columns: {

@@ -96,7 +96,8 @@ export class GroupReader {
     scan.read(bytes, place.start, place.end);
     const attributes = scan.list(3);
     const dropped = scan.has(4) ? uint32At(bytes, scan.starts[4]!) : 0;
-    const hash = this.#hash.reset().add(dropped, 1);
+    // What is kept for longer is another row: descriptions stay as long as what they describe.
+    const hash = this.#hash.reset().add(dropped, 1).add(group.days, 0);
     hash.addBytes(bytes, scan.starts[1]!, scan.ends[1]!).addBytes(bytes, scan.starts[2]!, scan.ends[2]!);
     hash.addBytes(bytes, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, attributes).finish();
@@ -121,7 +122,7 @@ export class GroupReader {
   #writeResource(bytes: Uint8Array, schemaUrl: Place, days: number): Uint8Array {
     const scan = this.#resource;
     const dropped = scan.has(2) ? uint32At(bytes, scan.starts[2]!) : 0;
-    const hash = this.#hash.reset().add(dropped, 2).addBytes(bytes, schemaUrl.start, schemaUrl.end);
+    const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(bytes, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, scan.list(1)).finish();
     const resourceId = hash.bytes().slice();
     if (this.#intake.isNew("resources", hash)) {

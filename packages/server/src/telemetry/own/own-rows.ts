@@ -80,8 +80,10 @@ class OwnRows {
       "service.instance.id": instanceId,
       "project.name": group.project,
     };
-    const resourceId = hashOf(resource);
-    const scopeId = hashOf({ scope: scopeName, version });
+    // What is kept for longer is another row: descriptions stay as long as what they describe.
+    const days = String(group.retentionDays);
+    const resourceId = hashOf({ ...resource, days });
+    const scopeId = hashOf({ scope: scopeName, version, days });
     if (!this.#resourceHashes.includes(resourceId) && !isKnown("resources", resourceId)) {
       this.#resourceHashes.push(resourceId);
       this.#writeResource(resource, resourceId, group.retentionDays);
