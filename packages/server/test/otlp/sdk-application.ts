@@ -10,7 +10,7 @@ sdk.start();
 
 const tracer = trace.getTracer("agent-runtime", "1.2.3");
 tracer.startActiveSpan("invoke_agent helper", (agent) => {
-  agent.setAttribute("gen_ai.agent.name", "helper");
+  agent.setAttributes({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "helper" });
   tracer.startActiveSpan("chat gpt-4o", (span) => {
     span.setAttributes({
       "gen_ai.operation.name": "chat",
