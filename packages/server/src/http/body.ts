@@ -1,9 +1,14 @@
 /** Reads a request's body once, into one buffer, within limits: bytes, also after decompression, and media type. */
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
 import type { BodyCharge } from "./body-memory.ts";
 import { decompress, tooLarge } from "./decompress.ts";
 import { showValue } from "../api/validate.ts";
+import { isNestedDeeper } from "./json-depth.ts";
+
+/** Deep enough for any real request, and far from where recursive code would exhaust the stack. */
+const maxJsonDepth = 500;
 
 export interface ReadBody {
   readonly bytes: Buffer;
@@ -50,13 +55,18 @@ export async function readRawBody(
   }
   const { limitBytes, charge } = limits;
   const bytes = await readBody(request, limitBytes, (length) => charge?.add(length));
-  if (request.headers["content-encoding"] === "gzip") charge?.add(bytes.length);
+  if (contentEncoding(request) === "gzip") charge?.add(bytes.length);
   return { bytes, value: undefined };
 }
 
 /** A content type without its parameters, in lower case; empty when absent. */
 function mediaType(contentType: string | undefined): string {
   return contentType?.split(";", 1)[0]!.trim().toLowerCase() ?? "";
+}
+
+/** The names of codings are case-insensitive: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1 */
+function contentEncoding(request: IncomingMessage): string {
+  return request.headers["content-encoding"]?.toLowerCase() ?? "identity";
 }
 
 /**
@@ -68,7 +78,7 @@ export async function readBody(
   limitBytes: number,
   onBytes?: (count: number) => void,
 ): Promise<Buffer> {
-  const encoding = request.headers["content-encoding"] ?? "identity";
+  const encoding = contentEncoding(request);
   if (encoding !== "identity" && encoding !== "gzip") {
     throw new AppError(
       "unsupported_media_type",
@@ -131,6 +141,13 @@ function collect(source: IncomingMessage, { limitBytes, declaredBytes, onBytes }
 /** The value, or an error that says where the text stops being JSON. */
 function parseJson(bytes: Buffer): unknown {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
+  if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");
+  if (isNestedDeeper(bytes, maxJsonDepth)) {
+    throw new AppError(
+      "invalid_json",
+      `The body is nested more than ${maxJsonDepth} levels deep, the most that is taken.`,
+    );
+  }
   try {
     return JSON.parse(bytes.toString("utf8"));
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Answers connections whose bytes are not a request that Node's parser accepts, or that are too slow or too large. */
+import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError, errorTable, toErrorBody } from "../errors.ts";
 
@@ -23,6 +24,6 @@ export function refuseConnection(fault: Error & { code?: string }, socket: Socke
   const { status } = errorTable[error.code];
   const body = JSON.stringify(toErrorBody(error));
   socket.end(
-    `HTTP/1.1 ${status} ${phrases[status]}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${phrases[status]}\r\nx-request-id: req_${randomUUID()}\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
 }

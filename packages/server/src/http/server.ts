@@ -53,7 +53,9 @@ const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"] as const;
 
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
   const { settings } = parts;
-  const app = createFastify(settings);
+  const app = createFastify(settings, (request, response, error) =>
+    refuse(begin(request, response, "not_served"), error),
+  );
   const open = new Roster<Exchange>();
   const context: ServeContext = { ...parts, isClosing: () => closing };
   let closing = false;
@@ -134,7 +136,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   };
 }
 
-function createFastify(settings: HttpSettings): FastifyInstance {
+/** @param refuseEarly answers what Fastify refuses before a handler runs */
+function createFastify(
+  settings: HttpSettings,
+  refuseEarly: (request: IncomingMessage, response: ServerResponse, error: AppError) => void,
+): FastifyInstance {
   const app = fastify({
     logger: false,
     http: {
@@ -151,15 +157,24 @@ function createFastify(settings: HttpSettings): FastifyInstance {
     clientErrorHandler: refuseConnection,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();
-      replyError(
-        reply.raw,
-        new AppError("invalid_request", `The path ${request.url.slice(0, 200)} is not a valid URL.`),
-      );
+      const message = `The path ${request.url.slice(0, 200)} is not a valid URL.`;
+      refuseEarly(request.raw, reply.raw, new AppError("invalid_request", message));
     },
   });
   // Bodies are read by http/body.ts, after authentication, into one buffer.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {
+    reply.hijack();
+    const code = error.statusCode === 415 ? "unsupported_media_type" : "invalid_request";
+    refuseEarly(
+      request.raw,
+      reply.raw,
+      new AppError(code, `${error.message}.`.replace(/\.\.$/, "."), { cause: error }),
+    );
+  });
+  // An expectation that is not known may be ignored: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+  app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   return app;
 }
 
