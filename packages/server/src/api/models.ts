@@ -25,7 +25,7 @@ export const ModelList = schema(
   Type.Object(
     {
       object: Type.Literal("list", { description: "Always `list`." }),
-      data: Type.Array(modelObject, { description: "The models, sorted by ID." }),
+      data: Type.Array(modelObject, { description: "The models: those that chat first, each sorted by ID." }),
     },
     { description: "Models." },
   ),

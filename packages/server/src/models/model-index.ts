@@ -31,7 +31,7 @@ export class ModelIndex {
     this.rebuild();
   }
 
-  /** The models that are shown, sorted by ID. */
+  /** The models that are shown: those that chat first, since many clients take the first for a chat; each sorted by ID. */
   get listed(): readonly ListedModel[] {
     this.#listed ??= this.#list();
     return this.#listed;
@@ -126,7 +126,15 @@ export class ModelIndex {
       const id = `${engine.pooled.name}/${description.id}`;
       add({ ...description, id, root: id });
     }
-    return [...listed.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    const chats = new Map([...listed.values()].map((model) => [model, this.#chats(model.root)]));
+    return [...listed.values()].sort((a, b) => Number(chats.get(b)) - Number(chats.get(a)) || (a.id < b.id ? -1 : 1));
+  }
+
+  #chats(rootId: string): boolean {
+    const route = this.table.routes.get(rootId);
+    if (route !== undefined) return route.targets.some((target) => target.chat !== undefined);
+    const place = this.#found.get(rootId) ?? this.#named(rootId);
+    return place?.engine.pooled.engine.chat !== undefined;
   }
 
   #describeRoute(id: string, root: string): ListedModel {

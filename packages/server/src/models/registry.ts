@@ -38,7 +38,7 @@ export interface Registry {
   speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The models that speak, among those that the organization sees. */
   speakers(access: ModelAccess): readonly Speaker[];
-  /** The models that the organization sees, sorted by ID. */
+  /** The models that the organization sees: those that chat first, each sorted by ID. */
   list(access: ModelAccess): readonly ListedModel[];
   /** @throws AppError model_not_found or model_not_allowed */
   describe(id: string, access: ModelAccess): ListedModel;

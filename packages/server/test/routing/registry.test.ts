@@ -28,6 +28,21 @@ function listedIds(routing: Fixture, allowedModels?: readonly string[]): string[
   return routing.registry.list({ allowedModels }).map(({ id }) => id);
 }
 
+describe("the list of models", () => {
+  test("has those that chat before others, for clients that take the first", async () => {
+    await using routing = await routingFixture(
+      { engines: ["a-voice", "chats"], models: { m: { targets: [{ engine: "chats" }] } } },
+      {
+        prepare: (engine) => {
+          engine.models = engine.name === "chats" ? ["talk"] : ["a-voice"];
+          if (engine.name !== "chats") Object.assign(engine, { chat: undefined });
+        },
+      },
+    );
+    assert.deepEqual(listedIds(routing), ["m", "talk", "a-voice"]);
+  });
+});
+
 describe("a model ID", () => {
   test("is a configured model before an alias' target, a found model and an engine's name", async () => {
     await using routing = await withModels(
