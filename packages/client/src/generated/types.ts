@@ -146,6 +146,8 @@ export interface ChatRequest {
   user?: string | null;
   /** Options of the vendor's web search. */
   web_search_options?: Record<string, unknown> | null;
+  /** The key's own organization, ID or name; another one is refused. Not passed on to the engine. */
+  organization_id?: string | null;
   /** More parameters; its members are merged into the top level, where the top level wins. */
   extra_body?: Record<string, unknown> | null;
 }
@@ -362,7 +364,7 @@ export interface Model {
 export interface ModelList {
   /** Always `list`. */
   object: "list";
-  /** The models, sorted by ID. */
+  /** The models: those that chat first, each sorted by ID. */
   data: Model[];
 }
 

@@ -180,6 +180,10 @@ const members = {
   ),
   user: nullable(Type.String({ maxLength: 4096 }), "Stable identifier of the end user."),
   web_search_options: nullable(Type.Object({}, { additionalProperties: true }), "Options of the vendor's web search."),
+  organization_id: nullable(
+    Type.String(),
+    "The key's own organization, ID or name; another one is refused. Not passed on to the engine.",
+  ),
   extra_body: nullable(
     Type.Object({}, { additionalProperties: true }),
     "More parameters; its members are merged into the top level, where the top level wins.",

@@ -69,7 +69,8 @@ export function createChat(parts: ChatParts): Chat {
 function admit(input: ChatInput, parts: ChatParts) {
   const startUnixMs = Date.now();
   try {
-    const { request, changes } = prepareChat(input.body);
+    const { request, changes, organizationId } = prepareChat(input.body);
+    input.scope.requireOrganization(organizationId);
     const model = parts.resolveModel(input.scope, request.model);
     const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
     const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);

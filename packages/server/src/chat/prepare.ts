@@ -3,11 +3,14 @@
  * nests it, OpenAI's clients flatten it; the top level wins), the interface's `modality` becomes OpenAI's
  * `modalities`, and the rules between fields are checked.
  */
+import { isDeepStrictEqual } from "node:util";
 import { ChatRequest } from "../api/chat-request.ts";
 import { showValue, validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 
 export interface PreparedChat {
+  /** What the request says of whose it is; to be checked against the key. */
+  readonly organizationId: string | null | undefined;
   readonly request: ChatRequest;
   /** The top-level members in which `request` differs from the body; undefined: removed. */
   readonly changes: Readonly<Record<string, unknown>>;
@@ -15,21 +18,36 @@ export interface PreparedChat {
 
 /** @throws AppError invalid_request */
 export function prepareChat(body: ChatRequest): PreparedChat {
-  const changes: Record<string, unknown> = {};
-  if ("extra_body" in body) {
+  // Without a prototype, so that no name that a client may choose has a meaning of its own.
+  const changes = Object.create(null) as Record<string, unknown>;
+  if (Object.hasOwn(body, "extra_body")) {
     for (const [name, value] of Object.entries(body.extra_body ?? {})) {
-      if (!(name in body) && name !== "__proto__") changes[name] = value;
+      if (!Object.hasOwn(body, name)) changes[name] = value;
     }
     changes["extra_body"] = undefined;
   }
-  const modality = "modality" in changes ? changes["modality"] : body.modality;
-  if (modality !== undefined) {
-    if (!("modalities" in body) && !("modalities" in changes)) changes["modalities"] = modality;
+  const modality = changes["modality"] ?? body.modality;
+  if (Object.hasOwn(changes, "modality") || body.modality !== undefined) {
+    if (!Object.hasOwn(body, "modalities") && !Object.hasOwn(changes, "modalities")) changes["modalities"] = modality;
+    else refuseOther(modality, changes["modalities"] ?? body.modalities);
     changes["modality"] = undefined;
   }
-  const request = Object.keys(changes).length === 0 ? body : validate(ChatRequest, withChanges(body, changes));
-  checkRules(request);
-  return { request, changes };
+  const merged = Object.keys(changes).length === 0 ? body : validate(ChatRequest, withChanges(body, changes));
+  checkRules(merged);
+  const { organization_id: organizationId, ...request } = merged;
+  if (organizationId === undefined) return { request: merged, changes, organizationId };
+  // It says whose call it is to us, and nothing to the engine.
+  changes["organization_id"] = undefined;
+  return { request, changes, organizationId };
+}
+
+/** Two names of one parameter may not say different things: one of them would be dropped. */
+function refuseOther(modality: unknown, modalities: unknown): void {
+  if (modality == null || isDeepStrictEqual(modality, modalities)) return;
+  refuse(
+    "modality",
+    `modality is ${showValue(modality)}, but modalities is ${showValue(modalities)}; they are two names of one parameter, give one.`,
+  );
 }
 
 function withChanges(body: ChatRequest, changes: Readonly<Record<string, unknown>>): unknown {

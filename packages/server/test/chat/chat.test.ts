@@ -49,11 +49,20 @@ describe("what the engine gets", () => {
     ["nothing of an extra_body that is null", { ...request, extra_body: null }, {}, ["extra_body"]],
     ["modality under its OpenAI name", { ...request, modality: ["text"] }, { modalities: ["text"] }, ["modality"]],
     [
-      "modalities where both are given",
-      { ...request, modality: ["audio"], modalities: ["text"] },
+      "modalities where both names say the same",
+      { ...request, modality: ["text"], modalities: ["text"] },
       { modalities: ["text"] },
       ["modality"],
     ],
+    [
+      "extra_body's members by whatever name",
+      JSON.parse(
+        `{"model":"my-model","messages":${JSON.stringify(messages)},"extra_body":{"constructor":1,"toString":2,"__proto__":3}}`,
+      ) as object,
+      JSON.parse('{"constructor":1,"toString":2,"__proto__":3}') as object,
+      ["extra_body"],
+    ],
+    ["nothing of an organization_id that is null", { ...request, organization_id: null }, {}, ["organization_id"]],
     [
       "unknown fields as they are",
       { ...request, chat_template_kwargs: { thinking: true } },
@@ -102,6 +111,12 @@ describe("a request that breaks a rule between fields is refused by name", () =>
     ],
     [{ ...request, messages: [{ role: "tool", content: "4" }] }, "messages[0].tool_call_id", /is missing/],
     [{ ...request, extra_body: { temperature: 9 } }, "temperature", /^temperature is 9/],
+    [{ ...request, modality: ["audio"], modalities: ["text"] }, "modality", /two names of one parameter/],
+    [
+      { ...request, modality: ["audio"], extra_body: { modalities: ["text"] } },
+      "modality",
+      /two names of one parameter/,
+    ],
     [{ ...request, extra_body: [] }, "extra_body", /expected an object or null/],
   ];
   for (const [body, param, message] of cases) {
@@ -113,6 +128,31 @@ describe("a request that breaks a rule between fields is refused by name", () =>
       assert.equal(response.status, 400);
       assert.equal(error.param, param);
       assert.match(error.message, message);
+      assert.equal(model.calls.length, 0);
+    });
+  }
+});
+
+describe("a request that names an organization", () => {
+  test("is served if it is the key's own, by ID or by name", async () => {
+    const model = scriptedModel({});
+    await using server = await startTestChat({ model });
+    for (const organization_id of ["org_test", "test-org"]) {
+      assert.equal((await server.post({ ...request, organization_id })).status, 200);
+    }
+    assert.deepEqual(model.calls[1]?.request, request);
+  });
+
+  for (const body of [
+    { ...request, organization_id: "org_other" },
+    { ...request, extra_body: { organization_id: "org_other" } },
+  ]) {
+    test(`is refused if it is another's: ${JSON.stringify(body).slice(38)}`, async () => {
+      const model = scriptedModel({});
+      await using server = await startTestChat({ model });
+      const response = await server.post(body);
+      const error = await errorOf(response);
+      assert.deepEqual([response.status, error.code, error.param], [403, "organization_mismatch", "organization_id"]);
       assert.equal(model.calls.length, 0);
     });
   }
