@@ -1,5 +1,6 @@
 /** The engine `espeak`: speech in over 100 languages by the program espeak-ng, a process for each phrase. */
 import { availableParallelism } from "node:os";
+import { joinSamples } from "../../audio/samples.ts";
 import { createTimeStretch } from "../../audio/time-stretch.ts";
 import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
@@ -112,7 +113,7 @@ async function speakPhrase(
   const operands = ["-v", voice, "-s", String(Math.round(wordsPerMinute * ownSpeed)), "--stdin", "-b", "1", "--stdout"];
   // Text in double brackets would be read as the names of sounds.
   const wav = await run({ program, operands, input: part.replaceAll("[[", "[ ["), signal });
-  const { sampleRate, samples: spoken } = readSamples(wav);
+  const { sampleRate, samples: spoken } = await readSamples(wav);
   const samples = await stretched(spoken, sampleRate, speed / ownSpeed);
   const sound = { samples, sampleRate };
   return { ...sound, marks: marks ? estimatedMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
@@ -130,11 +131,7 @@ function estimatedMarks(
 async function stretched(samples: Float32Array<ArrayBuffer>, sampleRate: number, speed: number) {
   if (speed === 1) return samples;
   const stretch = await createTimeStretch(sampleRate, speed);
-  const [body, rest] = [stretch.push(samples), stretch.end()];
-  const all = new Float32Array(body.length + rest.length);
-  all.set(body);
-  all.set(rest, body.length);
-  return all;
+  return joinSamples([stretch.push(samples), stretch.end()]);
 }
 
 function cannotBeTold(): AppError {

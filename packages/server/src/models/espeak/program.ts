@@ -3,6 +3,8 @@
  * WAV file with open sizes comes out. https://github.com/espeak-ng/espeak-ng/blob/master/src/espeak-ng.1.ronn
  */
 import { spawn } from "node:child_process";
+import { joinSamples } from "../../audio/samples.ts";
+import { readWav } from "../../audio/wav-reader.ts";
 import { AppError } from "../../errors.ts";
 
 interface Run {
@@ -14,7 +16,6 @@ interface Run {
 
 /** Longest time for one phrase. */
 const longestMs = 60_000;
-const wavHeaderBytes = 44;
 
 /**
  * What the program writes to standard output.
@@ -48,13 +49,16 @@ export async function run({ program, operands, input, signal }: Run): Promise<Bu
   return promise;
 }
 
-/** @throws AppError upstream_failed for anything but 16-bit mono */
-export function readSamples(wav: Buffer): { sampleRate: number; samples: Float32Array<ArrayBuffer> } {
-  if (wav.length < wavHeaderBytes || wav.toString("latin1", 0, 4) !== "RIFF" || wav.readUInt16LE(22) !== 1) {
-    throw new AppError("upstream_failed", "The speech program wrote no mono WAV file.");
+/** The samples of a WAV file. @throws AppError upstream_failed for anything else */
+export async function readSamples(wav: Buffer): Promise<{ sampleRate: number; samples: Float32Array<ArrayBuffer> }> {
+  try {
+    const { sampleRate, samples } = await readWav(onePiece(wav));
+    return { sampleRate, samples: joinSamples(await Array.fromAsync(samples)) };
+  } catch (cause) {
+    throw new AppError("upstream_failed", "The speech program wrote no WAV file.", { cause });
   }
-  const count = Math.floor((wav.length - wavHeaderBytes) / 2);
-  const samples = new Float32Array(count);
-  for (let index = 0; index < count; index++) samples[index] = wav.readInt16LE(wavHeaderBytes + 2 * index) / 32_768;
-  return { sampleRate: wav.readUInt32LE(24), samples };
+}
+
+async function* onePiece(bytes: Buffer): AsyncGenerator<Uint8Array, void, undefined> {
+  yield bytes;
 }

@@ -8,6 +8,8 @@ export interface Endpoint {
   readonly headers: readonly string[];
   /** Path and query of the chat completions of a model. */
   chatPath(model: string): string;
+  /** The same of speech. */
+  speechPath(model: string): string;
   /** What the request's `model` must be. */
   wireModel(model: string): string;
   /** Path and query of the list of models; undefined when the engine has none that is of use. */
@@ -26,6 +28,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     origin,
     headers: withOwnHeaders(headers, settings.headers),
     chatPath: () => `${path}/chat/completions`,
+    speechPath: () => `${path}/audio/speech`,
     wireModel: (model) => model,
     modelsPath: `${path}/models`,
   };
@@ -41,13 +44,15 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
   const version = settings.api_version;
   const deployment = (model: string): string =>
     Object.hasOwn(settings.deployments, model) ? (settings.deployments[model] ?? model) : model;
+  const pathOf = (operation: string, model: string): string =>
+    version === undefined
+      ? `${root}/openai/v1/${operation}`
+      : `${root}/openai/deployments/${encodeURIComponent(deployment(model))}/${operation}?api-version=${encodeURIComponent(version)}`;
   return {
     origin,
     headers: withOwnHeaders(["api-key", settings.api_key], settings.headers),
-    chatPath: (model) =>
-      version === undefined
-        ? `${root}/openai/v1/chat/completions`
-        : `${root}/openai/deployments/${encodeURIComponent(deployment(model))}/chat/completions?api-version=${encodeURIComponent(version)}`,
+    chatPath: (model) => pathOf("chat/completions", model),
+    speechPath: (model) => pathOf("audio/speech", model),
     wireModel: deployment,
     // Azure lists what could be deployed, not what is.
     modelsPath: undefined,

@@ -9,6 +9,7 @@ import { ConnectionPool } from "./connection-pool.ts";
 import { azureEndpoint, openAiEndpoint, type Endpoint } from "./endpoint.ts";
 import { listModels } from "./list-models.ts";
 import { createOpenAiChatModel } from "./openai-chat-model.ts";
+import { createOpenAiSpeechModel } from "./openai-speech-model.ts";
 import { timeLimits } from "./time-limits.ts";
 
 /** What an engine needs of the server. */
@@ -65,6 +66,12 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
         maxAnswerBytes: settings.max_answer_bytes,
         maxEventBytes: settings.max_event_bytes,
       });
+    },
+    speech(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.allowConnectTimeout(own.connectTimeoutMs);
+      const unsupportedParameters = settings.unsupported_parameters;
+      return createOpenAiSpeechModel({ model, endpoint, pool, limits: own, unsupportedParameters });
     },
     async listModels(signal) {
       const { modelsPath, headers } = endpoint;

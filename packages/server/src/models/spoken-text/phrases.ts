@@ -34,6 +34,25 @@ export function* phrasesOf(readable: string, options: PhraseOptions): Generator<
   }
 }
 
+/** The sentences of a readable text, joined up to `longest` UTF-16 code units where they fit. */
+export function* sentenceGroups(
+  readable: string,
+  longest: number,
+  language?: string,
+): Generator<TextRange, void, undefined> {
+  let start: number | undefined;
+  let end = 0;
+  for (const { offset, length } of sentencesOf(readable, language)) {
+    if (start !== undefined && offset + length - start > longest) {
+      yield { offset: start, length: end - start };
+      start = undefined;
+    }
+    start ??= offset;
+    end = offset + length;
+  }
+  if (start !== undefined) yield { offset: start, length: end - start };
+}
+
 function phraseEnd(text: string, from: number, end: number, limits: PhraseOptions & { first: boolean }): number {
   const { longest, longestFirst, first } = limits;
   const length = end - from;

@@ -1,0 +1,104 @@
+/** A speech model behind an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/audio/createSpeech */
+import { joinSamples } from "../../audio/samples.ts";
+import { AppError } from "../../errors.ts";
+import type { SpeechCall, SpeechModel, SpeechPiece } from "../model.ts";
+import { estimateTokens } from "../spoken-text/estimate-tokens.ts";
+import { toMarks } from "../spoken-text/marks.ts";
+import { phrasesOf, sentenceGroups, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { streamBytes } from "./byte-stream.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { OutgoingRequest } from "./exchange.ts";
+import { readPcm, type Sound } from "./pcm-reader.ts";
+import type { TimeLimits } from "./time-limits.ts";
+
+export interface OpenAiSpeechModelOptions {
+  /** The name under which routing knows the model. */
+  readonly model: string;
+  readonly endpoint: Endpoint;
+  readonly pool: ConnectionPool;
+  readonly limits: TimeLimits;
+  readonly unsupportedParameters: readonly string[];
+}
+
+/** OpenAI takes 4 096 characters in one request. */
+const longestInput = 4_000;
+/** Where word times are wanted they are estimated in each phrase, so phrases are spoken one by one. */
+const phraseLengths = { longest: 300, longestFirst: 120 };
+
+/** The engine checks the voice's name; word times are estimated. */
+export function createOpenAiSpeechModel(options: OpenAiSpeechModelOptions): SpeechModel {
+  return {
+    givesMarks: true,
+    voices: async () => undefined,
+    async *speak(call) {
+      refuseUnsupported(call, options.unsupportedParameters);
+      const readable = toReadable(call.input);
+      if (readable.trim() === "") throw nothingToSay();
+      if (call.marks) yield* speakPhrases(readable, call, options);
+      else yield* speakGroups(readable, call, options);
+    },
+  };
+}
+
+async function* speakGroups(
+  readable: string,
+  call: SpeechCall,
+  options: OpenAiSpeechModelOptions,
+): AsyncGenerator<SpeechPiece, void, undefined> {
+  for (const { offset, length } of sentenceGroups(readable, longestInput, call.language)) {
+    const bytes = streamBytes(options.pool, toRequest(readable.slice(offset, offset + length), call, options));
+    for await (const sound of readPcm(bytes)) yield { ...sound, marks: [], sentence: undefined };
+  }
+}
+
+async function* speakPhrases(
+  readable: string,
+  call: SpeechCall,
+  options: OpenAiSpeechModelOptions,
+): AsyncGenerator<SpeechPiece, void, undefined> {
+  for (const phrase of phrasesOf(readable, { ...phraseLengths, language: call.language })) {
+    const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
+    const sounds = await Array.fromAsync(readPcm(streamBytes(options.pool, toRequest(text, call, options))));
+    const sampleRate = sounds[0]?.sampleRate;
+    if (sampleRate !== undefined)
+      yield marked(phrase, text, { sampleRate, samples: joinSamples(sounds.map((each) => each.samples)) });
+  }
+}
+
+function marked({ offset, sentence }: Phrase, text: string, sound: Sound): SpeechPiece {
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return { ...sound, marks: toMarks({ text, source }, estimateTokens(text, sound)), sentence };
+}
+
+function toRequest(input: string, call: SpeechCall, options: OpenAiSpeechModelOptions): OutgoingRequest {
+  const { endpoint, model, limits } = options;
+  const { voice, speed, instructions, requestId, signal } = call;
+  const body = { model: endpoint.wireModel(model), input, voice, response_format: "pcm", speed, instructions };
+  const bytes = Buffer.from(JSON.stringify(speed === 1 ? { ...body, speed: undefined } : body));
+  const id = requestId === undefined ? [] : ["x-request-id", requestId];
+  return {
+    method: "POST",
+    path: endpoint.speechPath(model),
+    headers: ["content-type", "application/json", ...endpoint.headers, "accept", "audio/pcm, audio/*", ...id],
+    body: { pieces: [bytes], byteLength: bytes.length },
+    signal,
+    limits,
+    isStream: true,
+  };
+}
+
+/** @throws AppError unsupported_parameter */
+function refuseUnsupported(call: SpeechCall, unsupported: readonly string[]): void {
+  const given = { speed: call.speed !== 1, instructions: call.instructions !== undefined };
+  for (const [name, isGiven] of Object.entries(given)) {
+    if (isGiven && unsupported.includes(name)) {
+      throw new AppError("unsupported_parameter", `The model does not support ${name}.`, { param: name });
+    }
+  }
+}
+
+function nothingToSay(): AppError {
+  return new AppError("invalid_request", "input has nothing to speak; expected a text with words.", { param: "input" });
+}
