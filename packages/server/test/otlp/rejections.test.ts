@@ -121,7 +121,7 @@ describe("a data point", () => {
   test("without a value is rejected, unless it says that there is none", async () => {
     const { send, store } = ingestFixture();
     const outcome = await send("metrics", metrics({ asInt: undefined }));
-    assert.match(outcome.message ?? "", /^1 data points rejected: 1 without a value/);
+    assert.match(outcome.message ?? "", /^1 data point rejected: 1 without a value/);
     assert.equal((await send("metrics", metrics({ asInt: undefined, flags: 1 }))).accepted, 1);
     const [row] = store.rows("points");
     assert.deepEqual([row?.["value"], row?.["flags"]], [Number.NaN, 1]);

@@ -62,9 +62,13 @@ export class Intake {
     this.#reasons.set(key, (this.#reasons.get(key) ?? 0) + count);
   }
 
-  /** Why records were rejected; undefined when none was. */
-  rejection(records: string): string | undefined {
+  /**
+   * Why records were rejected; undefined when none was.
+   * @param items what is counted, in the plural: `spans`
+   */
+  rejection(items: string): string | undefined {
     if (this.rejected === 0) return undefined;
+    const records = this.rejected === 1 ? items.replace(/s$/, "") : items;
     const reasons = [...this.#reasons].map(([reason, count]) => `${count} ${reason}`);
     return `${this.rejected} ${records} rejected: ${reasons.join(", ")}`;
   }

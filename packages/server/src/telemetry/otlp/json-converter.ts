@@ -10,8 +10,8 @@ import type { Signal, SignalName } from "./signals.ts";
 
 /** Bodies up to this size are converted at once: about three milliseconds. */
 const inlineBytes = 131_072;
-/** The worker's heap; a body of 64 MiB in small pieces needs about half of it. */
-const workerHeapMiB = 1024;
+/** The worker's heap: what a body of 64 MiB of ordinary records needs, with room to spare. */
+const defaultHeapMiB = 1024;
 
 /** What the worker is asked, and what it answers. */
 export interface ConvertRequest {
@@ -40,7 +40,8 @@ interface Waiting {
 /** Beside this file, compiled or not. */
 const entry = new URL(`json-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
 
-export function createJsonConverter(logger: Logger): JsonConverter {
+/** @param heapMiB the worker's heap; a body that needs more is refused */
+export function createJsonConverter(logger: Logger, heapMiB = defaultHeapMiB): JsonConverter {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let lastId = 0;
@@ -49,7 +50,7 @@ export function createJsonConverter(logger: Logger): JsonConverter {
   let turn: Promise<unknown> = Promise.resolve();
 
   function start(): Worker {
-    const started = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: workerHeapMiB } });
+    const started = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
     started.unref();
     started.on("message", (answer: ConvertAnswer) => {
       const call = waiting.get(answer.id);
@@ -64,7 +65,9 @@ export function createJsonConverter(logger: Logger): JsonConverter {
   }
 
   function fail(died: Worker, error: unknown): void {
-    if (worker === died) worker = undefined;
+    // Its error was seen before its end, and another worker may be at work by now.
+    if (worker !== died) return;
+    worker = undefined;
     const isTooLarge = (error as { code?: string } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
     if (waiting.size > 0) logger.warn({ error }, "the worker that reads OTLP/JSON died; it is started again");
     const reason = isTooLarge
