@@ -20,6 +20,21 @@ test("/readyz tells when the telemetry store is ready, and calls are taken befor
   }
 });
 
+test("/metrics counts the rows of telemetry that were written", async () => {
+  await using server = await startServer("", { telemetry: true });
+  const body = JSON.stringify({
+    resourceLogs: [
+      { scopeLogs: [{ logRecords: [{ timeUnixNano: `${Date.now()}000000`, body: { stringValue: "hello" } }] }] },
+    ],
+  });
+  const taken = await server.call("/v1/logs", body);
+  assert.equal(taken.status, 200);
+  const text = await (await server.call("/metrics")).text();
+  assert.match(text, /^sounding_telemetry_rows_total\{table="logs",outcome="written"\} 1$/m);
+  assert.match(text, /^sounding_telemetry_insert_duration_seconds_count\{table="logs"\} 1$/m);
+  assert.match(text, /^sounding_telemetry_queue_bytes 0$/m);
+});
+
 test("/readyz says that telemetry is switched off where it is", async () => {
   await using server = await startServer();
   const { checks } = (await (await server.call("/readyz")).json()) as Readiness;

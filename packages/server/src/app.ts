@@ -71,11 +71,18 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
   const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
+  const metrics = createMetrics(version);
   const store = closeAtEnd(
     config.telemetry.enabled
-      ? await openStore({ settings: config.telemetry, dataDirectory, logger })
+      ? await openStore({
+          settings: config.telemetry,
+          dataDirectory,
+          logger,
+          observe: (report) => metrics.observeTelemetryWrite(report),
+        })
       : createDisabledStore(),
   );
+  metrics.watchTelemetryQueue(() => store.queuedBytes());
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
@@ -90,7 +97,6 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
   const limiter = createLimiter({ defaults: config.limits, usage });
   const createEngine = createEngineFactory({ logger, dataDirectory });
   const registry = closeAtEnd(await createRegistry({ config: modelsOf(config), createEngine, logger }));
-  const metrics = createMetrics(version);
   const settingsOf = createProjectSettings(control);
   let engines = config.engines;
   const ownTelemetry = closeAtEnd(

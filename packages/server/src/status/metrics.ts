@@ -32,12 +32,23 @@ interface FinishedSpeech {
   readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
 }
 
+/** What became of rows of telemetry. */
+interface TelemetryWrite {
+  readonly table: string;
+  readonly rows: number;
+  readonly outcome: string;
+  readonly durationMs?: number | undefined;
+}
+
 export interface Metrics {
   observeRequest(request: FinishedRequest): void;
   observeChat(call: FinishedCall): void;
   /** Calls whose telemetry was not kept. */
   countDroppedTelemetry(calls: number, reason: string): void;
   observeSpeech(call: FinishedSpeech): void;
+  observeTelemetryWrite(write: TelemetryWrite): void;
+  /** `readBytes` tells how much telemetry waits to be written. */
+  watchTelemetryQueue(readBytes: () => number): void;
   /** The current values in Prometheus' text format, with its content type. */
   scrape(): Promise<{ text: string; type: string }>;
 }
@@ -141,6 +152,19 @@ export function createMetrics(version: string): Metrics {
     return models.has(model) ? model : otherModel;
   };
 
+  const telemetryRows = new Counter({
+    name: "sounding_telemetry_rows_total",
+    help: "Rows of telemetry by table and outcome: written, or the error that their senders got.",
+    labelNames: ["table", "outcome"],
+    registers,
+  });
+  const telemetrySeconds = new Histogram({
+    name: "sounding_telemetry_insert_duration_seconds",
+    help: "Time of an insert of rows of many requests.",
+    labelNames: ["table"],
+    buckets: durationBuckets,
+    registers,
+  });
   return {
     observeRequest({ operation, status, durationMs }) {
       requests.inc({ operation, status });
@@ -167,6 +191,18 @@ export function createMetrics(version: string): Metrics {
       audioSeconds.inc({ model }, call.audioSeconds);
       characters.inc({ model }, call.characters);
       for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
+    },
+    observeTelemetryWrite({ table, rows, outcome, durationMs }) {
+      telemetryRows.inc({ table, outcome }, rows);
+      if (durationMs !== undefined) telemetrySeconds.observe({ table }, durationMs / 1000);
+    },
+    watchTelemetryQueue(readBytes) {
+      const gauge: Gauge = new Gauge({
+        name: "sounding_telemetry_queue_bytes",
+        help: "Bytes of rows that wait to be written or are on their way.",
+        registers,
+        collect: () => gauge.set(readBytes()),
+      });
     },
     async scrape() {
       return { text: await registry.metrics(), type: registry.contentType };

@@ -59,6 +59,7 @@ function openQueue(options: Partial<InsertQueueOptions> = {}): { inserts: Script
     organizationQueueBytes: 100_000,
     writeTimeoutMs: 30_000,
     logger: silentLogger,
+    observe: () => {},
     ...options,
   });
   return { inserts, queue };
@@ -180,8 +181,9 @@ describe("failures", () => {
     await queue.close();
   });
 
-  test("a bad batch is refused alone; those beside it are written", async () => {
-    const { inserts, queue } = openQueue();
+  test("a bad batch is refused alone; those beside it are written, and each is reported", async () => {
+    const reports: string[] = [];
+    const { inserts, queue } = openQueue({ observe: ({ rows, outcome }) => reports.push(`${rows} ${outcome}`) });
     inserts.script(permanent, undefined, permanent, undefined);
     const outcomes = await Promise.allSettled(["1", "2", "3"].map((block) => queue.append(batch(`o${block}`, block))));
     assert.deepEqual(
@@ -190,6 +192,7 @@ describe("failures", () => {
     );
     assert.ok(isAppError("internal")((outcomes[1] as PromiseRejectedResult).reason));
     assert.deepEqual(inserts.bodies, ["123", "1", "2", "3"]);
+    assert.deepEqual(reports, ["1 written", "1 internal", "1 written"]);
     await queue.close();
   });
 

@@ -8,7 +8,7 @@ import type { Logger } from "../logger.ts";
 import { InsertLane, type WaitingBatch } from "./insert-lane.ts";
 import { type TableName, tables } from "./schema.ts";
 import { StoreError } from "./store-error.ts";
-import type { Batch } from "./store.ts";
+import type { Batch, WriteReport } from "./store.ts";
 
 export interface Group {
   readonly table: TableName;
@@ -27,6 +27,7 @@ export interface InsertQueueOptions {
   readonly organizationQueueBytes: number;
   readonly writeTimeoutMs: number;
   readonly logger: Logger;
+  readonly observe: (report: WriteReport) => void;
 }
 
 /** Wait for company when nothing is on its way, and least time between two inserts into a table. */
@@ -84,7 +85,11 @@ export class InsertQueue {
 
   /** Resolves when the rows are durable. @throws AppError rate_limited, overloaded, invalid_request or internal */
   async append(batch: Batch): Promise<void> {
-    this.#admit(batch);
+    const refusal = this.#admit(batch);
+    if (refusal !== undefined) {
+      this.#report(batch.table, [batch], refusal);
+      throw refusal;
+    }
     await new Promise<void>((resolve, reject) => {
       const waiting: WaitingBatch = {
         batch,
@@ -108,14 +113,15 @@ export class InsertQueue {
     clearInterval(this.#sweeping);
   }
 
-  #admit(batch: Batch): void {
+  /** Makes room for the batch, or says why there is none. */
+  #admit(batch: Batch): AppError | undefined {
     const { queueBytes, organizationQueueBytes } = this.#options;
-    if (this.#closed) throw new AppError("overloaded", "The server is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closed) return new AppError("overloaded", "The server is shutting down.", { retryAfterMs: 1000 });
     const size = sizeOf(batch);
     const own = this.#bytesOf.get(batch.organizationId) ?? 0;
     // A batch that is larger than the limit goes through alone: it could never go otherwise.
     if (own > 0 && own + size > organizationQueueBytes) {
-      throw new AppError(
+      return new AppError(
         "rate_limited",
         "This organization sends telemetry faster than it can be written. Send it again later.",
         { retryAfterMs: 1000 },
@@ -125,12 +131,13 @@ export class InsertQueue {
     const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
     const isWithinShare = own + size <= queueBytes / organizations && wanted <= reserve * queueBytes;
     if (this.#bytes > 0 && wanted > queueBytes && !isWithinShare) {
-      throw new AppError("overloaded", "Too much telemetry waits to be written. Send it again later.", {
+      return new AppError("overloaded", "Too much telemetry waits to be written. Send it again later.", {
         retryAfterMs: 2000,
       });
     }
     this.#bytesOf.set(batch.organizationId, own + size);
     this.#bytes += size;
+    return undefined;
   }
 
   #release({ batch }: WaitingBatch): void {
@@ -181,9 +188,12 @@ export class InsertQueue {
   async #write(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
     const wanted = group.filter(({ settled }) => !settled);
     if (wanted.length === 0) return;
+    const batches = wanted.map(({ batch }) => batch);
+    const startMs = performance.now();
     try {
       await this.#insertUntil(table, wanted);
       for (const waiting of wanted) settle(waiting);
+      this.#report(table, batches, undefined, performance.now() - startMs);
     } catch (error) {
       if (isRefusal(error) && wanted.length > 1) {
         // One of them is bad, or all together are: each alone, so that the good ones are kept.
@@ -191,8 +201,16 @@ export class InsertQueue {
         return;
       }
       this.#options.logger.error({ error, table, batches: wanted.length }, "Telemetry could not be written");
-      for (const waiting of wanted) settle(waiting, toWriteError(error));
+      const refusal = toWriteError(error);
+      for (const waiting of wanted) settle(waiting, refusal);
+      this.#report(table, batches, refusal, performance.now() - startMs);
     }
+  }
+
+  #report(table: TableName, batches: readonly Batch[], error?: AppError, durationMs?: number): void {
+    const rows = batches.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    const outcome = error === undefined ? "written" : (error.code as WriteReport["outcome"]);
+    this.#options.observe({ table, rows, outcome, durationMs });
   }
 
   /** Tries again while the failure may pass and somebody waits. @throws StoreError the last failure */

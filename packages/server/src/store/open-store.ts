@@ -11,7 +11,7 @@ import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
-import type { Store } from "./store.ts";
+import type { Store, WriteReport } from "./store.ts";
 import { type Layout, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
 
@@ -20,6 +20,7 @@ export interface StoreOptions {
   /** Where the server keeps its files; the embedded store gets a folder of its own in it. */
   readonly dataDirectory: string;
   readonly logger: Logger;
+  readonly observe?: (report: WriteReport) => void;
 }
 
 /** Connections to the store, for inserts and queries together. */
@@ -109,6 +110,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     organizationQueueBytes: settings.organization_queue_bytes,
     writeTimeoutMs: settings.write_timeout_ms,
     logger,
+    observe: options.observe ?? (() => {}),
   });
   const reader = {
     connection,
@@ -126,6 +128,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
     open: (scope) => createTenantReader(reader, scope),
     state: () => readiness.state(),
+    queuedBytes: () => queue.bytes,
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await queue.close();
@@ -146,6 +149,7 @@ export function createDisabledStore(): Store {
     isKnown: () => false,
     open: refuse,
     state: () => ({ ready: false, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
+    queuedBytes: () => 0,
     whenReady: async () => refuse(),
     async close() {},
   };

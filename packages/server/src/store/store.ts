@@ -56,6 +56,16 @@ export interface StoreState {
   readonly reason?: string | undefined;
 }
 
+/** What became of rows, for the server's own metrics. */
+export interface WriteReport {
+  readonly table: TableName;
+  readonly rows: number;
+  /** `written`, or the code of the error that the senders got. */
+  readonly outcome: "written" | "rate_limited" | "overloaded" | "invalid_request" | "internal";
+  /** From the start of the insert to its end; undefined for rows that were never sent. */
+  readonly durationMs?: number | undefined;
+}
+
 export interface Store {
   /**
    * Resolves when the rows would survive the end of every process of ours.
@@ -67,6 +77,8 @@ export interface Store {
   isKnown(table: TableName, organizationId: string, identity: bigint): boolean;
   open(scope: Scope): TenantReader;
   state(): StoreState;
+  /** Bytes of rows that wait or are on their way. */
+  queuedBytes(): number;
   /** Resolves when the store is ready for the first time, or again. Rejects when the signal fires. */
   whenReady(signal: AbortSignal): Promise<void>;
   /** Takes no more rows, writes those that it has, ends the embedded process. */
