@@ -11,12 +11,13 @@ import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/
 import { ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
-import { MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
+import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery, TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
+import { renderMetricsDocument } from "./render-metrics.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
@@ -36,6 +37,7 @@ const files: Generated[] = [
     render: () => `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`,
     format: false,
   },
+  { path: "docs/metrics.md", render: renderMetricsDocument, format: true },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
   { path: "docs/config.md", render: renderConfigDocument, format: true },
   { path: "docs/cli.md", render: renderCliDocument, format: true },
@@ -52,6 +54,7 @@ const files: Generated[] = [
         LogsAnswer: LogsAnswer.json,
         MetricsQuery: MetricsQuery.json,
         MetricsAnswer: MetricsAnswer.json,
+        MetricList: MetricList.json,
         TracesQuery: TracesQuery.json,
         TracesAnswer: TracesAnswer.json,
       }),

@@ -11,6 +11,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
   { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },
+  { name: "metrics", load: async () => (await import("./commands/metrics.ts")).metricsCommand },
   { name: "traces", load: async () => (await import("./commands/traces.ts")).tracesCommand },
   { name: "demo", load: async () => (await import("./commands/demo.ts")).demoCommand },
   { name: "config", load: async () => (await import("./commands/config.ts")).configCommand },

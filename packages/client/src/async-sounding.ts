@@ -2,7 +2,14 @@
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
-import { createLogs, createTraces, type Logs, type Traces } from "./resources/telemetry.ts";
+import {
+  createLogs,
+  createMetrics,
+  createTraces,
+  type Logs,
+  type Metrics,
+  type Traces,
+} from "./resources/telemetry.ts";
 import { createAsyncTransport } from "./transport-async.ts";
 
 /**
@@ -23,6 +30,8 @@ export class AsyncSounding {
   readonly models: Models<"async">;
   /** Log entries that applications sent. */
   readonly logs: Logs<"async">;
+  /** Metrics of calls, agents and sessions, and those that applications sent. */
+  readonly metrics: Metrics<"async">;
   /** Traces that applications sent, and those of calls of this server. */
   readonly traces: Traces<"async">;
 
@@ -32,6 +41,7 @@ export class AsyncSounding {
     this.chat = createChat(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
+    this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
   }
 }

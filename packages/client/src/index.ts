@@ -26,10 +26,19 @@ export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
-export type { LogsQueryParams, TracesQueryParams } from "./resources/telemetry.ts";
+export type {
+  LogsQueryParams,
+  MetricsQueryParams,
+  PromqlAnswer,
+  PromqlParams,
+  TracesQueryParams,
+} from "./resources/telemetry.ts";
 export type {
   LogSample,
   LogsResult,
+  MetricSample,
+  MetricsResult,
+  MetricValue,
   ScopeSpans,
   Span,
   SpanAttribute,

@@ -3,7 +3,14 @@ import { ConfigurationError } from "./errors.ts";
 import { clientSettings, type ClientOptions } from "./options.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
-import { createLogs, createTraces, type Logs, type Traces } from "./resources/telemetry.ts";
+import {
+  createLogs,
+  createMetrics,
+  createTraces,
+  type Logs,
+  type Metrics,
+  type Traces,
+} from "./resources/telemetry.ts";
 import { createSyncTransport } from "./transport-sync.ts";
 
 /** Options of the synchronous client: those of the asynchronous one, where a function can be called from this thread. */
@@ -33,6 +40,8 @@ export class Sounding {
   readonly models: Models<"sync">;
   /** Log entries that applications sent. */
   readonly logs: Logs<"sync">;
+  /** Metrics of calls, agents and sessions, and those that applications sent. */
+  readonly metrics: Metrics<"sync">;
   /** Traces that applications sent, and those of calls of this server. */
   readonly traces: Traces<"sync">;
 
@@ -45,6 +54,7 @@ export class Sounding {
     this.chat = createChat(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
+    this.metrics = createMetrics(transport);
     this.traces = createTraces(transport);
   }
 }

@@ -59,6 +59,15 @@ export const modeCases = {
     ];
   },
   "queries logs without parameters": async ({ client }) => (await client.logs.query()).samples.length,
+  "queries metrics": async ({ client }) => {
+    const result = await client.metrics.query({ metric: "token_consumption", model_key: undefined });
+    return [result["status"], result.query, result.result_type, result.samples, "samples" in { ...result }];
+  },
+  "queries metrics over time": async ({ client }) => {
+    const { result_type, samples } = await client.metrics.query({ metric: "session_total", step: null });
+    return [result_type, samples.map(({ value, values }) => [value ?? "none", values])];
+  },
+  "queries PromQL": async ({ client }) => (await client.metrics.promql({ query: "up", time: 5 })).data.resultType,
   "queries traces": async ({ client }) => {
     const result = await client.traces.query({ trace: "all_traces", trace_id: "0af7651916cd43dd8448eb211c80319c" });
     const [batch] = result["batches"];

@@ -67,6 +67,11 @@ const traceHead = {
   durationMs: 12,
 };
 const resource = { attributes: [{ key: "service.name", value: { stringValue: "shop" } }] };
+const metricsAnswer = (resultType: string, series: object) => ({
+  status: "success",
+  query: "sum(up)",
+  data: { resultType, result: [series], analysis: {} },
+});
 const tracesAnswer = {
   traces: [
     {
@@ -129,6 +134,29 @@ const expectations: Record<Exclude<ModeCase, "shows each chunk before the next i
     outcome: 2,
     requests: 1,
     sent: ["/observability/logs", {}],
+  },
+  "queries metrics": {
+    answers: [json(metricsAnswer("vector", { metric: { model_key: "gpt" }, value: [5.5, "3"] }))],
+    outcome: [
+      "success",
+      "sum(up)",
+      "vector",
+      [{ metric: { model_key: "gpt" }, value: [5.5, "3"], values: [[5.5, "3"]] }],
+      false,
+    ],
+    requests: 1,
+    sent: ["/observability/metrics", { metric: "token_consumption" }],
+  },
+  "queries metrics over time": {
+    answers: [json(metricsAnswer("matrix", { metric: {}, values: [[5, "NaN"]] }))],
+    outcome: ["matrix", [["none", [[5, "NaN"]]]]],
+    requests: 1,
+    sent: ["/observability/metrics", { metric: "session_total", step: null }],
+  },
+  "queries PromQL": {
+    answers: [json({ status: "success", data: { resultType: "vector", result: [] } })],
+    outcome: "vector",
+    requests: 1,
   },
   "queries traces": {
     answers: [json(tracesAnswer)],

@@ -454,6 +454,27 @@ export interface MetricsAnswer {
   };
 }
 
+/** The metrics that can be asked for by name. */
+export interface MetricList {
+  /** The metrics. */
+  data: {
+    /** What to give as `metric`. */
+    name: string;
+    /** Other names of the same. */
+    aliases: string[];
+    /** What it is about. */
+    group: string;
+    /** What it tells. */
+    description: string;
+    /** The unit of its values; empty when not known. */
+    unit: string;
+    /** The labels that its series have. */
+    labels: string[];
+    /** The parameters that it takes beside `organization_id`, `time_window` and `step`. */
+    filters: string[];
+  }[];
+}
+
 /** A query of traces. */
 export interface TracesQuery {
   /** Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds. */

@@ -2,7 +2,7 @@
  * Results of telemetry queries: the answer as the server sent it, so that `result["data"]` and `JSON.stringify(result)` are
  * the wire's, with members beside it that say the same more handily.
  */
-import type { LogsAnswer, TracesAnswer } from "../generated/types.ts";
+import type { LogsAnswer, MetricsAnswer, TracesAnswer } from "../generated/types.ts";
 
 /** Log entries with the same labels. */
 export interface LogSample {
@@ -19,6 +19,26 @@ export type LogsResult = LogsAnswer & {
   readonly result_type: string;
   /** The streams, that with the newest entry first. */
   readonly samples: readonly LogSample[];
+};
+
+/** A time in seconds since 1970, and a number as text: `NaN`, `+Inf` and `-Inf` are numbers too. */
+export type MetricValue = readonly [timestampSeconds: number, value: string];
+
+/** A series of a metric. */
+export interface MetricSample {
+  /** The labels. */
+  readonly metric: Readonly<Record<string, string>>;
+  /** Of a vector: the one value. */
+  readonly value: MetricValue | undefined;
+  /** All values in order of time; of a vector the one. */
+  readonly values: readonly MetricValue[];
+}
+
+export type MetricsResult = MetricsAnswer & {
+  /** `vector`, or `matrix` when `step` was given. */
+  readonly result_type: string;
+  /** The series. */
+  readonly samples: readonly MetricSample[];
 };
 
 /** A span in Tempo's JSON; what is zero or empty is absent. */
@@ -84,6 +104,18 @@ function toSample({ stream, values }: LogsAnswer["data"]["result"][number]): Log
     values: pairs,
     values_in_seconds: pairs.map(([timestampNs, message]) => [Number(timestampNs) / 1e9, message]),
   };
+}
+
+export function toMetricsResult(answer: MetricsAnswer): MetricsResult {
+  return besides(answer, {
+    result_type: () => answer.data.resultType,
+    samples: () => answer.data.result.map(toMetricSample),
+  });
+}
+
+function toMetricSample({ metric, value, values }: MetricsAnswer["data"]["result"][number]): MetricSample {
+  const one = value as MetricValue | undefined;
+  return { metric, value: one, values: (values as MetricValue[] | undefined) ?? (one === undefined ? [] : [one]) };
 }
 
 export function toTracesResult(answer: TracesAnswer): TracesResult {

@@ -4,7 +4,7 @@ import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations } from "./prometheus.ts";
-import { queryMetrics } from "./observability-metrics.ts";
+import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
@@ -19,6 +19,7 @@ export const operations: readonly Operation[] = [
   getModel,
   queryLogs,
   queryMetrics,
+  listMetrics,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
   exportTraces,

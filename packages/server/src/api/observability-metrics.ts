@@ -100,3 +100,41 @@ export const queryMetrics = operation({
   answer: { type: "application/json", schema: MetricsAnswer, description: "The metric's values." },
   example: { metric: "token_consumption", time_window: "24h", step: "1h" },
 });
+
+export const MetricList = schema(
+  Type.Object(
+    {
+      data: Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: "What to give as `metric`." }),
+            aliases: Type.Array(Type.String(), { description: "Other names of the same." }),
+            group: Type.String({ description: "What it is about." }),
+            description: Type.String({ description: "What it tells." }),
+            unit: Type.String({ description: "The unit of its values; empty when not known." }),
+            labels: Type.Array(Type.String(), { description: "The labels that its series have." }),
+            filters: Type.Array(Type.String(), {
+              description: "The parameters that it takes beside `organization_id`, `time_window` and `step`.",
+            }),
+          },
+          { description: "A metric." },
+        ),
+        { description: "The metrics." },
+      ),
+    },
+    { description: "The metrics that can be asked for by name." },
+  ),
+);
+export type MetricList = TypeOf<typeof MetricList>;
+
+export const listMetrics = operation({
+  id: "listMetrics",
+  method: "GET",
+  path: "/observability/metrics",
+  tag: "Observability",
+  summary: "List metrics",
+  description:
+    "The names that `POST /observability/metrics` takes: those of docs/metrics.md and of this server's configuration.",
+  permission: "telemetry_read",
+  answer: { type: "application/json", schema: MetricList, description: "The metrics." },
+});

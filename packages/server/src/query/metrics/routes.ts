@@ -1,15 +1,30 @@
 /** The operations that read metrics, and who serves them. */
-import { queryMetrics } from "../../api/observability-metrics.ts";
+import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
 import { route, type Route } from "../../http/route.ts";
 import { prometheusRoutes } from "./prometheus-routes.ts";
+import { presetAliases, type MetricPresets } from "./metric-presets.ts";
 import { queryPreset, type MetricsParts } from "./query-presets.ts";
 
 export function metricsRoutes(parts: MetricsParts & { readonly version: string }): Route[] {
   return [
     ...prometheusRoutes(parts),
+    route(listMetrics, () => ({ kind: "json", value: metricList(parts.presets) })),
     route(queryMetrics, async ({ body, scope, signal }) => ({
       kind: "json",
       value: await queryPreset(parts, body, { scope, signal, nowMs: Date.now() }),
     })),
   ];
+}
+
+function metricList(presets: MetricPresets): MetricList {
+  const data = presets.all.map(({ description, filters, group, labels, name, unit }) => ({
+    name,
+    aliases: Object.keys(presetAliases).filter((alias) => presetAliases[alias] === name),
+    group,
+    description,
+    unit,
+    labels: [...labels],
+    filters: [...filters],
+  }));
+  return { data };
 }

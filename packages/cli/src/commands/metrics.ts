@@ -1,0 +1,132 @@
+/** `sounding metrics`: how much, how fast and how well, by the names of docs/metrics.md or by PromQL. */
+import type { AsyncSounding } from "@sounding/client";
+import { UsageError } from "../cli-error.ts";
+import { command, type CommandIo } from "../command.ts";
+import { connectionOptions, openClient } from "../connection.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printable, writeJson, writeLine, writeTable } from "../output.ts";
+import { formatNumber, sparkline } from "../telemetry/sparkline.ts";
+
+/** A series of either answer. */
+interface Series {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly (readonly [number, string])[];
+}
+
+export const metricsCommand = command({
+  name: "metrics",
+  summary: "Show metrics of calls, tokens, agents and sessions",
+  description: `A metric by its name, of the key's organization. With --step, its values over the time as a line of bars. --list shows the
+names; --promql asks by PromQL instead. With --json the server's answer is written as it came. The key needs the
+permission telemetry_read.`,
+  arguments: [{ name: "metric", description: "Such as token_consumption; see --list." }],
+  options: {
+    list: { type: "boolean", short: "l", description: "Show the names of metrics and what they mean." },
+    promql: { type: "string", value: "QUERY", description: "A PromQL query instead of a name." },
+    since: { type: "string", value: "WINDOW", default: "1h", description: "How far to look back: 15m, 1h, 7d." },
+    step: { type: "string", value: "STEP", description: "Show a value for each step of this length: 5m, 1h, 1d." },
+    model: { type: "string", value: "ID", description: "Only calls of this model." },
+    agent: { type: "string", value: "NAME", description: "Only this agent." },
+    "agent-class": { type: "string", value: "CLASS", description: "Only agents of this class." },
+    session: { type: "string", value: "ID", description: "Only this session." },
+    status: {
+      type: "string",
+      value: "STATUS",
+      choices: ["success", "failure", "timeout"],
+      description: "Of agents: what ended so. Default success.",
+    },
+    category: { type: "string", value: "CATEGORY", description: "Of refusals: only those for this reason." },
+    percentile: { type: "string", value: "NUMBER", description: "Of latencies: 0.95 or 95. Default 0.95." },
+    ...connectionOptions,
+    project: { type: "string", value: "NAME", description: "Only this project." },
+  },
+  examples: [
+    ["sounding metrics token_consumption --since 24h", "Tokens by model, of a day."],
+    ["sounding metrics inference_latency --percentile 99 --step 5m", "The slowest calls of the last hour, as bars."],
+    ["sounding metrics --promql 'sum by (model_key) (rate(inference_requests_total[5m]))'", "Any query."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const client = await openClient({ ...values, project: undefined }, io);
+    const { signal } = io;
+    const [metric] = positionals;
+    if ([values.list === true, values.promql !== undefined, metric !== undefined].filter(Boolean).length !== 1) {
+      throw new UsageError("one of a metric's name, --list and --promql is expected");
+    }
+    if (values.list === true) return showList(client, json, io);
+    if (values.promql !== undefined) {
+      const times = values.step === undefined ? {} : timesOf(values.since, values.step);
+      const answer = await client.metrics.promql({ query: values.promql, ...times }, { signal });
+      if (json) await writeJson(io.stdout, answer);
+      else await showPromql(answer.data, io);
+      return exitCodes.ok;
+    }
+    const answer = await client.metrics.query(
+      {
+        metric: metric!,
+        time_window: values.since,
+        ...(values.step === undefined ? {} : { step: values.step }),
+        project_name: values.project,
+        model_key: values.model,
+        agent_name: values.agent,
+        agent_class: values["agent-class"],
+        session_id: values.session,
+        status: values.status as "success" | "failure" | "timeout" | undefined,
+        category: values.category as "hate" | undefined,
+        percentile: values.percentile,
+      },
+      { signal },
+    );
+    if (json) await writeJson(io.stdout, answer);
+    else await show(answer.samples, io);
+    return exitCodes.ok;
+  },
+});
+
+async function showList(client: AsyncSounding, json: boolean, io: CommandIo): Promise<number> {
+  const list = await client.metrics.list({ signal: io.signal });
+  if (json) await writeJson(io.stdout, list);
+  else {
+    const rows = list.data.map(({ description, name, unit }) => [name, unit, description].map(printable));
+    await writeTable(io.stdout, ["metric", "unit", "what it tells"], rows);
+  }
+  return exitCodes.ok;
+}
+
+const unitSeconds: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_400 };
+
+/** The time from `since` until now, for Prometheus' API. */
+function timesOf(since: string, step: string): { start: number; end: number; step: string } {
+  const { count, unit } = (/^(?<count>\d+)(?<unit>[mhd])$/.exec(since)?.groups ?? {}) as Record<string, string>;
+  if (count === undefined || unit === undefined) {
+    throw new UsageError(`--since is ${JSON.stringify(since)}; a time such as 15m, 24h or 7d is expected`);
+  }
+  const end = Date.now() / 1000;
+  return { start: end - Number(count) * unitSeconds[unit]!, end, step };
+}
+
+async function showPromql(
+  { result, resultType }: { readonly resultType: string; readonly result: readonly unknown[] },
+  io: CommandIo,
+): Promise<void> {
+  if (resultType === "scalar" || resultType === "string") return writeLine(io.stdout, printable(String(result[1])));
+  const series = result as readonly (Omit<Series, "values"> & Partial<Series> & { value?: [number, string] })[];
+  const samples = series.map(({ metric, value, values }) => ({ metric, values: values ?? (value ? [value] : []) }));
+  return show(samples, io);
+}
+
+/** A table with a column for each label, and the value, or the bars with the least, the greatest and the last value. */
+async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
+  if (samples.length === 0) return writeLine(io.stderr, "There is nothing to show in this time.");
+  const labels = [...new Set(samples.flatMap(({ metric }) => Object.keys(metric)))];
+  const isMatrix = samples.some(({ values }) => values.length > 1);
+  const rows = samples.map(({ metric, values }) => {
+    const cells = labels.map((label) => printable(metric[label] ?? "").replaceAll("\n", " "));
+    const texts = values.map(([, value]) => value);
+    if (!isMatrix) return [...cells, formatNumber(texts[0] ?? "")];
+    const numbers = texts.map(Number).filter((value) => !Number.isNaN(value));
+    const edges = numbers.length === 0 ? ["", ""] : [Math.min(...numbers), Math.max(...numbers)].map(String);
+    return [...cells, sparkline(texts.map(Number)), ...edges.map(formatNumber), formatNumber(texts.at(-1) ?? "")];
+  });
+  const heading = isMatrix ? [...labels, "over time", "least", "greatest", "last"] : [...labels, "value"];
+  return writeTable(io.stdout, heading, rows);
+}

@@ -1,0 +1,58 @@
+/** docs/metrics.md: every metric that can be asked for by name, and every series that is counted from spans. */
+import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/metric-presets.ts";
+import type { MetricPreset } from "../packages/server/src/query/metrics/preset.ts";
+import { checkCall } from "../packages/server/src/query/metrics/preset-call.ts";
+import { printExpression } from "../packages/server/src/query/promql/syntax/print.ts";
+import { spanMetrics } from "../packages/server/src/query/metrics/span-metrics.ts";
+
+const introduction = `# Metrics
+
+<!-- Written by scripts/generate.ts from packages/server/src/query/metrics; do not edit. -->
+
+\`POST /observability/metrics\` answers the metrics of this page by their name; \`sounding metrics --list\` shows those of a
+server, its own included. How to ask is told in [metrics-queries.md](metrics-queries.md).
+
+Every metric takes \`organization_id\`, \`time_window\` (default \`1h\`) and \`step\`. With \`step\` the ranges in the queries below
+are as long as the step. A filter that was not given has no matcher, but for those with a default.
+`;
+
+/** The metric as its heading, a table of facts and its query. */
+function renderPreset(preset: MetricPreset): string {
+  const call = checkCall(preset, { metric: preset.name }, { nowMs: 1_700_000_000_000, project: undefined });
+  const aliases = Object.keys(presetAliases).filter((alias) => presetAliases[alias] === preset.name);
+  const withDefaults = preset.filters.map((filter) => {
+    const value = filter === "percentile" ? "0.95" : preset.defaults?.[filter];
+    return value === undefined ? `\`${filter}\`` : `\`${filter}\` (default \`${value}\`)`;
+  });
+  const lines = [
+    `### ${preset.name}`,
+    preset.description,
+    `- Unit: ${preset.unit}`,
+    `- Labels: ${preset.labels.length === 0 ? "none" : preset.labels.map((label) => `\`${label}\``).join(", ")}`,
+    `- Filters: ${withDefaults.join(", ")}`,
+    ...(aliases.length === 0 ? [] : [`- Also called ${aliases.map((alias) => `\`${alias}\``).join(", ")}`]),
+    `\n\`\`\`promql\n${printExpression(preset.build(call))}\n\`\`\``,
+  ];
+  return `${lines[0]}\n\n${lines[1]}\n\n${lines.slice(2).join("\n")}\n`;
+}
+
+export function renderMetricsDocument(): string {
+  const { all } = createMetricPresets({ tokenPrices: { "gpt-example": { input: 2.5, output: 10 } }, configured: {} });
+  const groups = Map.groupBy(all, ({ group }) => group);
+  const presets = [...groups].map(([group, members]) => `## ${group}\n\n${members.map(renderPreset).join("\n")}`);
+  const rows = spanMetrics.map(({ help, labels, labelsWhenNamed, name, source, type }) => {
+    const own = [...labels, ...labelsWhenNamed.map((label) => `${label}¹`)].map((label) => `\`${label}\``);
+    return `| \`${name}\` | ${type} | ${help} ${source} | ${own.join(", ").replaceAll("¹`", "`¹")} |`;
+  });
+  const series = `## Series counted from spans
+
+These series are not stored: the server counts them from spans when a query asks for them. A span counts at the moment it ends.
+
+| name | type | what it counts, and from what | labels |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+
+¹ Only in queries that name the label, since it has too many values.
+`;
+  return [introduction, ...presets, series].join("\n");
+}
