@@ -56,6 +56,19 @@ declare module "@echogarden/sonic-wasm" {
   export default load;
 }
 
+declare module "@echogarden/fvad-wasm" {
+  interface Fvad extends EmscriptenModule {
+    _fvad_new(): number;
+    _fvad_free(detector: number): void;
+    _fvad_set_mode(detector: number, mode: number): number;
+    _fvad_set_sample_rate(detector: number, sampleRate: number): number;
+    /** 1: voice, 0: none, -1: a length that is no frame. */
+    _fvad_process(detector: number, samples: number, length: number): number;
+  }
+  const load: () => Promise<Fvad>;
+  export default load;
+}
+
 declare module "@evan/opus/wasm/index.mjs" {
   export class Encoder {
     constructor(options: { channels: 1 | 2; sample_rate: number; application: "voip" | "audio" });

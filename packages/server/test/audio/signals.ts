@@ -78,3 +78,33 @@ export function chirpLag(heard: Float32Array, sampleRate: number, seconds: numbe
   }
   return bestLag;
 }
+
+/** Something like a voice: pulses of a wandering pitch through three resonances, four syllables a second. */
+export function voice(sampleRate: number, seconds: number): Float32Array {
+  let phase = 0;
+  const resonances = [500, 1500, 2500].map((frequency) => {
+    const radius = Math.exp((-Math.PI * 80) / sampleRate);
+    return {
+      along: 2 * radius * Math.cos((2 * Math.PI * frequency) / sampleRate),
+      back: -(radius ** 2),
+      one: 0,
+      two: 0,
+    };
+  });
+  return Float32Array.from({ length: Math.round(sampleRate * seconds) }, (_, index) => {
+    const time = index / sampleRate;
+    phase += (120 + 25 * Math.sin(time * 5)) / sampleRate;
+    const pulse = phase >= 1 ? 1 : 0;
+    phase %= 1;
+    const syllable =
+      Math.max(0, Math.sin(2 * Math.PI * 2 * time)) ** 0.5 +
+      Math.max(0, Math.sin(2 * Math.PI * 2 * (time - 0.25))) ** 2;
+    const sum = resonances.reduce((total, resonance) => {
+      const value = pulse * syllable + resonance.along * resonance.one + resonance.back * resonance.two;
+      resonance.two = resonance.one;
+      resonance.one = value;
+      return total + value;
+    }, 0);
+    return 0.06 * sum;
+  });
+}

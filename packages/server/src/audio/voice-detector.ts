@@ -1,0 +1,194 @@
+/**
+ * Telling speech from silence and noise: WebRTC's voice activity detector, as WebAssembly, with a second condition and
+ * hysteresis of our own. https://github.com/dpirch/libfvad
+ *
+ * WebRTC's takes loud steady noise and tones for voice. Speech moves: within half a second its level rises and falls by
+ * far more than 6 dB, theirs does not.
+ */
+import loadFvad from "@echogarden/fvad-wasm";
+
+import { AppError } from "../errors.ts";
+import { createResampler } from "./resampler.ts";
+import type { SampleStream } from "./sample-stream.ts";
+import { joinSamples, toInt16 } from "./samples.ts";
+import { ownNativeObject } from "./webassembly-memory.ts";
+
+export interface VoiceEvent {
+  readonly type: "start" | "end";
+  /** Where speech began, or stopped, counted in samples of the input: before the moment that it was noticed. */
+  readonly sample: number;
+}
+
+export interface VoiceDetector {
+  /** Takes the next mono samples and tells what changed. */
+  push(samples: Float32Array): VoiceEvent[];
+  /** Ends speech that still goes on. */
+  end(): VoiceEvent[];
+}
+
+interface VoiceOptions {
+  readonly sampleRate: number;
+  /** Silence that ends speech, in ms. Less than 200 counts as 200: shorter gaps are inside words. */
+  readonly silenceDurationMs: number;
+}
+
+const detectorRate = 16_000;
+const frameMs = 20;
+const frameLength = (detectorRate * frameMs) / 1000;
+/** Most careful of the four modes: fewest false alarms. */
+const mode = 3;
+
+const shortestSilenceMs = 200;
+/** Frames over which the level must move, and by how much. */
+const levelFrames = 25;
+const levelRangeDb = 6;
+/** A filter of one pole, before the level is measured. */
+const highPass = 0.92;
+/** Frames at the start of a sound that are its onset and say nothing about how it moves. */
+const onsetFrames = 3;
+/** Speech starts when so many of the last frames had voice. */
+const startWindow = 15;
+const startVoiced = 7;
+/** It goes on when so many of the last few had. */
+const stayWindow = 5;
+const stayVoiced = 3;
+/** Frames without sound after which the next sound is another. */
+const gapFrames = 8;
+/** How far back, in frames, the beginning of a sound that turned out to be speech may lie. */
+const longestOnset = 50;
+
+type Fvad = Awaited<ReturnType<typeof loadFvad>>;
+let loaded: Promise<Fvad> | undefined;
+
+/** A detector for samples at any rate that the resampler takes. */
+export async function createVoiceDetector({ sampleRate, silenceDurationMs }: VoiceOptions): Promise<VoiceDetector> {
+  loaded ??= loadFvad();
+  const resampler = await createResampler(sampleRate, detectorRate);
+  const silenceFrames = Math.ceil(Math.max(silenceDurationMs, shortestSilenceMs) / frameMs);
+  return start(await loaded, resampler, { sampleRate, decide: createDecision(silenceFrames) });
+}
+
+interface FrameSound {
+  /** What WebRTC's detector says. */
+  readonly isVoice: boolean;
+  readonly levelDb: number;
+}
+
+type Decide = (frame: FrameSound | null) => { type: VoiceEvent["type"]; frame: number } | null;
+
+function start(
+  fvad: Fvad,
+  resampler: SampleStream,
+  { sampleRate, decide }: { sampleRate: number; decide: Decide },
+): VoiceDetector {
+  const native = fvad._fvad_new();
+  const buffer = fvad._malloc(frameLength * 2);
+  if (native === 0 || buffer === 0) {
+    throw new AppError("overloaded", "There is not enough memory to listen for speech just now.");
+  }
+  fvad._fvad_set_mode(native, mode);
+  fvad._fvad_set_sample_rate(native, detectorRate);
+  let waiting: Float32Array = new Float32Array(0);
+  let taken = 0;
+
+  const toEvent = (change: ReturnType<Decide>): VoiceEvent[] => {
+    if (change === null) return [];
+    const sample = Math.round((change.frame * frameLength * sampleRate) / detectorRate);
+    return [{ type: change.type, sample: Math.min(sample, taken) }];
+  };
+  const listen = (samples: Float32Array): VoiceEvent[] => {
+    waiting = joinSamples([waiting, samples]);
+    const events: VoiceEvent[] = [];
+    let position = 0;
+    for (; position + frameLength <= waiting.length; position += frameLength) {
+      const frame = waiting.subarray(position, position + frameLength);
+      fvad.HEAP16.set(toInt16(frame), buffer / 2);
+      const isVoice = fvad._fvad_process(native, buffer, frameLength) === 1;
+      events.push(...toEvent(decide({ isVoice, levelDb: levelOf(frame) })));
+    }
+    waiting = waiting.slice(position);
+    return events;
+  };
+
+  const detector: VoiceDetector = {
+    push(samples) {
+      taken += samples.length;
+      return listen(resampler.push(samples));
+    },
+    end() {
+      const events = listen(resampler.end());
+      owned.free();
+      return [...events, ...toEvent(decide(null))];
+    },
+  };
+  const owned = ownNativeObject(detector, native, (pointer) => {
+    fvad._fvad_free(pointer);
+    fvad._free(buffer);
+  });
+  return detector;
+}
+
+/** The level above about 200 Hz: rumble, which wavers, counts little in it. */
+function levelOf(frame: Float32Array): number {
+  let energy = 0;
+  let previous = frame[0] ?? 0;
+  let filtered = 0;
+  for (const sample of frame) {
+    filtered = highPass * (filtered + sample - previous);
+    previous = sample;
+    energy += filtered * filtered;
+  }
+  return 10 * Math.log10(energy / frame.length + 1e-9);
+}
+
+/** Frames to changes, in frames from the beginning; null for the end of all frames. */
+function createDecision(silenceFrames: number): Decide {
+  let count = 0;
+  /** The first frame of the sound that goes on, null in silence. */
+  let soundStart: number | null = null;
+  let lastSound = -Infinity;
+  const levels: number[] = [];
+  const voiced: boolean[] = [];
+  let speaking = false;
+  let speechEnd = 0;
+
+  const follow = ({ isVoice, levelDb }: FrameSound): void => {
+    if (!speaking && count - lastSound > gapFrames) soundStart = null;
+    if (isVoice) {
+      soundStart ??= count;
+      lastSound = count;
+    }
+    if (soundStart === null || count - soundStart < onsetFrames) levels.length = 0;
+    else levels.push(levelDb);
+    if (levels.length > levelFrames) levels.shift();
+    const moves = Math.max(...levels) - Math.min(...levels) >= levelRangeDb;
+    voiced.push(isVoice && moves);
+    if (voiced.length > startWindow) voiced.shift();
+  };
+  const reset = (): void => {
+    speaking = false;
+    soundStart = null;
+    voiced.length = 0;
+    levels.length = 0;
+  };
+
+  return (frame) => {
+    if (frame === null) return speaking ? { type: "end", frame: speechEnd } : null;
+    follow(frame);
+    count += 1;
+    if (speaking) {
+      if (voicedAmong(voiced, stayWindow) >= stayVoiced) speechEnd = count;
+      if (count - speechEnd < silenceFrames) return null;
+      reset();
+      return { type: "end", frame: speechEnd };
+    }
+    if (voicedAmong(voiced, startWindow) < startVoiced) return null;
+    speaking = true;
+    speechEnd = count;
+    return { type: "start", frame: Math.max(soundStart ?? 0, count - longestOnset) };
+  };
+}
+
+function voicedAmong(voiced: readonly boolean[], last: number): number {
+  return voiced.slice(-last).filter(Boolean).length;
+}
