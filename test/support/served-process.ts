@@ -17,12 +17,12 @@ export interface ServedProcess extends AsyncDisposable {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Resolves when the server has said how to use it. */
-export async function serveProcess(): Promise<ServedProcess> {
+/** Resolves when the server has said how to use it. @param env variables beside PATH */
+export async function serveProcess(env: Readonly<Record<string, string>> = {}): Promise<ServedProcess> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
   const script = join(repository, "packages/cli/src/main.ts");
   const args = [script, "serve", "--port", "0", "--data-dir", dataDirectory];
-  const child = spawn(process.execPath, args, { cwd: repository, env: { PATH: process.env["PATH"] } });
+  const child = spawn(process.execPath, args, { cwd: repository, env: { PATH: process.env["PATH"], ...env } });
   const output = { stdout: "", stderr: "" };
   const exited = once(child, "exit") as Promise<[number | null]>;
   child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));

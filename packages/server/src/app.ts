@@ -10,6 +10,7 @@ import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
 import { toAppError } from "./errors.ts";
+import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
 import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
@@ -46,6 +47,8 @@ export interface AppOptions {
   readonly config: Config;
   readonly logger: LeveledLogger;
   readonly version: string;
+  /** Told of every request that is over, for telemetry of the process. */
+  readonly observeRequest?: ((exchange: FinishedExchange) => void) | undefined;
 }
 
 /** A running server. */
@@ -63,7 +66,7 @@ export interface App {
 }
 
 /** @throws AppError when a part cannot start; the parts that had started are closed again */
-export async function startApp({ config, logger, version }: AppOptions): Promise<App> {
+export async function startApp({ config, logger, version, observeRequest }: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
 
@@ -142,7 +145,10 @@ export async function startApp({ config, logger, version }: AppOptions): Promise
       settings: config.server,
       checkKey,
       logger,
-      observe: (exchange) => metrics.observeRequest(exchange),
+      observe: (exchange) => {
+        metrics.observeRequest(exchange);
+        observeRequest?.(exchange);
+      },
       routes: [
         ...chatRoutes(chat),
         ...speechRoutes(speak, listVoices),

@@ -4,8 +4,10 @@ import { readFileSync } from "node:fs";
 import { startApp, type App } from "./app.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
+import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
 import { watchConfig } from "./config/watch-config.ts";
-import { createLogger } from "./logger.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts";
 
 export interface ServeOptions {
   /** The configuration file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` if there is one. */
@@ -40,7 +42,9 @@ export async function serve({ configPath, overrides, signal, onReady }: ServeOpt
   if (config === undefined) throw new InvalidConfigError(loaded.problems.map(formatProblem));
   const logger = createLogger(config.server.log_level);
   try {
-    const app = await startApp({ config, logger, version: readVersion() });
+    await using observed = await observeProcess(logger);
+    const observeRequest = observed.telemetry?.observeRequest;
+    const app = await startApp({ config, logger, version: readVersion(), observeRequest });
     const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
     try {
       logger.info({ host: app.host, port: app.port }, "the server takes calls");
@@ -55,6 +59,20 @@ export async function serve({ configPath, overrides, signal, onReady }: ServeOpt
   } finally {
     await logger.close();
   }
+}
+
+/** Telemetry about the process, when the environment names a place for it. The server runs without it, too. */
+async function observeProcess(logger: Logger) {
+  let telemetry: ProcessTelemetry | undefined;
+  try {
+    if (wantsProcessTelemetry()) {
+      const { startProcessTelemetry } = await import("./telemetry/process/process-telemetry.ts");
+      telemetry = await startProcessTelemetry({ version: readVersion(), logger });
+    }
+  } catch (error) {
+    logger.warn({ error }, "the process is not observed, since OpenTelemetry's SDK could not be started");
+  }
+  return { telemetry, [Symbol.asyncDispose]: async () => telemetry?.close() };
 }
 
 function readVersion(): string {
