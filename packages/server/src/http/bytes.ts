@@ -6,6 +6,7 @@
 import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
 import { drained } from "./drained.ts";
+import type { AnswerTarget } from "./reply.ts";
 import type { AnswerHeaders } from "./route.ts";
 
 export interface BytesOptions {
@@ -21,13 +22,14 @@ export interface BytesOptions {
  * @throws whatever the stream throws before its first piece, while the answer can still be an HTTP error
  */
 export async function writeBytes(
-  response: ServerResponse,
+  { response, answerHeaders }: AnswerTarget,
   pieces: AsyncIterable<Uint8Array | string>,
   { headers, signal, onFailure }: BytesOptions,
 ): Promise<AppError | undefined> {
   const iterator = pieces[Symbol.asyncIterator]();
   let next = await iterator.next();
   response.writeHead(200, {
+    ...answerHeaders,
     "cache-control": "no-cache",
     // Reverse proxies of the nginx kind would collect the stream otherwise.
     "x-accel-buffering": "no",

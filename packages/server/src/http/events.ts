@@ -6,6 +6,7 @@
 import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
 import { drained } from "./drained.ts";
+import type { AnswerTarget } from "./reply.ts";
 import type { AnswerHeaders } from "./route.ts";
 
 export interface EventsOptions {
@@ -25,7 +26,7 @@ export interface EventsOptions {
  * @throws whatever the events throw before the first one, while the answer can still be an HTTP error
  */
 export async function writeEvents(
-  response: ServerResponse,
+  { response, answerHeaders }: AnswerTarget,
   events: AsyncIterable<string>,
   options: EventsOptions,
 ): Promise<AppError | undefined> {
@@ -33,6 +34,7 @@ export async function writeEvents(
   let pending = iterator.next();
   const begun = await settledWithin(pending, options.holdMs);
   response.writeHead(200, {
+    ...answerHeaders,
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache",
     // Reverse proxies of the nginx kind would collect the stream otherwise.

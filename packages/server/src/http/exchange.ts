@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, type ErrorCode } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
+import type { AnswerTarget } from "./reply.ts";
+import type { AnswerHeaders } from "./route.ts";
 import type { RosterMember } from "../roster.ts";
 import type { Scope } from "../tenant.ts";
 
@@ -18,13 +20,15 @@ export interface FinishedExchange {
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
-export class Exchange implements RosterMember {
+export class Exchange implements AnswerTarget, RosterMember {
   rosterIndex = -1;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly operation: string;
   readonly requestId: string;
   readonly fields: LogFields = {};
+  /** What every answer to this request has. */
+  answerHeaders: AnswerHeaders = {};
   scope: Scope | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();

@@ -29,14 +29,14 @@ export interface ServeContext {
 
 const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
 
-/** Sets the headers that every answer has, good or bad. */
+/** Notes the headers that every answer has, good or bad. */
 export function beginAnswer(exchange: Exchange, context: ServeContext): void {
-  const { response, request } = exchange;
-  response.setHeader("x-request-id", exchange.requestId);
-  if (context.isClosing()) response.setHeader("connection", "close");
-  if (context.settings.cors_origins.length === 0) return;
-  for (const [name, value] of Object.entries(corsHeaders(request, context.settings.cors_origins) ?? {}))
-    response.setHeader(name, value);
+  const { cors_origins: origins } = context.settings;
+  exchange.answerHeaders = {
+    "x-request-id": exchange.requestId,
+    ...(context.isClosing() ? { connection: "close" } : undefined),
+    ...(origins.length === 0 ? undefined : corsHeaders(exchange.request, origins)),
+  };
 }
 
 /** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
@@ -93,29 +93,29 @@ function read(
 }
 
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
-  const { response, signal } = exchange;
+  const { signal } = exchange;
   const streams = answer.kind === "events" || answer.kind === "lines" || answer.kind === "stream";
   // A stream is begun even then, so that its source learns of the abort and cleans up.
   if (signal.aborted && !streams) throw signal.reason;
   switch (answer.kind) {
     case "json":
-      return replyJson(response, answer.status ?? 200, answer.value, answer.headers);
+      return replyJson(exchange, answer.status ?? 200, answer.value, answer.headers);
     case "text":
-      return replyText(response, 200, answer, answer.headers);
+      return replyText(exchange, 200, answer, answer.headers);
     case "bytes":
-      return replyBytes(response, 200, answer, answer.headers);
+      return replyBytes(exchange, 200, answer, answer.headers);
     case "empty":
-      return replyEmpty(response, answer.status, answer.headers);
+      return replyEmpty(exchange, answer.status, answer.headers);
     case "stream": {
       const { bytes, type, headers } = answer;
-      const error = await writeBytes(response, bytes, { headers: { "content-type": type, ...headers }, signal });
+      const error = await writeBytes(exchange, bytes, { headers: { "content-type": type, ...headers }, signal });
       if (error === undefined) return;
       noteFailure(exchange, error, logger);
-      return resetConnection(response);
+      return resetConnection(exchange.response);
     }
     case "lines": {
       const headers = { "content-type": "application/x-ndjson", ...answer.headers };
-      const error = await writeBytes(response, endedLines(answer.lines), { headers, signal, onFailure: errorLine });
+      const error = await writeBytes(exchange, endedLines(answer.lines), { headers, signal, onFailure: errorLine });
       if (error !== undefined) noteFailure(exchange, error, logger);
       return;
     }
@@ -127,7 +127,7 @@ async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger 
         signal,
         done: answer.done ?? true,
       };
-      const error = await writeEvents(response, answer.events, options);
+      const error = await writeEvents(exchange, answer.events, options);
       if (error !== undefined) noteFailure(exchange, error, logger);
     }
   }
@@ -145,7 +145,7 @@ function fail(
   // Whatever breaks after the client left, or after the server gave up, is a consequence of that.
   const error = noteFailure(exchange, exchange.signal.aborted ? exchange.signal.reason : thrown, logger);
   if (exchange.response.headersSent) exchange.response.destroy();
-  else if (!exchange.response.destroyed) replyError(exchange.response, error, { write });
+  else if (!exchange.response.destroyed) replyError(exchange, error, { write });
 }
 
 function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {

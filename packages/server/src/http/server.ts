@@ -80,10 +80,12 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     app.route({
       method,
       url,
-      handler: (request, reply) => {
+      // Before Fastify looks at the body's type, which it would do for nothing.
+      onRequest: (request, reply) => {
         reply.hijack();
         serve(begin(request.raw, reply.raw, operation), request.params as Record<string, string>);
       },
+      handler: afterHijack,
     });
 
   for (const route of parts.routes) {
@@ -103,7 +105,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       refuse(exchange, methodNotAllowed(exchange, allowed), { headers: { allow: allowed.join(", ") }, write });
     });
     mount(path, "OPTIONS", "preflight", (exchange) => {
-      replyEmpty(exchange.response, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) });
+      replyEmpty(exchange, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) });
       exchange.served();
     });
   }
@@ -134,6 +136,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       clearTimeout(cutOff);
     },
   };
+}
+
+/** Fastify wants a handler; it does not come to it. */
+function afterHijack(): never {
+  throw new Error("A request went on after it was taken over.");
 }
 
 /** @param refuseEarly answers what Fastify refuses before a handler runs */
@@ -199,7 +206,7 @@ function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void 
 
 function refuse(exchange: Exchange, error: AppError, form?: Parameters<typeof replyError>[2]): void {
   exchange.outcome = error.code;
-  replyError(exchange.response, error, form);
+  replyError(exchange, error, form);
   exchange.served();
 }
 
