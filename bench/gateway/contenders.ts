@@ -46,7 +46,7 @@ export async function startBareRelay({ upstreamPort }: Setting): Promise<Contend
 
 /** With what a fresh installation has, and nothing turned off: keys, limits, routing, log, metrics. */
 export async function startSounding({ upstreamPort, directory }: Setting, flags: readonly string[] = []) {
-  const modes = ["batch", "paced", "burst", "idle"];
+  const modes = ["batch", "paced", "burst", "steady", "idle"];
   const settings = {
     server: { port: 0 },
     storage: { data_dir: join(directory, "sounding-data") },

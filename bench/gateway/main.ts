@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMicros, describeMachine, pinSelf, stop } from "../processes.ts";
+import { chatRequest } from "./chat-request.ts";
 import {
   direct,
   startBareRelay,
@@ -19,7 +20,6 @@ import {
 } from "./contenders.ts";
 import { runLoad, type LoadResult } from "./load.ts";
 import { cpuTable, latencyTable, type Measurement } from "./report.ts";
-import { requestBody } from "./wire.ts";
 
 /** The phases of a round. Those without think time load the core, the others show what a call waits for. */
 const phases = [
@@ -44,10 +44,11 @@ const { values } = parseArgs({
   },
 });
 const isMeasured = ({ name }: { name: string }) => values.phase?.split(",").includes(name) ?? true;
-const rounds = values.quick ? 1 : 4;
-const phaseMs = values.seconds === undefined ? (values.quick ? 2_000 : 2_500) : Number(values.seconds) * 1000;
+/** Many and short, so that a neighbour's work on the machine meets all contenders alike. */
+const rounds = values.quick ? 2 : 10;
+const phaseMs = values.seconds === undefined ? 1_000 : Number(values.seconds) * 1_000;
 /** Without it the compiler's work is measured. */
-const warmUpMs = Math.max(phaseMs, 3_000);
+const warmUpMs = Math.max(phaseMs, values.quick ? 1_500 : 3_000);
 
 pinSelf();
 const directory = mkdtempSync(join(tmpdir(), "sounding-bench-"));
@@ -62,8 +63,8 @@ for (const contender of contenders) await warmUp(contender);
 for (let round = 0; round < rounds; round++) {
   for (const contender of contenders) {
     for (const phase of phases.filter(isMeasured)) measurements.push(await measure(contender, phase));
-    process.stderr.write(`round ${round + 1} of ${rounds}: ${contender.name}\n`);
   }
+  process.stderr.write(`round ${round + 1} of ${rounds}\n`);
 }
 for (const { child } of contenders) if (child !== undefined) await stop(child);
 await stop(upstream.child);
@@ -102,14 +103,9 @@ async function measure(contender: Contender, phase: Phase): Promise<Measurement>
 
 function run(contender: Contender, phase: Pick<Phase, "mode" | "connections" | "thinkMs"> & { durationMs: number }) {
   const { mode, ...load } = phase;
-  return runLoad({ ...load, port: contender.port, request: request(contender, mode) }) satisfies Promise<LoadResult>;
-}
-
-function request(contender: Contender, mode: string): Buffer {
-  const body = requestBody(contender.model(mode), { stream: mode !== "batch" });
-  const headers = { host: "127.0.0.1", "content-type": "application/json", ...contender.headers(mode) };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  return Buffer.from(
-    `POST ${contender.path(mode)} HTTP/1.1\r\n${lines.join("")}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  return runLoad({
+    ...load,
+    port: contender.port,
+    request: chatRequest(contender, mode),
+  }) satisfies Promise<LoadResult>;
 }

@@ -1,7 +1,7 @@
 /**
  * The engine of the benchmarks: answers chat completions over raw sockets, so that it costs little beside what is
  * measured. A process of its own; prints its port. The path says what it answers:
- * `/<mode>/v1/chat/completions`, mode one of `batch`, `paced`, `burst`, `idle`.
+ * `/<mode>/v1/chat/completions`, mode one of `batch`, `paced`, `burst`, `steady`, `idle`.
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { completionText, eventsPerStream, paceMs, tokenEvent, usageEvent } from "./wire.ts";
@@ -24,13 +24,13 @@ function eventAt(index: number): string {
   return chunk(`data: ${index === eventsPerStream - 2 ? usageEvent() : tokenEvent(index)}\n\n`);
 }
 
-function sendPaced(socket: Socket): void {
+function sendPaced(socket: Socket, intervalMs: number): void {
   let index = 0;
   socket.write(streamHead + eventAt(index++));
   const pace = setInterval(() => {
     socket.write(eventAt(index++));
     if (index === eventsPerStream || socket.destroyed) clearInterval(pace);
-  }, paceMs);
+  }, intervalMs);
 }
 
 function sendBurst(socket: Socket): void {
@@ -41,8 +41,10 @@ function sendBurst(socket: Socket): void {
 
 const modes: Readonly<Record<string, (socket: Socket) => void>> = {
   batch: (socket) => socket.write(batchAnswer),
-  paced: sendPaced,
+  paced: (socket) => sendPaced(socket, paceMs),
   burst: sendBurst,
+  // Slow enough for a thousand at one time.
+  steady: (socket) => sendPaced(socket, 40 * paceMs),
   // Begins and then says nothing, until the other side leaves.
   idle: (socket) => socket.write(streamHead + eventAt(0)),
 };

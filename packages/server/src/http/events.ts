@@ -3,7 +3,6 @@
  * the end. A stream that failed never looks whole: it carries an error frame and no `[DONE]`.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
  */
-import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
 import { drained } from "./drained.ts";
 import type { AnswerTarget } from "./reply.ts";
