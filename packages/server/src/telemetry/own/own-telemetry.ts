@@ -67,7 +67,7 @@ export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
         slice.map(({ call }) => call),
         parts,
       );
-      if (kept || !closing) continue;
+      if (kept || !closing || waiting.length === 0) continue;
       // The end of the server waits for no store that does not answer.
       parts.onDrop(waiting.length, "store");
       waiting = [];
