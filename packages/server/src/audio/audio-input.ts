@@ -94,6 +94,15 @@ export function tooLong(maxSeconds: number): AppError {
   });
 }
 
+/** Channels that lie apart, as one: their mean. */
+export function mixChannels(channels: readonly Float32Array[]): Float32Array {
+  const [first = new Float32Array(0)] = channels;
+  return first.map((_, index) => {
+    const sum = channels.reduce((total, channel) => total + (channel[index] ?? 0), 0);
+    return sum / channels.length;
+  });
+}
+
 /** Whole frames as mono samples: the mean of the channels. */
 function mixDown(bytes: Uint8Array, { encoding, channels }: SampleLayout): Float32Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);

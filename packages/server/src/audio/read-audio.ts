@@ -4,6 +4,7 @@
 import { AppError } from "../errors.ts";
 import { type AudioInput, type AudioLimits, checkLayout, decodeSamples, defaultAudioLimits } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import { looksLikeMp3, readMp3 } from "./mp3-reader.ts";
 import { sampleEncodings } from "./sample-encodings.ts";
 import { looksLikeWav, readWav } from "./wav-reader.ts";
 
@@ -18,7 +19,7 @@ interface Upload {
 const defaultRawRate = 16_000;
 
 /**
- * Reads a WAV file or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
+ * Reads WAV, MP3 or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
  * `.raw`. What begins like a WAV file is one, whatever it is called.
  * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
  */
@@ -36,6 +37,7 @@ export async function readAudio(
     if (media.type === "audio/pcm" || media.type === "audio/l16" || isRawName) {
       return await readRaw(reader, media, limits);
     }
+    if (looksLikeMp3(start)) return await readMp3(reader, limits);
     throw notReadable(start);
   } catch (error) {
     await reader.close();
@@ -92,7 +94,6 @@ async function looksBigEndian(reader: ByteReader): Promise<boolean> {
 
 /** How other files begin. */
 const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
-  { name: "MP3", start: /^(?:ID3|\xff[\xe2-\xe7\xf2-\xf7\xfa-\xff])/ },
   { name: "AAC", start: /^\xff[\xf0\xf1\xf8\xf9]/ },
   { name: "Ogg", start: /^OggS/ },
   { name: "FLAC", start: /^fLaC/ },
@@ -111,13 +112,13 @@ function notReadable(start: Uint8Array): AppError {
   if (other === undefined) {
     return new AppError(
       "invalid_request",
-      "The file is no audio that can be read: it does not begin like a WAV file, and neither its media type (audio/pcm, audio/L16) nor its name (.pcm, .raw) says that it is raw samples.",
+      "The file is no audio that can be read: it does not begin like WAV or MP3, and neither its media type (audio/pcm, audio/L16) nor its name (.pcm, .raw) says that it is raw samples.",
       { param: "file" },
     );
   }
   return new AppError(
     "unsupported_media_type",
-    `The file is ${other.name}. Send WAV, or raw samples as audio/pcm, audio/L16, .pcm or .raw.`,
+    `The file is ${other.name}. Send WAV, MP3, or raw samples as audio/pcm, audio/L16, .pcm or .raw.`,
     { param: "file" },
   );
 }
