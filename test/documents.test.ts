@@ -125,6 +125,20 @@ describe("an example for the shell runs", () => {
   });
 });
 
+test("an example for the shell runs: README.md: seeing what happens", async () => {
+  await using server = await startServer("", { telemetry: true });
+  const block = examples.find(
+    ({ file, language, code }) => file === "README.md" && language === "sh" && code.includes("sounding demo"),
+  );
+  await server.call("/v1/chat/completions", {
+    model: "sounding-trial",
+    messages: [{ role: "user", content: "Hello!" }],
+  });
+  const printed = await inShell(block!.code, server);
+  assert.match(printed, /POST \/chat/);
+  assert.match(printed, /ERROR/);
+});
+
 describe("an example in TypeScript runs", () => {
   for (const example of examples.filter(({ file, language }) => file === "README.md" && language === "ts")) {
     test(named(example), async () => {
