@@ -9,7 +9,7 @@ import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
-import { toAppError } from "./errors.ts";
+import { AppError, toAppError } from "./errors.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
 import { createLimiter } from "./limits/limiter.ts";
@@ -49,6 +49,8 @@ export interface AppOptions {
   readonly version: string;
   /** Told of every request that is over, for telemetry of the process. */
   readonly observeRequest?: ((exchange: FinishedExchange) => void) | undefined;
+  /** Told at once of the first keys, whose secrets would else be lost if a later part cannot start. */
+  readonly onFirstStart?: ((made: FirstStart) => void) | undefined;
 }
 
 /** A running server. */
@@ -66,14 +68,15 @@ export interface App {
 }
 
 /** @throws AppError when a part cannot start; the parts that had started are closed again */
-export async function startApp({ config, logger, version, observeRequest }: AppOptions): Promise<App> {
+export async function startApp({ config, logger, version, observeRequest, onFirstStart }: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
 
   const dataDirectory = resolve(config.storage.data_dir);
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+  await makeDirectory(dataDirectory);
   const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
   const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
+  if (firstStart !== undefined) onFirstStart?.(firstStart);
   const metrics = createMetrics(version);
   const store = closeAtEnd(
     config.telemetry.enabled
@@ -190,6 +193,17 @@ export async function startApp({ config, logger, version, observeRequest }: AppO
     },
     close: () => running.disposeAsync(),
   };
+}
+
+async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new AppError("internal", `The data directory ${path} (storage.data_dir) cannot be made: ${reason}`, {
+      cause: error,
+    });
+  }
 }
 
 function modelsOf(config: Config): ModelsConfig {

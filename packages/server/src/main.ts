@@ -1,7 +1,7 @@
 /** Runs the server as a process does: configuration, start, reload, and a graceful end when the signal fires. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { startApp, type App } from "./app.ts";
+import { startApp, type App, type AppOptions } from "./app.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
@@ -18,6 +18,8 @@ export interface ServeOptions {
   readonly signal: AbortSignal;
   /** Called once, when the server takes calls. */
   onReady(app: App): void;
+  /** Called before, when this start made the first keys: their secrets are told here even if the server cannot start. */
+  readonly onFirstStart?: AppOptions["onFirstStart"];
 }
 
 /** The configuration cannot be used; `problems` says why, a line each. */
@@ -35,7 +37,7 @@ export class InvalidConfigError extends Error {
  * Resolves when the server has ended.
  * @throws InvalidConfigError, or AppError when a part cannot start
  */
-export async function serve({ configPath, overrides, signal, onReady }: ServeOptions): Promise<void> {
+export async function serve({ configPath, overrides, signal, onReady, onFirstStart }: ServeOptions): Promise<void> {
   const load = { path: configPath, overrides };
   const loaded = await loadConfig(load);
   const { config } = loaded;
@@ -44,7 +46,7 @@ export async function serve({ configPath, overrides, signal, onReady }: ServeOpt
   try {
     await using observed = await observeProcess(logger);
     const observeRequest = observed.telemetry?.observeRequest;
-    const app = await startApp({ config, logger, version: readVersion(), observeRequest });
+    const app = await startApp({ config, logger, version: readVersion(), observeRequest, onFirstStart });
     const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
     try {
       logger.info({ host: app.host, port: app.port }, "the server takes calls");

@@ -4,7 +4,7 @@ import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { write, writeJson } from "../output.ts";
 import { UsageError } from "../cli-error.ts";
-import { renderWelcome, type Welcome } from "./welcome.ts";
+import { renderFirstKeys, renderWelcome, type Welcome } from "./welcome.ts";
 
 export const serveCommand = command({
   name: "serve",
@@ -28,17 +28,23 @@ export const serveCommand = command({
       ...(values.port === undefined ? {} : { port: parsePort(values.port) }),
     };
     const storage = values["data-dir"] === undefined ? {} : { data_dir: values["data-dir"] };
+    let untold: Welcome["firstStart"];
     try {
       await serve({
         configPath: values.config,
         overrides: { server, storage },
         signal: io.signal,
+        onFirstStart: (made) => (untold = made),
         onReady: ({ host, port, firstStart }) => {
           const url = `http://${reachable(host)}:${port}`;
+          untold = undefined;
           void welcome(io, { url, firstStart }, json);
         },
       });
     } catch (error) {
+      // The keys are in the database now, and the next start cannot show them.
+      if (untold !== undefined)
+        await (json ? writeJson(io.stdout, { firstStart: untold }) : write(io.stdout, renderFirstKeys(untold)));
       if (!(error instanceof InvalidConfigError)) throw error;
       await write(io.stderr, `${error.problems.join("\n")}\n`);
       throw new CliError(error.message, exitCodes.configuration, { cause: error });

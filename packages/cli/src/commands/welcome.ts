@@ -15,7 +15,7 @@ export function renderWelcome({ url, firstStart }: Welcome): string {
   const key = firstStart?.key ?? "$SOUNDING_API_KEY";
   return `Sounding takes calls at ${url} (to read: ${url}/docs).
 
-${firstStart === undefined ? laterStart : firstKeys(firstStart)}
+${firstStart === undefined ? laterStart : renderFirstKeys(firstStart)}
 Three things to try, each in another terminal, from this folder:
 
   curl ${url}/v1/chat/completions \\
@@ -37,7 +37,7 @@ Three things to try, each in another terminal, from this folder:
 const laterStart = `The first key was printed at the first start. Another: npx sounding key create --help
 `;
 
-function firstKeys({ organization, key, operatorKey }: NonNullable<Welcome["firstStart"]>): string {
+export function renderFirstKeys({ organization, key, operatorKey }: NonNullable<Welcome["firstStart"]>): string {
   const operator = operatorKey === undefined ? "" : `  operator's key  ${operatorKey}   (administers; keep it apart)\n`;
   return `This is the first start. These were made, and the keys are shown this once:
 

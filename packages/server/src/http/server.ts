@@ -118,7 +118,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     );
   });
 
-  await app.listen({ host: settings.host, port: settings.port });
+  await listen(app, settings);
   const address = app.server.address() as AddressInfo;
   return {
     host: address.address,
@@ -184,6 +184,25 @@ function createFastify(
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   return app;
 }
+
+/** @throws AppError with what to do, where the address cannot be had */
+async function listen(app: FastifyInstance, { host, port }: HttpSettings): Promise<void> {
+  try {
+    await app.listen({ host, port });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "";
+    const reason = listenFailures[code] ?? (error instanceof Error ? error.message : String(error));
+    const message = `The server cannot listen on ${host}, port ${port}: ${reason}. See server.host and server.port.`;
+    throw new AppError("internal", message, { cause: error });
+  }
+}
+
+const listenFailures: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program uses this port",
+  EACCES: "this user may not use this port",
+  EADDRNOTAVAIL: "this machine does not have the address",
+  ENOTFOUND: "there is no such host",
+};
 
 function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void {
   const finished = exchange.finished();
