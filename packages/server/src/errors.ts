@@ -30,7 +30,7 @@ export const errorTable = {
     type: "invalid_request_error",
     code: "invalid_json",
     retryable: false,
-    when: "The body is not JSON; the message gives the position.",
+    when: "The body is not JSON, not UTF-8, or nested too deeply; the message says which, and where.",
   },
   unsupported_parameter: {
     status: 400,

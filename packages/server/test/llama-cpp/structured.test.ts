@@ -55,6 +55,19 @@ describe("structured answers of the llama.cpp engine", () => {
     }
   });
 
+  for (const schema of [
+    { $ref: "#" },
+    { type: "object", properties: { a: { $ref: "#/properties/a" } }, required: ["a"], additionalProperties: false },
+  ]) {
+    test(`a schema that nothing can satisfy is refused, and no failure of the model: ${JSON.stringify(schema)}`, async () => {
+      const response_format = { type: "json_schema" as const, json_schema: { name: "never", schema } };
+      await assert.rejects(trial.complete({ response_format }), {
+        code: "unsupported_parameter",
+        param: "response_format",
+      });
+    });
+  }
+
   test("json_schema gives what validates", async () => {
     const response_format = {
       type: "json_schema",

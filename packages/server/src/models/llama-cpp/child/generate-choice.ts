@@ -67,6 +67,16 @@ function allows(settings: ChoiceSettings, follower: ShapeFollower, token: number
   return bytes.length === 0 ? !follower.held : follower.allows(bytes);
 }
 
+/** Where a schema admits no text at all or no end, it is the request that fails, not the model that all share. */
+function deadEnd({ format }: Generation): AppError {
+  const param = format === "text" ? "tools" : "response_format";
+  return new AppError(
+    "unsupported_parameter",
+    `${param} leads to where no token of the model can follow: its schema admits no such answer, or the model's tokens cannot write it.`,
+    { param },
+  );
+}
+
 async function chooseNext(
   settings: ChoiceSettings,
   sequence: LlamaContextSequence,
@@ -89,8 +99,7 @@ async function chooseNext(
   const all = await evaluateAllAgain(sequence);
   const logits = new Map([...all].filter(([each]) => choosing.allowed(each)));
   const rare = chooseToken({ ...choosing, logits });
-  if (rare === undefined)
-    throw new AppError("upstream_failed", "No token of the model fits the grammar of the answer.");
+  if (rare === undefined) throw deadEnd(settings.generation);
   return { token: rare, next: { logits, logTotal: next.logTotal } };
 }
 
