@@ -13,11 +13,17 @@ function largeBody(): Uint8Array {
   return Buffer.from(JSON.stringify(toOtlpJson(spanRequest({ name: "x".repeat(200_000) }))));
 }
 
-test("a body that exhausts the worker's memory is too large, and the next one finds a new worker", async () => {
+test("a body that would exhaust the worker's memory is refused before it is parsed, and the next one is read", async () => {
   const converter = createJsonConverter(silentLogger, 24);
   try {
-    const many = Buffer.from(`{"unknown":[${"{},".repeat(2_000_000)}{}]}`);
-    await assert.rejects(async () => converter.convert(many, traceSignal), { code: "payload_too_large" });
+    for (const many of [
+      `{"unknown":[${"{},".repeat(2_000_000)}{}]}`,
+      `{"unknown":[${"0,".repeat(80_000)}1234567890123456789]}`,
+    ]) {
+      await assert.rejects(async () => converter.convert(Buffer.from(many), traceSignal), {
+        code: "payload_too_large",
+      });
+    }
     const converted = await converter.convert(largeBody(), traceSignal);
     const { resourceSpans } = decode("ExportTraceServiceRequest", converted) as { resourceSpans: unknown[] };
     assert.equal(resourceSpans.length, 1);

@@ -11,7 +11,7 @@ import type { Signal, SignalName } from "./signals.ts";
 /** Bodies up to this size are converted at once: about three milliseconds. */
 const inlineBytes = 131_072;
 /** The worker's heap: what a body of 64 MiB of ordinary records needs, with room to spare. */
-const defaultHeapMiB = 1024;
+const defaultHeapMiB = 1280;
 
 /** What the worker is asked, and what it answers. */
 export interface ConvertRequest {
@@ -68,11 +68,8 @@ export function createJsonConverter(logger: Logger, heapMiB = defaultHeapMiB): J
     // Its error was seen before its end, and another worker may be at work by now.
     if (worker !== died) return;
     worker = undefined;
-    const isTooLarge = (error as { code?: string } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
     if (waiting.size > 0) logger.warn({ error }, "the worker that reads OTLP/JSON died; it is started again");
-    const reason = isTooLarge
-      ? new AppError("payload_too_large", "This JSON body needs too much memory; send smaller requests, or protobuf.")
-      : new AppError("internal", "The body could not be read; the log has the details.", { cause: error });
+    const reason = new AppError("internal", "The body could not be read; the log has the details.", { cause: error });
     for (const call of waiting.values()) call.reject(reason);
     waiting.clear();
   }

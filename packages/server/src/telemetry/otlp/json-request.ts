@@ -6,15 +6,45 @@ import type { MessageType } from "./message-type.ts";
 /** Sixteen digits or more in a row, not in quotes: a number that a double may not hold exactly. */
 const longNumber = /[[:,]\s*-?\d{16}/;
 
-/** @throws AppError invalid_json or invalid_request */
-export function jsonToProtobuf(bytes: Uint8Array, type: MessageType): Buffer {
-  return encodeMessage(type, parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8")));
+/**
+ * What a value costs in memory once it is parsed, at most, for each comma, colon and opening bracket: measured with
+ * bodies of empty objects, of many short keys and the like. With a reviver the parser keeps the source of each value.
+ */
+const bytesPerMark = 96;
+const bytesPerMarkWithReviver = 320;
+
+/**
+ * @param heapBytes what parsing may take. It cannot be interrupted, and a heap that overflows meanwhile ends the process.
+ * @throws AppError invalid_json, invalid_request or payload_too_large
+ */
+export function jsonToProtobuf(bytes: Uint8Array, type: MessageType, heapBytes = Number.POSITIVE_INFINITY): Buffer {
+  const marks = heapBytes === Number.POSITIVE_INFINITY ? 0 : countMarks(bytes);
+  requireRoom(bytes.length * 2 + marks * bytesPerMark, heapBytes);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  const hasLongNumbers = longNumber.test(text);
+  if (hasLongNumbers) requireRoom(bytes.length * 2 + marks * bytesPerMarkWithReviver, heapBytes);
+  return encodeMessage(type, parse(text, hasLongNumbers));
 }
 
-function parse(text: string): unknown {
+function requireRoom(neededBytes: number, heapBytes: number): void {
+  if (neededBytes <= heapBytes) return;
+  throw new AppError("payload_too_large", "This JSON body needs too much memory; send smaller requests, or protobuf.");
+}
+
+/** Commas, colons and opening brackets, also those inside of text. */
+function countMarks(bytes: Uint8Array): number {
+  let marks = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index];
+    if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) marks += 1;
+  }
+  return marks;
+}
+
+function parse(text: string, hasLongNumbers: boolean): unknown {
   if (text === "") throw new AppError("invalid_json", 'The body is empty; expected a JSON object, at least "{}".');
   try {
-    return longNumber.test(text) ? JSON.parse(text, keepLongIntegers) : JSON.parse(text);
+    return hasLongNumbers ? JSON.parse(text, keepLongIntegers) : JSON.parse(text);
   } catch (error) {
     const where = /at position \d+(?: \(line \d+ column \d+\))?/.exec(String(error))?.[0];
     const detail = where === undefined ? "" : `: unexpected text ${where}`;
