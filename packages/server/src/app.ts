@@ -16,8 +16,6 @@ import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
-import { espeakEngineSettings } from "./models/espeak/engine.ts";
-import { fliteEngineSettings } from "./models/flite/engine.ts";
 import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
 import { createRegistry } from "./models/registry.ts";
 import type { ModelsConfig } from "./models/route-table.ts";
@@ -207,13 +205,8 @@ async function makeDirectory(path: string): Promise<void> {
 }
 
 function modelsOf(config: Config): ModelsConfig {
-  const builtIn = {
-    trial: { settings: trialEngineSettings, optional: false },
-    flite: { settings: fliteEngineSettings, optional: false },
-    "espeak-ng": { settings: espeakEngineSettings, optional: true },
-  };
-  const implicit = config.discovery.enabled ? { ...implicitEngines(config.discovery), ...builtIn } : {};
-  return { ...config, implicitEngines: implicit };
+  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
+  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
 }
 
 function grpcSettings({ server }: Config, port: number): GrpcSettings {

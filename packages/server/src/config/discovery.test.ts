@@ -11,9 +11,9 @@ function find(env: Environment) {
   return implicitEngines(config!.discovery);
 }
 
-/** The one engine beside Ollama. */
+/** The one engine beside those that need no key. */
 function settingsFrom(env: Environment): unknown {
-  const { ollama: _always, ...others } = find(env);
+  const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, ...others } = find(env);
   assert.equal(Object.keys(others).length, 1);
   return Object.values(others)[0]!.settings;
 }
@@ -23,10 +23,13 @@ function has(actual: unknown, expected: object): void {
 }
 
 describe("the environment", () => {
-  test("without keys stands for an Ollama that may be there, and nothing else", () => {
+  test("without keys stands for built-in speech and for what may be there, Ollama and espeak-ng", () => {
     const engines = find({ OPENAI_API_KEY: "", AWS_REGION: "eu-west-1", AZURE_OPENAI_API_KEY: "key" });
-    assert.deepEqual(Object.keys(engines), ["ollama"]);
-    assert.equal(engines["ollama"]!.optional, true);
+    assert.deepEqual(Object.keys(engines), ["ollama", "flite", "espeak-ng"]);
+    assert.deepEqual(
+      Object.values(engines).map(({ optional }) => optional),
+      [true, false, true],
+    );
     has(engines["ollama"]!.settings, { base_url: "http://127.0.0.1:11434/v1", connect_timeout_ms: 5_000 });
   });
 

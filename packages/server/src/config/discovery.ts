@@ -1,4 +1,4 @@
-/** Engines that nobody configured: vendors whose key is in the environment, and Ollama on its usual port. */
+/** Engines that nobody configured: vendors whose key is in the environment, Ollama on its usual port, built-in speech. */
 import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { engineSettings, type EngineSettings } from "./engine-settings.ts";
@@ -134,6 +134,8 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   const bedrock = bedrockMembers(settings.aws);
   if (bedrock !== undefined) add("bedrock", { type: "amazon_bedrock", ...bedrock });
   add("ollama", { type: "openai_compatible", base_url: `${ollamaAddress(settings.ollama_url)}/v1` }, true);
+  add("flite", { type: "flite" });
+  add("espeak-ng", { type: "espeak" }, true);
   return Object.fromEntries(found);
 }
 

@@ -5,10 +5,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { createEspeakEngine, espeakEngineSettings } from "../../src/models/espeak/engine.ts";
+import { createEspeakEngine } from "../../src/models/espeak/engine.ts";
 import { parseVoices } from "../../src/models/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
 import { Turns } from "../../src/models/spoken-text/turns.ts";
+import { espeakEngineSettings } from "./engine-settings.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 import { hasProgram } from "./decoders.ts";
 

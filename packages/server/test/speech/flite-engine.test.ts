@@ -3,10 +3,11 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createFliteEngine, fliteEngineSettings } from "../../src/models/flite/engine.ts";
+import { createFliteEngine } from "../../src/models/flite/engine.ts";
 import { voiceNames } from "../../src/models/flite/voices.ts";
 import { createWorkerPool } from "../../src/models/flite/worker-pool.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../../src/models/model.ts";
+import { fliteEngineSettings } from "./engine-settings.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 
 const engine = createFliteEngine(

@@ -4,9 +4,10 @@ import { after, describe, test } from "node:test";
 import OpenAI from "openai";
 import type { WordBoundary } from "../../src/api/speech.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createFliteEngine, fliteEngineSettings } from "../../src/models/flite/engine.ts";
+import { createFliteEngine } from "../../src/models/flite/engine.ts";
 import { testSecret } from "../support/test-http.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
+import { fliteEngineSettings } from "./engine-settings.ts";
 import { decode, hasProgram, probe } from "./decoders.ts";
 
 const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
@@ -180,7 +181,7 @@ describe("voices", () => {
     ["onyx", "rms"],
     ["en-US-JennyNeural", "slt"],
     ["en-US-GuyNeural", "rms"],
-    ["en-GB-RyanNeural", "rms"],
+    ["en-GB-RyanNeural", "awb"],
     ["KAL16", "kal16"],
     ["narrator", "rms"],
   ];

@@ -21,8 +21,6 @@ const wordsPerMinute = 175;
 const slowestSpeed = 0.5;
 const programRate = 22_050;
 
-export const espeakEngineSettings: EspeakEngineSettings = { type: "espeak", program: "espeak-ng", queue_limit: 256 };
-
 export function createEspeakEngine(name: string, settings: EspeakEngineSettings): Engine {
   const processes = settings.processes ?? Math.min(availableParallelism(), 8);
   const slots = new CallSlots(name, processes + settings.queue_limit);

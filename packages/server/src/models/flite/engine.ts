@@ -19,8 +19,6 @@ const silence = 0.1;
 /** Phrases of about 100 ms of work, and a first one of about half of that. */
 const phraseLengths = { longest: 160, longestFirst: 48 };
 
-export const fliteEngineSettings: FliteEngineSettings = { type: "flite", preload: true, queue_limit: 256 };
-
 export function createFliteEngine(name: string, settings: FliteEngineSettings, parts: { logger: Logger }): Engine {
   const workers = settings.workers ?? Math.min(availableParallelism(), 8);
   const pool = createWorkerPool({ workers, logger: parts.logger });
