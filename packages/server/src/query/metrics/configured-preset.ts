@@ -95,7 +95,14 @@ function substituteMatcher(matcher: LabelMatcher, { matchers }: PresetCall): Lab
   const name = placeholder.exec(matcher.value)?.groups?.["name"];
   if (name === undefined) return [matcher];
   const given = matchers.find((each) => each.name === name);
-  return given === undefined ? [] : [{ ...matcher, value: given.value }];
+  if (given === undefined) return [];
+  const isPattern = matcher.operator === "=~" || matcher.operator === "!~";
+  return [{ ...matcher, value: isPattern ? escapePattern(given.value) : given.value }];
+}
+
+/** A regular expression that matches the text alone. */
+function escapePattern(text: string): string {
+  return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, String.raw`\$&`);
 }
 
 /** `range()` is the window; inside arithmetic too. */

@@ -1,0 +1,108 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { assert as check, constantFrom, oneof, property, record, string, subarray } from "fast-check";
+import { checkCall } from "../../src/query/metrics/preset-call.ts";
+import { createMetricPresets } from "../../src/query/metrics/metric-presets.ts";
+import { isMatchedBy } from "../../src/query/metrics/label-matching.ts";
+import { matcherFilters } from "../../src/query/metrics/preset.ts";
+import { childrenOf, type Expression, type LabelMatcher } from "../../src/query/promql/syntax/ast.ts";
+import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
+import { printExpression } from "../../src/query/promql/syntax/print.ts";
+
+const presets = createMetricPresets({
+  tokenPrices: { 'a"} or up{b="': { input: 1, output: 2 } },
+  configured: {
+    own: {
+      query: 'sum(increase(inference_requests_total{model_key=~"$model_key",agent_name!="$agent_name"}[range()]))',
+    },
+  },
+});
+
+const awkward = [
+  '"',
+  "'",
+  "`",
+  "\\",
+  '\\"',
+  '"}',
+  '"} or up{a="',
+  "{",
+  "}",
+  "\n",
+  "\r",
+  "\0",
+  "\u0001",
+  "$model_key",
+  "${x}",
+  "é",
+  "日本",
+  "😀",
+  "\u2028",
+  "\ud800",
+  "#",
+  "[1h]",
+  ") or vector(1) #",
+  ".*",
+  "a|b",
+];
+const text = oneof(
+  string({ minLength: 1, unit: "binary" }),
+  constantFrom(...awkward),
+  subarray(awkward, { minLength: 1 }).map((parts) => parts.join("")),
+);
+
+/** Without the places in the text. */
+function bare(expression: Expression): unknown {
+  return JSON.parse(JSON.stringify(expression, (name, value: unknown) => (name === "at" ? undefined : value)));
+}
+
+function matchersIn(expression: Expression): LabelMatcher[] {
+  const own = expression.kind === "vector-selector" ? expression.matchers : [];
+  return [...own, ...childrenOf(expression).flatMap(matchersIn)];
+}
+
+function checkPreset(name: string, values: Readonly<Record<string, string>>): void {
+  const preset = presets.find(name);
+  const given = Object.fromEntries(
+    Object.entries(values).filter(([filter]) => (preset.filters as readonly string[]).includes(filter)),
+  );
+  const call = checkCall(preset, { metric: name, ...given } as never, { nowMs: 1e12, project: given["project_name"] });
+  const built = preset.build(call);
+  const parsed = parseExpression(printExpression(built));
+  assert.deepEqual(bare(parsed), bare(built));
+  const harmless = preset.build({
+    ...call,
+    matchers: call.matchers.map((matcher) => ({ ...matcher, value: "x" })),
+  });
+  const shape = (expression: Expression) =>
+    matchersIn(expression).map(({ name: label, operator }) => [label, operator]);
+  assert.deepEqual(shape(parsed), shape(harmless));
+  for (const matcher of matchersIn(parsed)) {
+    if (given[matcher.name] === undefined || matcher.name === "status") continue;
+    const isPattern = matcher.operator === "=~";
+    if (isPattern) assert.ok(isMatchedBy(new Map([[matcher.name, given[matcher.name]!]]), [matcher]));
+    else assert.equal(matcher.value, given[matcher.name]);
+  }
+}
+
+const stringFilters = matcherFilters.filter((filter) => filter !== "status" && filter !== "category");
+const priced = new Set(["token_cost"]);
+
+describe("no value of a filter changes what a query is", () => {
+  for (const { name } of presets.all.filter((preset) => !priced.has(preset.name))) {
+    test(name, () => {
+      const values = record(Object.fromEntries(stringFilters.map((filter) => [filter, text])));
+      check(
+        property(values, (given) => checkPreset(name, given)),
+        { numRuns: 60 },
+      );
+    });
+  }
+
+  test("nor does the name of a priced model", () => checkPreset("token_cost", { agent_name: '"}' }));
+
+  test("nor a megabyte of text", () => {
+    const long = '"} or up{a="\\\n\0é'.repeat(60_000);
+    checkPreset("inference_requests_total", { model_key: long, session_id: long });
+  });
+});

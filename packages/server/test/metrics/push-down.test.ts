@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
+import { namedLabels } from "../../src/query/metrics/named-labels.ts";
+import { queryRange, type MatrixSeries } from "../../src/query/promql/engine.ts";
+import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
+import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
+import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
+
+const endMs = Math.floor(Date.now() / 60_000) * 60_000;
+
+/** A few hundred spans of a linear congruential generator, some of them at the very edges of windows. */
+function manySpans(): SpanRow[] {
+  let state = 7;
+  const random = (below: number): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+  return Array.from({ length: 400 }, (_, index) => ({
+    endMs: index % 10 === 0 ? endMs - random(60) * 60_000 + (random(3) - 1) : endMs - random(3_600_000),
+    durationMs: 1 + random(20_000),
+    model: ["gpt", "llama", ""][random(3)]!,
+    agentName: ["ada", "bob"][random(2)]!,
+    sessionId: `s${random(5)}`,
+    inputTokens: random(1000),
+    outputTokens: random(100),
+    operation: ["chat", "embeddings", "invoke_agent"][random(3)]!,
+    ...(random(4) === 0 ? { errorType: "boom" } : {}),
+  }));
+}
+
+let opened: TestStore;
+before(async () => {
+  opened = await openTestStore();
+  await appendSpans(opened.store, "org_a", manySpans());
+});
+after(() => opened[Symbol.asyncDispose]());
+
+function storageFor(query: string): TenantMetrics {
+  const reader = opened.store.open(scopeOf("org_a"));
+  return createTenantMetrics({ reader, project: undefined, namedLabels: namedLabels(parseExpression(query)) });
+}
+
+function plain(series: readonly MatrixSeries[]) {
+  return series.map(({ labels, timestampsMs, values }) => ({ key: labels.pairs, timestampsMs, values }));
+}
+
+describe("what the store sums is what the engine makes of the samples", () => {
+  for (const query of [
+    "sum(increase(inference_requests_total[15m]))",
+    "sum by (model_key) (rate(inference_requests_total[5m]))",
+    'sum by (session_id, status) (increase(inference_requests_total{model_key=~"g.*|"}[10m]))',
+    'sum by (token_type) (increase(token_usage_total{agent_name!="bob"}[7m]))',
+    "sum by (le) (increase(inference_duration_seconds_bucket[20m]))",
+    "sum(increase(inference_duration_seconds_bucket[5m]))",
+    "sum by (agent_name) (rate(inference_duration_seconds_sum[5m]))",
+    "sum by (agent_name) (increase(agent_duration_seconds_count[1m] offset 3m))",
+    'sum by (nothing) (increase(agent_tasks_total{nothing="", status!~"suc.*"}[4m]))',
+    'sum(increase(agent_tasks_total{nothing!=""}[4m]))',
+  ]) {
+    for (const stepMs of [60_000, 300_000, 420_000]) {
+      test(`${query} each ${stepMs / 1000} s`, async () => {
+        const times = { startMs: endMs - 3_000_000, endMs, stepMs };
+        const storage = storageFor(query);
+        let taken = 0;
+        const pushed = await queryRange(
+          {
+            select: (request) => storage.select(request),
+            async sumOfRates(request) {
+              const answer = await storage.sumOfRates!(request);
+              if (answer !== null) taken += 1;
+              return answer;
+            },
+          },
+          { query, ...times },
+        );
+        const evaluated = await queryRange({ select: (request) => storage.select(request) }, { query, ...times });
+        assert.equal(taken, 1, "the store took it");
+        assert.ok(pushed.value.type === "matrix" && evaluated.value.type === "matrix");
+        const [left, right] = [plain(pushed.value.series), plain(evaluated.value.series)];
+        assert.deepEqual(
+          left.map(({ key, timestampsMs }) => ({ key, timestampsMs })),
+          right.map(({ key, timestampsMs }) => ({ key, timestampsMs })),
+        );
+        for (const [index, { values }] of left.entries()) {
+          for (const [step, value] of values.entries()) {
+            const expected = right[index]!.values[step]!;
+            assert.ok(Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${value} not ${expected}`);
+          }
+        }
+      });
+    }
+  }
+});
