@@ -66,7 +66,7 @@ function checkPreset(name: string, values: Readonly<Record<string, string>>): vo
   const given = Object.fromEntries(
     Object.entries(values).filter(([filter]) => (preset.filters as readonly string[]).includes(filter)),
   );
-  const call = checkCall(preset, { metric: name, ...given } as never, { nowMs: 1e12, project: given["project_name"] });
+  const call = checkCall(preset, { metric: name, ...given }, { nowMs: 1e12, project: given["project_name"] });
   const built = preset.build(call);
   const parsed = parseExpression(printExpression(built));
   assert.deepEqual(bare(parsed), bare(built));
