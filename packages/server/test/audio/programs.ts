@@ -35,11 +35,11 @@ export function runOn(bytes: Uint8Array, extension: string, command: string): Bu
 
 /** Decodes with ffmpeg to samples, at the rate that it finds. */
 export function ffmpegDecode(bytes: Uint8Array, extension: string): { sampleRate: number; samples: Float32Array } {
-  const rate = runOn(bytes, extension, "ffprobe -v error -show_entries stream=sample_rate -of csv=p=0 {}");
-  const output = runOn(bytes, extension, "ffmpeg -v error -i {} -f f32le -c:a pcm_f32le -");
-  return { sampleRate: Number(rate.toString()), samples: floatsOf(output) };
+  const wave = runOn(bytes, extension, "ffmpeg -v error -i {} -f wav -c:a pcm_f32le -");
+  const start = wave.indexOf("data", 12, "latin1") + 8;
+  return { sampleRate: wave.readUInt32LE(24), samples: floatsOf(wave.subarray(start)) };
 }
 
-export function floatsOf(bytes: Buffer): Float32Array {
+function floatsOf(bytes: Buffer): Float32Array {
   return new Float32Array(new Uint8Array(bytes).buffer, 0, Math.floor(bytes.length / 4));
 }
