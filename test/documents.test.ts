@@ -45,7 +45,8 @@ describe("an example of configuration loads", () => {
       const env = new Proxy<Record<string, string>>(
         {},
         {
-          get: (_target, name) => (/^[A-Z_]+_KEY(?:_ID)?$/.test(String(name)) ? `sk-${"x".repeat(40)}` : undefined),
+          get: (_target, name) =>
+            /^[A-Z_]+(?:_KEY|_KEY_ID|_PASSWORD)$/.test(String(name)) ? `sk-${"x".repeat(40)}` : undefined,
           has: () => false,
           ownKeys: () => [],
         },
