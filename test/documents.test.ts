@@ -140,6 +140,17 @@ test("an example for the shell runs: README.md: seeing what happens", async () =
   assert.match(printed, /ERROR/);
 });
 
+test("an example for the shell runs: README.md: speech", async () => {
+  await using server = await startServer();
+  const block = examples.find(
+    ({ file, language, code }) => file === "README.md" && language === "sh" && code.includes("/v1/audio/speech"),
+  );
+  await inShell(
+    `${block!.code}\nhead -c 3 hello.mp3 | grep -q ID3 || [ "$(head -c 1 hello.mp3 | od -An -tx1)" = " ff" ]`,
+    server,
+  );
+});
+
 describe("an example in TypeScript runs", () => {
   for (const example of examples.filter(({ file, language }) => file === "README.md" && language === "ts")) {
     test(named(example), async () => {
