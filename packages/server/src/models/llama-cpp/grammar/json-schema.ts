@@ -24,6 +24,9 @@ import {
 } from "./schema-place.ts";
 import { integerGrammar, numberGrammar, stringGrammar } from "./schema-scalars.ts";
 
+/** Every value is followed at every token: tens of thousands would hold the model up for everybody. OpenAI's limit. */
+const maximumEnumValues = 1000;
+
 function referenceGrammar(place: SchemaPlace, pointer: string): Grammar {
   const known = place.references.get(pointer);
   if (known !== undefined) return known;
@@ -105,6 +108,9 @@ function compile(place: SchemaPlace, schema: JsonSchema): Grammar {
   if (schema["enum"] !== undefined || schema["const"] !== undefined) {
     const values = schema["const"] === undefined ? schema["enum"] : [schema["const"]];
     if (!Array.isArray(values)) throw invalid(`${place.path}.enum`, "it must be a list of values.");
+    if (values.length > maximumEnumValues) {
+      throw invalid(`${place.path}.enum`, `it has ${values.length} values; at most ${maximumEnumValues} are taken.`);
+    }
     return literals(place, schema, values);
   }
   for (const keyword of ["anyOf", "oneOf", "allOf"] as const) {
