@@ -44,14 +44,25 @@ export async function startBareRelay({ upstreamPort }: Setting): Promise<Contend
   return { ...plain, name: "bare node:http + undici relay", port: Number(await firstLine(child)), child };
 }
 
-/** With what a fresh installation has, and nothing turned off: keys, limits, routing, log, metrics. */
-export async function startSounding({ upstreamPort, directory }: Setting, flags: readonly string[] = []) {
+export interface SoundingOptions {
+  /** Whether it records its calls in the embedded store, as a fresh installation does. */
+  readonly telemetry: boolean;
+  /** Flags of Node. */
+  readonly flags?: readonly string[];
+}
+
+/** With what a fresh installation has: keys, limits, routing, log, metrics; and telemetry where that is wanted. */
+export async function startSounding(setting: Setting, { telemetry, flags = [] }: SoundingOptions) {
+  const { upstreamPort } = setting;
+  const directory = join(setting.directory, telemetry ? "with-telemetry" : "without-telemetry");
+  mkdirSync(directory);
   const modes = ["batch", "paced", "burst", "steady", "idle"];
   const settings = {
     server: { port: 0 },
     storage: { data_dir: join(directory, "sounding-data") },
     limits: { key: { requests_per_minute: 1e9, tokens_per_minute: 1e12, concurrent_requests: 100_000 } },
     discovery: { enabled: false },
+    telemetry: { enabled: telemetry },
     engines: Object.fromEntries(
       modes.map((mode) => [
         mode,
@@ -70,7 +81,7 @@ export async function startSounding({ upstreamPort, directory }: Setting, flags:
   });
   const { url, firstStart } = JSON.parse(await jsonObject(child)) as { url: string; firstStart: { key: string } };
   return {
-    name: "**Sounding**",
+    name: telemetry ? "**Sounding**, recording its calls" : "**Sounding**",
     port: Number(new URL(url).port),
     child,
     path: () => "/v1/chat/completions",

@@ -20,6 +20,7 @@ import {
 } from "./contenders.ts";
 import { runLoad, type LoadResult } from "./load.ts";
 import { cpuTable, latencyTable, type Measurement } from "./report.ts";
+import { eventsPerStream } from "./wire.ts";
 
 /** The phases of a round. Those without think time load the core, the others show what a call waits for. */
 const phases = [
@@ -47,8 +48,8 @@ const isMeasured = ({ name }: { name: string }) => values.phase?.split(",").incl
 /** Many and short, so that a neighbour's work on the machine meets all contenders alike. */
 const rounds = values.quick ? 2 : 10;
 const phaseMs = values.seconds === undefined ? 1_000 : Number(values.seconds) * 1_000;
-/** Without it the compiler's work is measured. */
-const warmUpMs = Math.max(phaseMs, values.quick ? 1_500 : 3_000);
+/** Before a kind of load is measured: so much of it, or so long. Else the compiler's work is measured. */
+const warmUp = values.quick ? { answers: 8_000, longestMs: 8_000 } : { answers: 20_000, longestMs: 15_000 };
 
 pinSelf();
 const directory = mkdtempSync(join(tmpdir(), "sounding-bench-"));
@@ -59,7 +60,7 @@ const upstream = await startUpstream();
 const contenders = await startContenders();
 const measurements: Measurement[] = [];
 const machine = describeMachine();
-for (const contender of contenders) await warmUp(contender);
+for (const contender of contenders) await warm(contender);
 for (let round = 0; round < rounds; round++) {
   for (const contender of contenders) {
     for (const phase of phases.filter(isMeasured)) measurements.push(await measure(contender, phase));
@@ -79,16 +80,24 @@ async function startContenders(): Promise<Contender[]> {
     isWanted("direct") && direct(setting),
     isWanted("nginx") && (await startNginx(setting)),
     isWanted("bare") && (await startBareRelay(setting)),
-    isWanted("sounding") && (await startSounding(setting, flags)),
+    isWanted("sounding") && (await startSounding(setting, { telemetry: false, flags })),
+    isWanted("recording") && (await startSounding(setting, { telemetry: true, flags })),
     isWanted("portkey") && (await startPortkey(setting, join(tmpdir(), "sounding-bench-portkey-1.15.2"))),
   ];
   if (all[1] === undefined) process.stderr.write("There is no nginx here; it is left out.\n");
-  if (all[4] === undefined) process.stderr.write("Portkey's gateway could not be installed; it is left out.\n");
+  if (all[5] === undefined) process.stderr.write("Portkey's gateway could not be installed; it is left out.\n");
   return all.filter((contender) => contender !== false && contender !== undefined);
 }
 
-async function warmUp(contender: Contender): Promise<void> {
-  for (const phase of phases.slice(0, 3).filter(isMeasured)) await run(contender, { ...phase, durationMs: warmUpMs });
+async function warm(contender: Contender): Promise<void> {
+  if (contender.child === undefined) return;
+  for (const phase of phases.slice(0, 3).filter(isMeasured)) {
+    const end = performance.now() + warmUp.longestMs;
+    const wanted = phase.mode === "batch" ? warmUp.answers : warmUp.answers / eventsPerStream;
+    for (let answers = 0; answers < wanted && performance.now() < end;) {
+      answers += (await run(contender, { ...phase, durationMs: 500 })).answers;
+    }
+  }
 }
 
 type Phase = (typeof phases)[number];

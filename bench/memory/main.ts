@@ -32,11 +32,10 @@ interface Memory {
 
 const upstream = await startUpstream();
 const collectOnSignal = join(import.meta.dirname, "collect-on-signal.ts");
-const sounding = await startSounding({ upstreamPort: upstream.port, directory }, [
-  "--expose-gc",
-  "--import",
-  collectOnSignal,
-]);
+const sounding = await startSounding(
+  { upstreamPort: upstream.port, directory },
+  { telemetry: false, flags: ["--expose-gc", "--import", collectOnSignal] },
+);
 const pid = sounding.child.pid!;
 const machine = describeMachine();
 const rows: string[][] = [];
