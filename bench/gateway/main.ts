@@ -38,7 +38,7 @@ const { values } = parseArgs({
     only: { type: "string" },
     /** Names of phases, separated by commas: only these. */
     phase: { type: "string" },
-    /** Length of a phase, and of the warm-up for each kind of load. */
+    /** Length of a phase. */
     seconds: { type: "string" },
     /** Flags of Node for Sounding's process, separated by spaces; to look for the cause of a cost. */
     node: { type: "string", default: "" },
