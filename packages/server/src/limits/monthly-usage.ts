@@ -5,6 +5,7 @@
  */
 import type { Logger } from "../logger.ts";
 
+/** Tokens that a key used in a calendar month (UTC). */
 export interface UsageEntry {
   readonly organizationId: string;
   readonly keyId: string;
@@ -15,7 +16,7 @@ export interface UsageEntry {
 
 /** Where usage is kept. */
 export interface UsageLedger {
-  /** Adds to what is kept, all entries or none. */
+  /** Adds to what is kept, all entries or, when it fails, none. */
   add(entries: readonly UsageEntry[]): Promise<void>;
   /** What is kept of one month, one entry a key. */
   read(month: string): Promise<readonly UsageEntry[]>;

@@ -1,22 +1,7 @@
 /** The ledger of tokens per key and month, from which budgets are kept. It records nothing else. */
 import { AppError } from "../errors.ts";
+import type { UsageEntry, UsageLedger } from "../limits/monthly-usage.ts";
 import type { ControlDatabase } from "./control-database.ts";
-
-/** Tokens that a key used in a calendar month (UTC). */
-interface TokenUsage {
-  readonly organizationId: string;
-  readonly keyId: string;
-  /** `YYYY-MM` */
-  readonly month: string;
-  readonly tokens: number;
-}
-
-export interface UsageLedger {
-  /** Adds to what is kept, all entries or, when it fails, none. */
-  add(entries: readonly TokenUsage[]): Promise<void>;
-  /** What is kept of one month, one entry a key. */
-  read(month: string): Promise<readonly TokenUsage[]>;
-}
 
 /** Well under the number of parameters that a statement may have. */
 const rowsPerStatement = 200;
@@ -60,7 +45,7 @@ interface UsageRow {
 }
 
 /** One row per key and month, since a statement may touch a row once, in one order, so that servers cannot deadlock. */
-function sumByKey(entries: readonly TokenUsage[]): UsageRow[] {
+function sumByKey(entries: readonly UsageEntry[]): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { month, organizationId, keyId, tokens } of entries) {
     if (!Number.isSafeInteger(tokens) || tokens < 0 || !/^\d{4}-\d{2}$/.test(month)) {
