@@ -116,6 +116,77 @@ export interface SpeechModel {
   speak(call: SpeechCall): AsyncIterable<SpeechPiece>;
 }
 
+/** A recording, as engines read it. */
+export interface RecordedAudio {
+  /** Hertz, of the recording itself. */
+  readonly sampleRate: number;
+  /**
+   * Mono samples, −1 to 1, from the beginning and while the upload runs, resampled to `sampleRate` hertz if given. May
+   * be opened again for another try as long as not more was read than is kept; fails with `upstream_failed` after that.
+   */
+  open(sampleRate?: number): AsyncIterable<Float32Array<ArrayBuffer>>;
+}
+
+/** One transcription on its way to an engine. */
+export interface TranscriptionCall {
+  readonly audio: RecordedAudio;
+  /** BCP 47, such as `en-US`; refused by models that do not know it. */
+  readonly language: string;
+  /** Words or a sentence that the speaker may have used; undefined or ignored where the engine cannot be told. */
+  readonly prompt: string | undefined;
+  /** How much silence before speech belongs to it, and how much ends it; undefined: the engine's own judgement. */
+  readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
+  /** Whether words with their times are wanted; refused by models that know none. */
+  readonly words: boolean;
+  /** Whether text is wanted as soon as it is settled, before its segment is over. */
+  readonly partials: boolean;
+  /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
+  readonly signal: AbortSignal;
+  readonly requestId?: string | undefined;
+  onAttempt?(attempt: Attempt): void;
+}
+
+export interface TranscribedWord {
+  readonly text: string;
+  /** Milliseconds from the start of the recording. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** 0 to 1. */
+  readonly confidence: number | undefined;
+}
+
+/** A stretch of speech that is understood for good. */
+export interface TranscribedSegment {
+  readonly kind: "segment";
+  readonly text: string;
+  /** Milliseconds from the start of the recording. */
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Undefined where the engine knows none. */
+  readonly words: readonly TranscribedWord[] | undefined;
+  /** Mean natural logarithm of the words' probabilities, where the engine gives it apart from the words. */
+  readonly avgLogprob: number | undefined;
+  /** From 0 in the order in which they are first heard; "unknown" for a voice that cannot be told; undefined where speakers are not told apart. */
+  readonly speaker: number | "unknown" | undefined;
+  /** BCP 47, where the engine detected it. */
+  readonly language: string | undefined;
+}
+
+/**
+ * Text that is settled before its segment is over. The deltas before a segment, joined, are the beginning of the
+ * segment's text; segments are joined by a space where neither side has one.
+ */
+export interface TranscribedDelta {
+  readonly kind: "delta";
+  readonly text: string;
+}
+
+/** A model that writes down speech. Failures are those of a `ChatModel`. */
+export interface TranscriptionModel {
+  /** Segments in the order of time; none where nothing was said. Leaving the loop cancels the engine's work. */
+  transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
+}
+
 /** What `GET /v1/models` tells of a model. */
 export interface ModelDescription {
   readonly id: string;
@@ -135,6 +206,8 @@ export interface Engine {
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
   /** The same for a model that speaks. */
   speech?(model: string, timeouts?: TargetTimeouts): SpeechModel;
+  /** The same for a model that transcribes. */
+  transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel;
   /** The models that the engine says it has; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Stops taking calls, ends its processes and connections. */
