@@ -130,13 +130,15 @@ export interface RecordedAudio {
 /** One transcription on its way to an engine. */
 export interface TranscriptionCall {
   readonly audio: RecordedAudio;
-  /** BCP 47, such as `en-US`; refused by models that do not know it. */
+  /** BCP 47 with its region, such as `en-US` (also where the caller wrote `en`); refused by models that do not know it. */
   readonly language: string;
   /** Words or a sentence that the speaker may have used; undefined or ignored where the engine cannot be told. */
   readonly prompt: string | undefined;
+  /** 0 to 1: how freely the text is chosen; undefined or ignored where the engine cannot be told. */
+  readonly temperature: number | undefined;
   /** How much silence before speech belongs to it, and how much ends it; undefined: the engine's own judgement. */
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
-  /** Whether words with their times are wanted; refused by models that know none. */
+  /** Whether words with their times are wanted; never where the model gives none. Engines that know them anyway give them always. */
   readonly words: boolean;
   /** Whether text is wanted as soon as it is settled, before its segment is over. */
   readonly partials: boolean;
@@ -164,7 +166,7 @@ export interface TranscribedSegment {
   readonly endMs: number;
   /** Undefined where the engine knows none. */
   readonly words: readonly TranscribedWord[] | undefined;
-  /** Mean natural logarithm of the words' probabilities, where the engine gives it apart from the words. */
+  /** Mean natural logarithm of the words' probabilities, where the engine gives it apart from the words' confidence. */
   readonly avgLogprob: number | undefined;
   /** From 0 in the order in which they are first heard; "unknown" for a voice that cannot be told; undefined where speakers are not told apart. */
   readonly speaker: number | "unknown" | undefined;
@@ -183,6 +185,8 @@ export interface TranscribedDelta {
 
 /** A model that writes down speech. Failures are those of a `ChatModel`. */
 export interface TranscriptionModel {
+  /** Whether segments carry words with their times; a call that wants some is refused otherwise. */
+  readonly givesWords: boolean;
   /** Segments in the order of time; none where nothing was said. Leaving the loop cancels the engine's work. */
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }

@@ -13,6 +13,7 @@ import { nearMatches } from "./near-matches.ts";
 import { sleep } from "./retry.ts";
 import { createRouteModel } from "./route-model.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
+import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";
 import { RouteTable, type ModelsConfig } from "./route-table.ts";
 import type { Route } from "./route.ts";
 import type { Timing } from "./try-route.ts";
@@ -36,6 +37,8 @@ export interface Registry {
   chat(id: string, access: ModelAccess): ChatModel;
   /** The same for a model that speaks. */
   speech(id: string, access: ModelAccess): RoutedSpeech;
+  /** The same for a model that transcribes. */
+  transcription(id: string, access: ModelAccess): RoutedTranscription;
   /** The models that speak, among those that the organization sees. */
   speakers(access: ModelAccess): readonly Speaker[];
   /** The models that the organization sees: those that chat first, each sorted by ID. */
@@ -59,8 +62,12 @@ export interface Speaker {
 }
 
 /** What a model may do, as a target names it. */
-type Kind = "chat" | "speech";
-const deeds: Readonly<Record<Kind, string>> = { chat: "answer chats", speech: "speak" };
+type Kind = "chat" | "speech" | "transcription";
+const deeds: Readonly<Record<Kind, string>> = {
+  chat: "answer chats",
+  speech: "speak",
+  transcription: "transcribe",
+};
 
 function does(route: Route | undefined, kind: Kind): boolean {
   return route?.targets.some((target) => target[kind] !== undefined) === true;
@@ -103,6 +110,10 @@ class ModelRegistry implements Registry {
 
   speech(id: string, access: ModelAccess): RoutedSpeech {
     return createRouteSpeech(this.#routing(id, access, "speech"), this.#current.table.config.speech.voices);
+  }
+
+  transcription(id: string, access: ModelAccess): RoutedTranscription {
+    return createRouteTranscription(this.#routing(id, access, "transcription"));
   }
 
   speakers(access: ModelAccess): readonly Speaker[] {

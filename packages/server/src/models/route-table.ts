@@ -136,7 +136,7 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
       const pooled = byName.get(target.engine);
       const does = pooled === undefined ? undefined : kindsOf(pooled, target.model, target.timeouts);
       if (pooled === undefined || does === undefined) {
-        const problem = pooled === undefined ? "is not there" : "has no models that chat or speak";
+        const problem = pooled === undefined ? "is not there" : "has no models that chat, speak or transcribe";
         const engine = JSON.stringify(target.engine);
         throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
       }
@@ -157,9 +157,12 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
 
 /** What the model does at this engine; undefined when that is nothing. */
 function kindsOf({ engine }: PooledEngine, model: string, timeouts?: TargetTimeouts) {
-  const chat = engine.chat?.(model, timeouts);
-  const speech = engine.speech?.(model, timeouts);
-  return chat === undefined && speech === undefined ? undefined : { chat, speech };
+  const does = {
+    chat: engine.chat?.(model, timeouts),
+    speech: engine.speech?.(model, timeouts),
+    transcription: engine.transcription?.(model, timeouts),
+  };
+  return Object.values(does).every((each) => each === undefined) ? undefined : does;
 }
 
 function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {

@@ -2,7 +2,7 @@
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit } from "./circuit.ts";
-import type { ChatModel, SpeechModel } from "./model.ts";
+import type { ChatModel, SpeechModel, TranscriptionModel } from "./model.ts";
 
 /** A `Retry-After` of an engine keeps other calls away for at most this long. */
 const longestCoolDownMs = 60_000;
@@ -45,6 +45,7 @@ export interface Target {
   /** What the model does; at least one of them is there. */
   readonly chat: ChatModel | undefined;
   readonly speech: SpeechModel | undefined;
+  readonly transcription: TranscriptionModel | undefined;
 }
 
 /** One call at one target, from its start to its end. */
