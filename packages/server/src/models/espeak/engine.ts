@@ -4,12 +4,12 @@ import { joinSamples } from "../../audio/samples.ts";
 import { createTimeStretch } from "../../audio/time-stretch.ts";
 import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
-import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece, Voice } from "../model.ts";
+import type { Engine, SpeechCall, SpeechModel, SpeechPiece, Voice } from "../model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
-import { estimateTokens } from "../spoken-text/estimate-tokens.ts";
-import { toMarks } from "../spoken-text/marks.ts";
+import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { toReadable } from "../spoken-text/sentences.ts";
+import { speakPhrases } from "../spoken-text/speak-phrases.ts";
 import { Turns } from "../spoken-text/turns.ts";
 import { readSamples, run } from "./program.ts";
 import { parseVoices } from "./voices.ts";
@@ -36,7 +36,6 @@ export function createEspeakEngine(name: string, settings: EspeakEngineSettings)
     givesMarks: true,
     voices,
     async *speak(call) {
-      if (call.instructions !== undefined) throw cannotBeTold();
       using _slot = slots.take();
       const signal = AbortSignal.any([call.signal, closing.signal]);
       yield* speak({ ...call, signal }, { program: settings.program, turns });
@@ -67,43 +66,20 @@ interface Parts {
   readonly turns: Turns;
 }
 
-async function* speak(call: SpeechCall, parts: Parts): AsyncGenerator<SpeechPiece, void, undefined> {
+function speak(call: SpeechCall, { program, turns }: Parts): AsyncGenerator<SpeechPiece, void, undefined> {
   const readable = toReadable(call.input);
-  const left = new AbortController();
-  const signal = AbortSignal.any([call.signal, left.signal]);
   const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
-  const begin = (): Promise<SpeechPiece> | undefined => {
-    const { value: phrase } = phrases.next();
-    if (phrase === undefined) return undefined;
-    const spoken = parts.turns.run(signal, () =>
-      speakPhrase(readable, phrase, { ...parts, call: { ...call, signal } }),
-    );
-    // Its failure is told when it is its turn.
-    spoken.catch(() => {});
-    return spoken;
-  };
-  try {
-    let current = begin();
-    if (current === undefined) yield quiet();
-    while (current !== undefined) {
-      const piece = await current;
-      // The next phrase is spoken while this one is sent.
-      current = begin();
-      yield piece;
-    }
-  } finally {
-    left.abort(new AppError("client_closed", "The speech is no longer wanted."));
-  }
-}
-
-function quiet(): SpeechPiece {
-  return { sampleRate: programRate, samples: new Float32Array(programRate / 10), marks: [], sentence: undefined };
+  return speakPhrases(call, phrases, {
+    sampleRate: programRate,
+    speakPhrase: (phrase, { signal }) =>
+      turns.run(signal, () => speakPhrase(readable, phrase, { program, call: { ...call, signal } })),
+  });
 }
 
 async function speakPhrase(
   readable: string,
   phrase: Phrase,
-  { program, call }: Parts & { readonly call: SpeechCall },
+  { program, call }: { readonly program: string; readonly call: SpeechCall },
 ): Promise<SpeechPiece> {
   const { voice, speed, signal, marks } = call;
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
@@ -114,26 +90,11 @@ async function speakPhrase(
   const { sampleRate, samples: spoken } = await readSamples(wav);
   const samples = await stretched(spoken, sampleRate, speed / ownSpeed);
   const sound = { samples, sampleRate };
-  return { ...sound, marks: marks ? estimatedMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
-}
-
-function estimatedMarks(
-  part: string,
-  offset: number,
-  sound: { samples: Float32Array; sampleRate: number },
-): SpeechMark[] {
-  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: part, source }, estimateTokens(part, sound));
+  return { ...sound, marks: marks ? estimateMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
 }
 
 async function stretched(samples: Float32Array<ArrayBuffer>, sampleRate: number, speed: number) {
   if (speed === 1) return samples;
   const stretch = await createTimeStretch(sampleRate, speed);
   return joinSamples([stretch.push(samples), stretch.end()]);
-}
-
-function cannotBeTold(): AppError {
-  return new AppError("unsupported_parameter", "The model cannot be told how to speak: leave out instructions.", {
-    param: "instructions",
-  });
 }

@@ -9,13 +9,12 @@ import { CallSlots } from "../spoken-text/call-slots.ts";
 import { toMarks } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { toReadable } from "../spoken-text/sentences.ts";
+import { speakPhrases } from "../spoken-text/speak-phrases.ts";
 import { fliteVoices, voiceNames, type FliteVoiceName } from "./voices.ts";
 import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
 
 const modelId = "flite";
 const voiceRate = 16_000;
-/** What is said when there is nothing to say, seconds. */
-const silence = 0.1;
 /** Phrases of about 100 ms of work, and a first one of about half of that. */
 const phraseLengths = { longest: 160, longestFirst: 48 };
 
@@ -28,7 +27,6 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
     givesMarks: true,
     voices: async () => fliteVoices,
     async *speak(call) {
-      refuseInstructions(call);
       using _slot = slots.take();
       yield* speak(pool, call);
     },
@@ -48,47 +46,13 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
   };
 }
 
-/** @throws AppError unsupported_parameter */
-function refuseInstructions({ instructions }: SpeechCall): void {
-  if (instructions === undefined) return;
-  throw new AppError("unsupported_parameter", "The model cannot be told how to speak: leave out instructions.", {
-    param: "instructions",
-  });
-}
-
-async function* speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
+function speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
   const readable = toReadable(call.input);
   const voice = toVoiceName(call.voice);
-  const left = new AbortController();
-  const signal = AbortSignal.any([call.signal, left.signal]);
-  const phrases = phrasesOf(readable, phraseLengths);
-  let first = true;
-  const begin = (): Promise<SpeechPiece> | undefined => {
-    const { value: phrase } = phrases.next();
-    if (phrase === undefined) return undefined;
-    const spoken = speakPhrase(pool, { readable, phrase, voice }, { call, signal, first });
-    // Its failure is told when it is its turn.
-    spoken.catch(() => {});
-    first = false;
-    return spoken;
-  };
-  try {
-    let current = begin();
-    if (current === undefined) yield quiet();
-    while (current !== undefined) {
-      const piece = await current;
-      // The next phrase is spoken while this one is sent.
-      current = begin();
-      yield piece;
-    }
-  } finally {
-    left.abort(new AppError("client_closed", "The speech is no longer wanted."));
-  }
-}
-
-function quiet(): SpeechPiece {
-  const samples = new Float32Array(voiceRate * silence);
-  return { sampleRate: voiceRate, samples, marks: [], sentence: undefined };
+  return speakPhrases(call, phrasesOf(readable, phraseLengths), {
+    sampleRate: voiceRate,
+    speakPhrase: (phrase, turn) => speakPhrase(pool, { readable, phrase, voice }, { call, ...turn }),
+  });
 }
 
 async function speakPhrase(

@@ -2,8 +2,7 @@
 import { joinSamples } from "../../audio/samples.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../model.ts";
-import { estimateTokens } from "../spoken-text/estimate-tokens.ts";
-import { toMarks } from "../spoken-text/marks.ts";
+import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, sentenceGroups, type Phrase } from "../spoken-text/phrases.ts";
 import { toReadable } from "../spoken-text/sentences.ts";
 import { streamBytes } from "./byte-stream.ts";
@@ -68,8 +67,7 @@ async function* speakPhrases(
 }
 
 function marked({ offset, sentence }: Phrase, text: string, sound: Sound): SpeechPiece {
-  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return { ...sound, marks: toMarks({ text, source }, estimateTokens(text, sound)), sentence };
+  return { ...sound, marks: estimateMarks(text, offset, sound), sentence };
 }
 
 function toRequest(input: string, call: SpeechCall, options: OpenAiSpeechModelOptions): OutgoingRequest {

@@ -16,7 +16,7 @@ export class CallSlots {
     if (this.#taken >= this.#most) {
       throw new AppError(
         "overloaded",
-        `The speech engine ${JSON.stringify(this.#engine)} has ${this.#taken} calls running or waiting, which is its limit.`,
+        `The engine ${JSON.stringify(this.#engine)} has ${this.#taken} calls running or waiting, which is its limit.`,
         { retryAfterMs: 1_000 },
       );
     }

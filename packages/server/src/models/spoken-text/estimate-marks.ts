@@ -1,9 +1,15 @@
 /**
  * Word times for engines that tell none: what is heard of a phrase is shared out among its words by how long they
- * are to say, and pauses by the signs between them. An estimate: on
- * read English it is off by 0.13 s on average.
+ * are to say, and pauses by the signs between them. An estimate: on read English it is off by 0.13 s on average.
  */
-import type { SpokenToken } from "./marks.ts";
+import type { SpeechMark } from "../model.ts";
+import { toMarks, type SpokenToken } from "./marks.ts";
+
+export interface Sound {
+  /** Mono, −1 to 1. */
+  readonly samples: Float32Array;
+  readonly sampleRate: number;
+}
 
 interface Weighed {
   readonly text: string;
@@ -15,7 +21,13 @@ interface Weighed {
 /** Below this a sample is taken for silence. */
 const silence = 0.01;
 
-export function estimateTokens(phrase: string, speech: { samples: Float32Array; sampleRate: number }): SpokenToken[] {
+/** The marks of a phrase that stands at `offset` in the input. */
+export function estimateMarks(phrase: string, offset: number, sound: Sound): SpeechMark[] {
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return toMarks({ text: phrase, source }, estimateTokens(phrase, sound));
+}
+
+function estimateTokens(phrase: string, speech: Sound): SpokenToken[] {
   const words = [...weigh(phrase)];
   const total = words.reduce(
     (sum, { weight, pause }, index) => sum + weight + (index < words.length - 1 ? pause : 0),
