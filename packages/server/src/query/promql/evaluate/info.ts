@@ -7,7 +7,7 @@ import { compileMatcher } from "../series/matcher.ts";
 import type { StoredSeries } from "../storage.ts";
 import type { Call, Expression, LabelMatcher } from "../syntax/ast.ts";
 import { childrenOf } from "../syntax/ast.ts";
-import { readColumns, readTime, type SelectorTime } from "./evaluate-selector.ts";
+import { readColumns, readTime, type SampleReader, type SelectorTime } from "./evaluate-selector.ts";
 import { absent, copyStep, isEmpty, type Column, type Grid } from "./grid.ts";
 import { ColumnCollector, sameLabelsError } from "./merge-columns.ts";
 import { evaluationError, fixedTimeMs, offsetMs, type QueryContext } from "./query-context.ts";
@@ -37,11 +37,15 @@ export async function evaluateInfo(info: InfoCall): Promise<readonly Column[]> {
   const untouched = info.columns.filter((column) => matchesName(column.labels));
   const time = timeOf(expression!, info.context);
   const stored = await fetchInfoSeries(enriched, [...nameMatchers, ...dataMatchers], { ...info, time });
-  const read = readTime;
-  const infoColumns = await readColumns(stored, { grid: info.grid, context: info.context, time, read });
-  if (infoColumns.some(({ histograms }) => histograms !== null)) throw evaluationError("info sample should be float");
+  const infoColumns = await readColumns(stored, { grid: info.grid, context: info.context, time, read: readFloatTime });
   return enrich(enriched, { infoColumns, dataMatchers, count: info.grid.count, untouched });
 }
+
+/** Which of two info series is newer is told by their samples' times; their values say nothing, but are floats. */
+const readFloatTime: SampleReader = (stored, index, at) => {
+  if ((stored.histograms?.[index] ?? null) !== null) throw evaluationError("info sample should be float");
+  readTime(stored, index, at);
+};
 
 function matches(matcher: LabelMatcher, value: string): boolean {
   const compiled = compileMatcher(matcher);

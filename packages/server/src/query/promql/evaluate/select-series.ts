@@ -5,6 +5,7 @@ import { childrenOf } from "../syntax/ast.ts";
 import { printExpression } from "../syntax/print.ts";
 import type { Budget } from "./budget.ts";
 import { durationMs, fixedTimeMs, offsetMs, type QueryContext, type QueryTimes } from "./query-context.ts";
+import { readsOnlyStatistics, withResetHints } from "./reset-hints.ts";
 
 type SelectContext = Pick<QueryContext, "budget" | "storage" | "lookbackMs" | "defaultSubqueryStepMs"> & QueryTimes;
 
@@ -13,6 +14,7 @@ interface Wanted {
   fromMs: number;
   toMs: number;
   readonly hints: SelectHints;
+  readonly onlyStatistics: boolean;
 }
 
 /** The stored series for each selector; parts of the query in `except` need none. */
@@ -24,12 +26,22 @@ export async function selectAll(
   const wanted = new Map<VectorSelector, Wanted>();
   collect([expression], wanted, { context, except });
   const answers = await Promise.all(
-    [...wanted.values()].map(async ({ selector, ...rest }) => {
+    [...wanted.values()].map(async ({ onlyStatistics, selector, ...rest }) => {
       const request = { matchers: selector.matchers, ...rest, signal: context.budget.signal };
-      return [selector, await select(context, request, printExpression(selector))] as const;
+      const series = await select(context, request, printExpression(selector));
+      return [selector, onlyStatistics ? await addResetHints(series, context.budget) : series] as const;
     }),
   );
   return new Map(answers);
+}
+
+async function addResetHints(series: readonly StoredSeries[], budget: Budget): Promise<readonly StoredSeries[]> {
+  const hinted: StoredSeries[] = [];
+  for (const stored of series) {
+    hinted.push(withResetHints(stored));
+    if (stored.histograms !== undefined && budget.spend(stored.histograms.length * 16)) await budget.breathe();
+  }
+  return hinted;
 }
 
 /** One selector's series, checked against the limits and in the order of their labels' arrival. */
@@ -73,7 +85,8 @@ function collect(path: readonly Expression[], wanted: Map<VectorSelector, Wanted
     known.toMs = Math.max(known.toMs, range.toMs);
     return;
   }
-  wanted.set(node, { selector: node, ...range, hints: hintsOf(parents, context) });
+  const onlyStatistics = readsOnlyStatistics(parents);
+  wanted.set(node, { selector: node, ...range, hints: hintsOf(parents, context), onlyStatistics });
 }
 
 /** The earliest and the latest sample that a selector can need. */
