@@ -1,8 +1,9 @@
 /** That every chat call is seen in the telemetry of its caller's project, through the real server and its real store. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { AsyncSounding, type Span } from "@sounding/client";
+import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
+import { attributesOf, newTrace, spansOf } from "./support/own-spans.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
 let upstream: ScriptedUpstream;
@@ -63,26 +64,6 @@ function streamWell(): void {
   };
 }
 
-/** Waits until the trace has so many spans: telemetry is written beside the call, a moment later. */
-async function spansOf(traceId: string, count: number): Promise<readonly Span[]> {
-  for (;;) {
-    const { spans } = await client.traces.query({ trace: "all_traces", trace_id: traceId });
-    if (spans.length >= count) return spans;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-function attributesOf(span: Span): Record<string, unknown> {
-  return Object.fromEntries((span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]] as const));
-}
-
-let traceNumber = 0;
-function newTrace() {
-  traceNumber += 1;
-  const traceId = traceNumber.toString(16).padStart(32, "a");
-  return { traceId, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } };
-}
-
 describe("a chat call", { timeout: 120_000 }, () => {
   test("is a span in the caller's trace with what OpenTelemetry's conventions ask for", async () => {
     answerWell();
@@ -91,7 +72,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       { model: "one", messages, temperature: 0.5, stop: ["x"], max_completion_tokens: 40, seed: 3 },
       { headers: { ...headers, "x-request-id": "call-1" } },
     );
-    const [span] = await spansOf(traceId, 1);
+    const [span] = await spansOf(client, traceId, 1);
     assert.equal(span!.name, "chat one");
     assert.equal(span!.kind, "SPAN_KIND_CLIENT");
     assert.deepEqual(span!.status, {});
@@ -124,7 +105,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       { headers },
     ))
       assert.ok(chunk.id);
-    const attributes = attributesOf((await spansOf(traceId, 1))[0]!);
+    const attributes = attributesOf((await spansOf(client, traceId, 1))[0]!);
     assert.equal(attributes["gen_ai.request.stream"], true);
     assert.equal(typeof attributes["gen_ai.response.time_to_first_chunk"], "number");
     assert.deepEqual([attributes["gen_ai.usage.input_tokens"], attributes["gen_ai.usage.output_tokens"]], ["12", "5"]);
@@ -141,7 +122,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     };
     const { traceId, headers } = newTrace();
     await client.chat.completions.create({ model: "two", messages }, { headers });
-    const spans = await spansOf(traceId, 3);
+    const spans = await spansOf(client, traceId, 3);
     const call = spans.find(({ name }) => name === "chat two")!;
     const attempts = spans.filter((span) => span.parentSpanId === call.spanId);
     assert.equal(attempts.length, 2);
@@ -154,7 +135,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     upstream.script = (exchange) => exchange.answer({ error: { message: "broken inside" } }, 500);
     const { traceId, headers } = newTrace();
     await assert.rejects(client.chat.completions.create({ model: "one", messages }, { headers }));
-    const [span] = await spansOf(traceId, 1);
+    const [span] = await spansOf(client, traceId, 1);
     assert.equal(span!.status.code, "STATUS_CODE_ERROR");
     assert.equal(attributesOf(span!)["error.type"], "upstream_failed");
     const logs = await client.logs.query({ severity: "error" });
@@ -166,7 +147,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
   test("for a model that does not exist is a failed span and a warning", async () => {
     const { traceId, headers } = newTrace();
     await assert.rejects(client.chat.completions.create({ model: "none", messages }, { headers }));
-    const [span] = await spansOf(traceId, 1);
+    const [span] = await spansOf(client, traceId, 1);
     assert.equal(attributesOf(span!)["error.type"], "model_not_found");
     const logs = await client.logs.query({ severity: "warning" });
     assert.ok(logs.samples.some(({ stream }) => stream["trace_id"] === traceId));
@@ -216,7 +197,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
         for await (const chunk of await client.chat.completions.create({ ...params, stream }, options))
           assert.ok(chunk);
       } else await client.chat.completions.create(params, options);
-      const attributes = attributesOf((await spansOf(traceId, 1))[0]!);
+      const attributes = attributesOf((await spansOf(client, traceId, 1))[0]!);
       contents.push(
         ["gen_ai.system_instructions", "gen_ai.input.messages", "gen_ai.output.messages"].map((name) =>
           typeof attributes[name] === "string" ? (JSON.parse(attributes[name]) as unknown) : undefined,

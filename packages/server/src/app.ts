@@ -131,7 +131,11 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
     limiter,
     maxInputCharacters: () => maxInputCharacters,
-    observe: (call) => metrics.observeSpeech(call),
+    observe: (call) => {
+      metrics.observeSpeech(call);
+      ownTelemetry.observeSpeech(call);
+    },
+    observeRefusal: (call) => ownTelemetry.observeSpeech(call),
   });
   const listVoices = createListVoices({
     speakers: (scope) => registry.speakers(scope.key),

@@ -2,21 +2,13 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
+import { callerOf, type Caller } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../models/model.ts";
 import type { Scope } from "../tenant.ts";
 import { AnswerRecord, type RecordedAnswer } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
-
-/** Whose call it was, and which trace it belongs to. */
-interface Caller {
-  readonly scope: Scope;
-  readonly requestId: string;
-  /** The caller's own trace, as its headers say (https://www.w3.org/TR/trace-context/); unchecked. */
-  readonly traceparent: string | undefined;
-  readonly tracestate: string | undefined;
-}
 
 /** A call that no model was asked for: it was malformed, or its model or its limits did not allow it. */
 export interface RefusedChat extends Caller {
@@ -40,16 +32,6 @@ export interface FinishedChat extends Caller {
   readonly usage: ChatUsage | undefined;
   readonly answer: RecordedAnswer;
   readonly attempts: readonly Attempt[];
-}
-
-export function callerOf({ scope, requestId, headers }: CallContext["input"]): Caller {
-  const { traceparent, tracestate } = headers;
-  return {
-    scope,
-    requestId,
-    traceparent: typeof traceparent === "string" ? traceparent : undefined,
-    tracestate: typeof tracestate === "string" ? tracestate : undefined,
-  };
 }
 
 interface CallContext {

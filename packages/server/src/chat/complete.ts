@@ -2,12 +2,13 @@
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import { AppError, toAppError } from "../errors.ts";
+import { callerOf } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../models/model.ts";
 import type { Scope } from "../tenant.ts";
 import { prepareChat } from "./prepare.ts";
-import { callerOf, CallRecord, type FinishedChat, type RefusedChat } from "./call-record.ts";
+import { CallRecord, type FinishedChat, type RefusedChat } from "./call-record.ts";
 import { toFrames } from "./chunks.ts";
 
 export interface ChatParts {

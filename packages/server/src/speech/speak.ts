@@ -1,30 +1,15 @@
 /** The use case: one text spoken, whole or while it is made, admitted by the limits, counted. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
-import { AppError, toAppError, type ErrorCode } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import type { Attempt, SpeechCall } from "../models/model.ts";
+import type { SpeechCall } from "../models/model.ts";
 import type { RoutedSpeech } from "../models/route-speech.ts";
 import type { Scope } from "../tenant.ts";
 import { openAudioOutput, type AudioOutput, type OutputItem } from "./audio-output.ts";
-import { CallRecord } from "./call-record.ts";
+import { CallRecord, refusedSpeech, type FinishedSpeech, type RefusedSpeech } from "./call-record.ts";
 import { prepareSpeech, type PreparedSpeech } from "./prepare.ts";
-
-/** What is known of a speech call when it is over. */
-export interface FinishedSpeech {
-  readonly model: string;
-  readonly voice: string;
-  readonly format: string;
-  readonly stream: boolean;
-  readonly outcome: "ok" | ErrorCode;
-  readonly characters: number;
-  readonly durationMs: number;
-  /** Until the first audio came from the engine; undefined when none did. */
-  readonly firstAudioMs: number | undefined;
-  readonly audioSeconds: number;
-  readonly attempts: readonly Attempt[];
-}
 
 export interface SpeechParts {
   /** @throws AppError model_not_found, model_not_allowed, invalid_request */
@@ -33,9 +18,14 @@ export interface SpeechParts {
   maxInputCharacters(): number;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedSpeech): void;
+  /** Told of every call that no model was asked for, and why; must not throw. */
+  observeRefusal(call: RefusedSpeech): void;
 }
 
-export type SpeechInput = Pick<RouteInput<SpeechRequest>, "body" | "scope" | "signal" | "requestId" | "note">;
+export type SpeechInput = Pick<
+  RouteInput<SpeechRequest>,
+  "body" | "scope" | "headers" | "signal" | "requestId" | "note"
+>;
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -59,15 +49,12 @@ const charactersPerToken = 4;
 
 export function createSpeak(parts: SpeechParts): Speak {
   return async (input) => {
-    const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
-    const model = parts.resolveModel(input.scope, speech.model);
-    const inputTokens = Math.ceil(speech.input.length / charactersPerToken);
-    const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
-    const record = new CallRecord({ speech, inputTokens, admission, note: input.note, observe: parts.observe });
+    const { speech, model, inputTokens, admission } = admit(input, parts);
+    const record = new CallRecord({ speech, inputTokens, admission, input, observe: parts.observe });
     const limit = timeLimit(input.signal, speech.timeoutMs);
-    const over = (outcome: "ok" | ErrorCode): void => {
+    const over = (error?: AppError): void => {
       limit.clear();
-      record.end(outcome);
+      record.end(error);
     };
     try {
       const output = await openAudioOutput(
@@ -81,15 +68,30 @@ export function createSpeak(parts: SpeechParts): Speak {
         return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
       }
       const { audio, boundaries } = await collect(output);
-      over("ok");
+      over();
       return speech.boundaries === undefined
         ? { kind: "audio", audio, type: output.contentType, headers }
         : { kind: "boundaries", answer: { audio: audio.toString("base64"), word_boundaries: boundaries }, headers };
     } catch (error) {
-      over(toAppError(error).code);
+      over(toAppError(error));
       throw error;
     }
   };
+}
+
+/** Everything that is checked before a model is asked. */
+function admit(input: SpeechInput, parts: SpeechParts) {
+  const startUnixMs = Date.now();
+  try {
+    const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
+    const model = parts.resolveModel(input.scope, speech.model);
+    const inputTokens = Math.ceil(speech.input.length / charactersPerToken);
+    const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
+    return { speech, model, inputTokens, admission };
+  } catch (thrown) {
+    parts.observeRefusal(refusedSpeech(input, startUnixMs, toAppError(thrown)));
+    throw thrown;
+  }
 }
 
 function toCall(
@@ -125,20 +127,22 @@ async function collect({ items }: AudioOutput): Promise<{ audio: Buffer; boundar
   return { audio: Buffer.concat(pieces), boundaries };
 }
 
+const left = new AppError("client_closed", "The client left before the audio was whole.");
+
 /** The items as they are; the call is over when they end, fail, or are left. */
 async function* counted(
   items: AsyncIterable<OutputItem>,
-  over: (outcome: "ok" | ErrorCode) => void,
+  over: (error?: AppError) => void,
 ): AsyncGenerator<OutputItem, void, undefined> {
-  let outcome: "ok" | ErrorCode = "client_closed";
+  let failure: AppError | undefined = left;
   try {
     yield* items;
-    outcome = "ok";
+    failure = undefined;
   } catch (error) {
-    outcome = toAppError(error).code;
+    failure = toAppError(error);
     throw error;
   } finally {
-    over(outcome);
+    over(failure);
   }
 }
 

@@ -32,6 +32,16 @@ interface FinishedSpeech {
   readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
 }
 
+/** What is known of a finished transcription. */
+interface FinishedTranscription {
+  readonly model: string;
+  readonly stream: boolean;
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly audioSeconds: number;
+  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
+}
+
 /** What became of rows of telemetry. */
 interface TelemetryWrite {
   readonly table: string;
@@ -46,6 +56,7 @@ export interface Metrics {
   /** Calls whose telemetry was not kept. */
   countDroppedTelemetry(calls: number, reason: string): void;
   observeSpeech(call: FinishedSpeech): void;
+  observeTranscription(call: FinishedTranscription): void;
   observeTelemetryWrite(write: TelemetryWrite): void;
   /** `readBytes` tells how much telemetry waits to be written. */
   watchTelemetryQueue(readBytes: () => number): void;
@@ -120,6 +131,13 @@ export function createMetrics(version: string): Metrics {
     buckets: durationBuckets,
     registers,
   });
+  const speechSeconds = new Histogram({
+    name: "sounding_speech_duration_seconds",
+    help: "Time of a speech synthesis, from admission to its end.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
   const audioSeconds = new Counter({
     name: "sounding_speech_audio_seconds_total",
     help: "Audio that was synthesised.",
@@ -129,6 +147,25 @@ export function createMetrics(version: string): Metrics {
   const characters = new Counter({
     name: "sounding_speech_characters_total",
     help: "Characters of the inputs of speech syntheses.",
+    labelNames: ["model"],
+    registers,
+  });
+  const transcriptions = new Counter({
+    name: "sounding_transcription_total",
+    help: "Transcriptions by model and outcome.",
+    labelNames: ["model", "outcome", "stream"],
+    registers,
+  });
+  const transcriptionSeconds = new Histogram({
+    name: "sounding_transcription_duration_seconds",
+    help: "Time of a transcription, from admission to its end.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
+  const transcribedSeconds = new Counter({
+    name: "sounding_transcription_audio_seconds_total",
+    help: "Audio that was transcribed.",
     labelNames: ["model"],
     registers,
   });
@@ -188,8 +225,16 @@ export function createMetrics(version: string): Metrics {
       const model = modelLabel(call);
       speeches.inc({ model, format: call.format, outcome: call.outcome, stream: String(call.stream) });
       if (call.firstAudioMs !== undefined) firstAudioSeconds.observe({ model }, call.firstAudioMs / 1000);
+      speechSeconds.observe({ model }, call.durationMs / 1000);
       audioSeconds.inc({ model }, call.audioSeconds);
       characters.inc({ model }, call.characters);
+      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
+    },
+    observeTranscription(call) {
+      const model = modelLabel(call);
+      transcriptions.inc({ model, outcome: call.outcome, stream: String(call.stream) });
+      transcriptionSeconds.observe({ model }, call.durationMs / 1000);
+      transcribedSeconds.inc({ model }, call.audioSeconds);
       for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
     },
     observeTelemetryWrite({ table, rows, outcome, durationMs }) {

@@ -9,7 +9,8 @@ import type { Engine, SpeechModel } from "../../src/models/model.ts";
 import { createRegistry } from "../../src/models/registry.ts";
 import { createListVoices } from "../../src/speech/list-voices.ts";
 import { speechRoutes } from "../../src/speech/routes.ts";
-import { createSpeak, type FinishedSpeech } from "../../src/speech/speak.ts";
+import type { FinishedSpeech } from "../../src/speech/call-record.ts";
+import { createSpeak } from "../../src/speech/speak.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
 
 interface TestSpeechOptions {
@@ -55,6 +56,7 @@ export async function startTestSpeech(options: TestSpeechOptions) {
     limiter,
     maxInputCharacters: () => options.maxInputCharacters ?? 100_000,
     observe: (call) => finishedSpeeches.push(call),
+    observeRefusal: () => {},
   });
   const voices = createListVoices({
     speakers: (scope) => registry.speakers(scope.key),

@@ -7,6 +7,7 @@ export const genAi = {
   provider: "gen_ai.provider.name",
   outputType: "gen_ai.output.type",
   requestModel: "gen_ai.request.model",
+  requestVoice: "gen_ai.request.voice",
   requestStream: "gen_ai.request.stream",
   choiceCount: "gen_ai.request.choice.count",
   maxTokens: "gen_ai.request.max_tokens",
@@ -37,4 +38,14 @@ export const sounding = {
   keyId: "sounding.key.id",
   engine: "sounding.engine",
   attempts: "sounding.attempts",
+  /** Seconds of speech, made or heard. */
+  audioDuration: "sounding.audio.duration",
+  speechCharacters: "sounding.speech.characters",
+  speechFormat: "sounding.speech.format",
+  timeToFirstAudio: "sounding.speech.time_to_first_audio",
+  transcriptionLanguage: "sounding.transcription.language",
+  timeToFirstText: "sounding.transcription.time_to_first_text",
+  /** Seconds of work for a second of audio. */
+  realtimeFactor: "sounding.transcription.realtime_factor",
+  transcriptionConfidence: "sounding.transcription.confidence",
 } as const;

@@ -36,6 +36,16 @@ export function contentAttributes(messages: readonly Message[], answer: AnswerCo
   };
 }
 
+/** What was to be spoken, as a message of the caller. */
+export function spokenText(input: string | undefined): string | undefined {
+  return toText(input === undefined ? [] : [{ role: "user", parts: [textPart(input)] }]);
+}
+
+/** What was understood, as an answer of the model. */
+export function transcribedText(text: string | undefined): string | undefined {
+  return toText(text === undefined ? [] : [{ role: "assistant", parts: [textPart(text)], finish_reason: "stop" }]);
+}
+
 function toText(items: readonly unknown[]): string | undefined {
   if (items.length === 0) return undefined;
   const text = JSON.stringify(items);

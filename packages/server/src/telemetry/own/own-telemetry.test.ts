@@ -80,6 +80,36 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     assert.ok(appended <= 5, "one group of rows was tried");
   });
 
+  test("of audio records what was said only when the settings say so, and never holds too much of it", async () => {
+    const { scope, requestId, startUnixMs } = call();
+    const common = { scope, requestId, startUnixMs, durationMs: 3, error: undefined, model: "m", stream: false };
+    const trace = { traceparent: undefined, tracestate: undefined };
+    for (const record_content of [true, false]) {
+      const blocks: Buffer[] = [];
+      const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), {
+        settingsOf: () => ({ ...settings, record_content }),
+      });
+      for (const input of ["to be spoken", "x".repeat(33_554_432)]) {
+        telemetry.observeSpeech({ ...common, ...trace, voice: "v", format: "wav", characters: input.length, input });
+      }
+      telemetry.observeTranscription({
+        ...common,
+        ...trace,
+        language: "en-US",
+        audioSeconds: 6,
+        confidence: 0.875,
+        text: "was understood",
+      });
+      await telemetry.close();
+      const written = Buffer.concat(blocks);
+      for (const text of ["to be spoken", "was understood"]) assert.equal(written.includes(text), record_content, text);
+      assert.ok(written.length < 100_000, "what is too much is left out");
+      for (const text of ["speech m", "transcription m", "sounding.transcription.confidence", "0.875", "0.0005"]) {
+        assert.ok(written.includes(text), text);
+      }
+    }
+  });
+
   test("records content only when the settings say so at the end, and never when they cannot be told", async () => {
     for (const [settingsOf, expected] of [
       [() => ({ ...settings, record_content: true }), true],

@@ -6,7 +6,14 @@
 import type { Logger } from "../../logger.ts";
 import type { Store } from "../../store/store.ts";
 import type { ProjectSettings, Scope } from "../../tenant.ts";
-import { toChatRecords, type ChatRecords, type ObservedChat, type ProviderOf } from "./chat-records.ts";
+import {
+  toSpeechRecords,
+  toTranscriptionRecords,
+  type ObservedSpeech,
+  type ObservedTranscription,
+} from "./audio-records.ts";
+import type { CallRecords, ObservedCall, ProviderOf } from "./call-records.ts";
+import { toChatRecords, type ObservedChat } from "./chat-records.ts";
 import { toBatches, type OwnGroup, type OwnIdentity } from "./own-rows.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
@@ -24,6 +31,10 @@ export interface OwnTelemetryParts {
 export interface OwnTelemetry {
   /** Takes a call that is over. Costs no more than putting it into a list; never throws. */
   observeChat(call: ObservedChat): void;
+  /** The same for a speech synthesis. */
+  observeSpeech(call: ObservedSpeech): void;
+  /** The same for a transcription. */
+  observeTranscription(call: ObservedTranscription): void;
   /** Whether prompts and answers of the scope's project are recorded. Never throws or rejects: no, where it cannot be told. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
   /** Writes what waits, if the store takes it. */
@@ -32,7 +43,7 @@ export interface OwnTelemetry {
 
 /** Calls that may wait. */
 const maximumCalls = 8192;
-/** Characters of prompts and answers that may wait; calls beyond it are recorded without them. */
+/** Characters of prompts, answers and other content that may wait; calls beyond it are recorded without them. */
 const maximumCharacters = 33_554_432;
 /** How long records are gathered, so that an insert has many. */
 const gatherMs = 200;
@@ -42,13 +53,18 @@ const sliceCalls = 256;
 /** For a server that keeps no telemetry. */
 export const noOwnTelemetry: OwnTelemetry = {
   observeChat: () => {},
+  observeSpeech: () => {},
+  observeTranscription: () => {},
   keepsContent: () => false,
   close: async () => {},
 };
 
+/** A call that is over. */
 interface Waiting {
-  readonly call: ObservedChat;
+  readonly scope: Scope;
+  /** Of its content. */
   readonly characters: number;
+  toRecords(recordContent: boolean): CallRecords;
 }
 
 export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
@@ -63,10 +79,7 @@ export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
       const slice = waiting.slice(0, sliceCalls);
       waiting = waiting.slice(sliceCalls);
       for (const each of slice) characters -= each.characters;
-      const kept = await write(
-        slice.map(({ call }) => call),
-        parts,
-      );
+      const kept = await write(slice, parts);
       if (kept || !closing || waiting.length === 0) continue;
       // The end of the server waits for no store that does not answer.
       parts.onDrop(waiting.length, "store");
@@ -84,30 +97,55 @@ export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
     timer ??= setTimeout(start, gatherMs);
   };
 
+  /** `toRecords` is given the call with its content, or without where too much of it waits. */
+  const observe = <Call extends ObservedCall>(
+    { full, bare, characters: size }: { full: Call; bare: Call; characters: number },
+    toRecords: (call: Call, keepContent: boolean, providerOf: ProviderOf) => CallRecords,
+  ): void => {
+    if (waiting.length >= maximumCalls) {
+      parts.onDrop(1, "queue_full");
+      return;
+    }
+    const keeps = size > 0 && characters + size <= maximumCharacters;
+    const call = keeps ? full : bare;
+    if (keeps) characters += size;
+    waiting.push({
+      scope: call.scope,
+      characters: keeps ? size : 0,
+      toRecords: (recordContent) => toRecords(call, recordContent && keeps, parts.providerOf),
+    });
+    schedule();
+  };
+  const keepsContent: OwnTelemetry["keepsContent"] = (scope) => {
+    try {
+      const settings = parts.settingsOf(scope);
+      if (!(settings instanceof Promise)) return settings.record_content;
+      return settings.then(
+        (known) => known.record_content,
+        () => false,
+      );
+    } catch {
+      return false;
+    }
+  };
+  /** Of content that is in hand anyway; none where it is known that it is not recorded. */
+  const charactersOf = (scope: Scope, content: string | undefined): number =>
+    content === undefined || keepsContent(scope) === false ? 0 : content.length;
+
   return {
     observeChat(call) {
-      if (waiting.length >= maximumCalls) {
-        parts.onDrop(1, "queue_full");
-        return;
-      }
       const size = call.answer?.choices === undefined ? 0 : contentCharacters(call);
-      const fits = characters + size <= maximumCharacters;
-      waiting.push(size > 0 && fits ? { call, characters: size } : { call: withoutContent(call), characters: 0 });
-      if (fits) characters += size;
-      schedule();
+      observe({ full: call, bare: withoutContent(call), characters: size }, toChatRecords);
     },
-    keepsContent(scope) {
-      try {
-        const settings = parts.settingsOf(scope);
-        if (!(settings instanceof Promise)) return settings.record_content;
-        return settings.then(
-          (known) => known.record_content,
-          () => false,
-        );
-      } catch {
-        return false;
-      }
+    observeSpeech(call) {
+      const size = charactersOf(call.scope, call.input);
+      observe({ full: call, bare: { ...call, input: undefined }, characters: size }, toSpeechRecords);
     },
+    observeTranscription(call) {
+      const size = charactersOf(call.scope, call.text);
+      observe({ full: call, bare: { ...call, text: undefined }, characters: size }, toTranscriptionRecords);
+    },
+    keepsContent,
     async close() {
       closing = true;
       clearTimeout(timer);
@@ -143,8 +181,8 @@ function addLength(sum: number, member: unknown): number {
 }
 
 /** Never rejects; whether the store took everything. */
-async function write(calls: readonly ObservedChat[], parts: OwnTelemetryParts): Promise<boolean> {
-  const byOrganization = Map.groupBy(calls, (call) => call.scope.organizationId);
+async function write(calls: readonly Waiting[], parts: OwnTelemetryParts): Promise<boolean> {
+  const byOrganization = Map.groupBy(calls, ({ scope }) => scope.organizationId);
   const kept = await Promise.all(
     [...byOrganization].map(([organizationId, each]) => writeOrganization(organizationId, each, parts)),
   );
@@ -153,13 +191,13 @@ async function write(calls: readonly ObservedChat[], parts: OwnTelemetryParts): 
 
 async function writeOrganization(
   organizationId: string,
-  calls: readonly ObservedChat[],
+  calls: readonly Waiting[],
   parts: OwnTelemetryParts,
 ): Promise<boolean> {
   const { store, identity, logger } = parts;
   let reason: DropReason = "fault";
   try {
-    const byProject = Map.groupBy(calls, (call) => call.scope.projectName);
+    const byProject = Map.groupBy(calls, ({ scope }) => scope.projectName);
     const groups = await Promise.all([...byProject.values()].map((each) => toGroup(each, parts)));
     const batches = toBatches(organizationId, groups, identity, (table, hash) =>
       store.isKnown(table, organizationId, hash),
@@ -174,11 +212,9 @@ async function writeOrganization(
   }
 }
 
-async function toGroup(calls: readonly ObservedChat[], parts: OwnTelemetryParts): Promise<OwnGroup> {
+async function toGroup(calls: readonly Waiting[], parts: OwnTelemetryParts): Promise<OwnGroup> {
   const settings = await parts.settingsOf(calls[0]!.scope);
-  const records: ChatRecords[] = calls.map((call) =>
-    toChatRecords(call, settings.record_content && call.answer?.choices !== undefined, parts.providerOf),
-  );
+  const records = calls.map((call) => call.toRecords(settings.record_content));
   return {
     project: calls[0]!.scope.projectName,
     retentionDays: settings.retention_days,

@@ -1,0 +1,24 @@
+/** Reads the server's own spans, as a caller sees them. */
+import type { AsyncSounding, Span } from "@sounding/client";
+
+/** Waits until the trace has so many spans: telemetry is written beside the call, a moment later. */
+export async function spansOf(client: AsyncSounding, traceId: string, count: number): Promise<readonly Span[]> {
+  for (;;) {
+    const { spans } = await client.traces.query({ trace: "all_traces", trace_id: traceId });
+    if (spans.length >= count) return spans;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function attributesOf(span: Span): Record<string, unknown> {
+  return Object.fromEntries((span.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]] as const));
+}
+
+let traceNumber = 0;
+
+/** A trace of the caller's, and the headers that tell the server of it. */
+export function newTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
+  traceNumber += 1;
+  const traceId = traceNumber.toString(16).padStart(32, "a");
+  return { traceId, headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` } };
+}
