@@ -13,6 +13,12 @@ import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery, TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
+import { TranscriptionRequest } from "../packages/server/src/api/transcription-request.ts";
+import {
+  TranscriptionStreamEvent,
+  TranscriptionText,
+  TranscriptionVerbose,
+} from "../packages/server/src/api/transcription.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
@@ -50,6 +56,10 @@ const files: Generated[] = [
         ChatCompletionChunk: ChatCompletionChunk.json,
         Model: ModelObject.json,
         ModelList: ModelList.json,
+        TranscriptionRequest: TranscriptionRequest.json,
+        TranscriptionText: TranscriptionText.json,
+        TranscriptionVerbose: TranscriptionVerbose.json,
+        TranscriptionStreamEvent: TranscriptionStreamEvent.json,
         LogsQuery: LogsQuery.json,
         LogsAnswer: LogsAnswer.json,
         MetricsQuery: MetricsQuery.json,

@@ -21,7 +21,16 @@ export {
   UnprocessableEntityError,
   type ErrorKind,
 } from "./errors.ts";
-export type { ChatCompletion, ChatCompletionChunk, Model, ModelList } from "./generated/types.ts";
+export type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  Model,
+  ModelList,
+  TranscriptionRequest,
+  TranscriptionStreamEvent,
+  TranscriptionText,
+  TranscriptionVerbose,
+} from "./generated/types.ts";
 export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";

@@ -1,7 +1,7 @@
 /** The composition root: every part is built once, here, by hand, and closed in the reverse order. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { operations } from "./api/index.ts";
 import { toOpenApi } from "./api/openapi.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
@@ -12,6 +12,7 @@ import { implicitEngines } from "./config/discovery.ts";
 import { AppError, toAppError } from "./errors.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
+import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
@@ -40,6 +41,8 @@ import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
+import { transcriptionRoutes } from "./transcription/routes.ts";
+import { createTranscribe } from "./transcription/transcribe.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -116,6 +119,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       : noOwnTelemetry,
   );
   let maxInputCharacters = config.speech.max_input_characters;
+  let maxAudioSeconds = config.transcription.max_audio_seconds;
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     limiter,
@@ -145,6 +149,14 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       speech: registry.speech(id, scope.key),
     }),
   });
+  const uploads = join(dataDirectory, "uploads");
+  await clearSpoolDirectory(uploads);
+  const transcribe = createTranscribe({
+    resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
+    limiter,
+    maxAudioSeconds: () => maxAudioSeconds,
+    observe: (call) => metrics.observeTranscription(call),
+  });
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
@@ -157,6 +169,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       routes: [
         ...chatRoutes(chat),
         ...speechRoutes(speak, listVoices),
+        ...transcriptionRoutes(transcribe, { maxFileBytes: config.transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
         ...queryRoutes({ store, tracePresets }),
         ...metricsRoutes({ store, presets: metricPresets, version }),
@@ -191,6 +204,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       engines = next.engines;
       limiter.setDefaults(next.limits);
       maxInputCharacters = next.speech.max_input_characters;
+      maxAudioSeconds = next.transcription.max_audio_seconds;
       logger.setLevel(next.server.log_level);
     },
     close: () => running.disposeAsync(),

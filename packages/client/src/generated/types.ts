@@ -368,6 +368,171 @@ export interface ModelList {
   data: Model[];
 }
 
+/** What a recording is transcribed by, and into what. */
+export interface TranscriptionRequest {
+  /** Model ID. */
+  model: string;
+  /** How the recording is cut before it is transcribed: `auto`, which is the default, or an object. */
+  chunking_strategy?: "auto" | {
+    /** Cut where nobody speaks. */
+    type: "server_vad";
+    /** Sound kept before detected speech, milliseconds; at least 4000 for recordings that begin with silence. Default 4000. */
+    prefix_padding_ms?: number | null;
+    /** Silence that ends a chunk, milliseconds. Default 5000. */
+    silence_duration_ms?: number | null;
+    /** Sensitivity; accepted and ignored. */
+    threshold?: number | null;
+    [member: string]: unknown;
+  } | null;
+  /** Language that is spoken, such as `en-US` or `fr`. Default `en-US`. */
+  language?: string | null;
+  /** `json` has the text alone, `verbose_json` times too. Default `json`. */
+  response_format?: "json" | "verbose_json" | null;
+  /** What is told with its time: `segment`, `word`. Needs `response_format` `verbose_json`. Absent or empty: segments. */
+  timestamp_granularities?: ("segment" | "word")[] | null;
+  /** Send the text while it is understood, as events. Default false. */
+  stream?: boolean | null;
+  /** Further things to tell: `logprobs`, where the model knows how sure it is of each word. Others are ignored. */
+  include?: string[] | null;
+  /** Words that the speaker may have used; ignored by models that cannot be told. */
+  prompt?: string | null;
+  /** How freely the text is chosen; ignored by models that cannot be told. */
+  temperature?: number | null;
+  /** Longest time that the answer may take once the recording is there, seconds; then a 408, or the end of the stream. Default 60. */
+  timeout?: number | null;
+  /** Further parameters; those that are named here as well override these. */
+  extra_body?: Record<string, unknown> | null;
+}
+
+/** A transcription, the text alone. */
+export interface TranscriptionText {
+  /** What is said; null when nothing was. */
+  text: string | null;
+  /** The words with their probabilities, where `include` asks for them. */
+  logprobs?: {
+    /** The word. */
+    token: string;
+    /** The word in UTF-8. */
+    bytes: number[];
+    /** Natural logarithm of the model's confidence. */
+    logprob: number;
+  }[] | null;
+}
+
+/** A transcription with its times. */
+export interface TranscriptionVerbose {
+  /** Always `transcribe`. */
+  task: "transcribe";
+  /** The language that was given, or that the model heard, such as `en-US`. */
+  language: string;
+  /** How long the recording is, seconds. */
+  duration: number;
+  /** What is said; empty when nothing was. */
+  text: string;
+  /** The stretches of speech in the order of time. */
+  segments: {
+    /** Its number, from 0. */
+    id: number;
+    /** Where it begins in the recording, seconds. */
+    seek: number;
+    /** When it begins, seconds from the start of the recording. */
+    start: number;
+    /** When it ends, seconds from the start of the recording. */
+    end: number;
+    /** What is said. */
+    text: string;
+    /** Mean natural logarithm of the words' confidence; 0 where the model does not tell it. */
+    avg_logprob: number;
+    /** Characters a word, on average. */
+    compression_ratio: number;
+    /** Who speaks: `Guest-1` and so on, or `Unknown`; absent where the model does not tell speakers apart. */
+    speaker_id?: string;
+  }[];
+  /** The words, where they were asked for. */
+  words?: {
+    /** The word. */
+    word: string;
+    /** When it begins, seconds from the start of the recording. */
+    start: number;
+    /** When it ends, seconds from the start of the recording. */
+    end: number;
+    /** How sure the model is of it; absent where it does not tell. */
+    confidence?: number;
+    /** The ID of its segment. */
+    segment?: number;
+  }[];
+  /** Who speaks, each once; absent where the model cannot tell. */
+  speakers?: string[];
+}
+
+/** An event of a streamed transcription. */
+export type TranscriptionStreamEvent = {
+  /** Always `transcript.text.delta`. */
+  type: "transcript.text.delta";
+  /** What the text goes on with. All of them joined are the whole text. */
+  delta: string;
+  /** The same as `delta`. */
+  text: string;
+  /** Null: words are told with their probabilities when all is said. */
+  logprobs: {
+    /** The word. */
+    token: string;
+    /** The word in UTF-8. */
+    bytes: number[];
+    /** Natural logarithm of the model's confidence. */
+    logprob: number;
+  }[] | null;
+} | {
+  /** Always `transcript.word`. */
+  type: "transcript.word";
+  /** The word. */
+  word: string;
+  /** When it begins, seconds from the start of the recording. */
+  start: number;
+  /** When it ends, seconds from the start of the recording. */
+  end: number;
+  /** How sure the model is of it; absent where it does not tell. */
+  confidence?: number;
+  /** The ID of its segment. */
+  segment?: number;
+} | {
+  /** Always `transcript.segment`. */
+  type: "transcript.segment";
+  /** A stretch of speech. */
+  segment: {
+    /** Its number, from 0. */
+    id: number;
+    /** Where it begins in the recording, seconds. */
+    seek: number;
+    /** When it begins, seconds from the start of the recording. */
+    start: number;
+    /** When it ends, seconds from the start of the recording. */
+    end: number;
+    /** What is said. */
+    text: string;
+    /** Mean natural logarithm of the words' confidence; 0 where the model does not tell it. */
+    avg_logprob: number;
+    /** Characters a word, on average. */
+    compression_ratio: number;
+    /** Who speaks: `Guest-1` and so on, or `Unknown`; absent where the model does not tell speakers apart. */
+    speaker_id?: string;
+  };
+} | {
+  /** Always `transcript.text.done`. */
+  type: "transcript.text.done";
+  /** The whole text; empty when nothing was said. */
+  text: string;
+  /** The words with their probabilities, where `include` asks for them; else null. */
+  logprobs: {
+    /** The word. */
+    token: string;
+    /** The word in UTF-8. */
+    bytes: number[];
+    /** Natural logarithm of the model's confidence. */
+    logprob: number;
+  }[] | null;
+};
+
 /** A query of logs. */
 export interface LogsQuery {
   /** The key's own organization, which is also the default; any other is refused. */

@@ -9,12 +9,14 @@ import { queryLogs, queryTraces } from "./observability.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { createSpeech, listVoices } from "./speech.ts";
+import { createTranscription } from "./transcription.ts";
 import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
   createSpeech,
   listVoices,
+  createTranscription,
   listModels,
   getModel,
   queryLogs,

@@ -90,7 +90,9 @@ function errorContent({ errors }: Operation): Json {
   return Object.fromEntries(errors.types.map((type) => [type, { schema: { description: errors.description } }]));
 }
 
-function requestBody({ body, rawBody, example }: Operation): Json {
+function requestBody({ body, rawBody, form, example }: Operation): Json {
+  if (form !== undefined)
+    return { requestBody: { required: true, content: { "multipart/form-data": describeForm(form) } } };
   if (rawBody !== undefined) {
     const content = Object.fromEntries(rawBody.types.map((type) => [type, {}]));
     return { requestBody: { required: true, description: rawBody.description, content } };
@@ -98,6 +100,13 @@ function requestBody({ body, rawBody, example }: Operation): Json {
   if (body === undefined) return {};
   const content = { schema: body.json, ...(example === undefined ? {} : { example }) };
   return { requestBody: { required: true, content: { "application/json": content } } };
+}
+
+function describeForm({ fields, file }: NonNullable<Operation["form"]>): Json {
+  const { properties, required, ...rest } = fields.json as { properties: Json; required?: string[] } & Json;
+  // https://spec.openapis.org/oas/v3.1.1.html#special-considerations-for-multipart-content
+  const binary = { type: "string", contentMediaType: "application/octet-stream", description: file };
+  return { schema: { ...rest, properties: { file: binary, ...properties }, required: ["file", ...(required ?? [])] } };
 }
 
 function parametersIn(
@@ -118,7 +127,9 @@ function errorsInWords(operation: Operation): string {
   const always: ErrorCode[] = ["internal"];
   const withKey: ErrorCode[] = operation.permission === "none" ? [] : ["invalid_api_key", "permission_denied"];
   const withBody: ErrorCode[] =
-    operation.body === undefined && operation.rawBody === undefined ? [] : ["invalid_request", "payload_too_large"];
+    (operation.body ?? operation.rawBody ?? operation.form) === undefined
+      ? []
+      : ["invalid_request", "payload_too_large"];
   const statuses = new Set([...withBody, ...withKey, ...always].map((code) => errorTable[code].status));
   return `An error: ${[...statuses].join(", ")} and others of the error table.`;
 }

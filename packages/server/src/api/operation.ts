@@ -18,6 +18,13 @@ export interface Operation<Body = unknown, Answer = unknown> {
   readonly queryAsBody?: boolean;
   /** A body that is not one JSON value with a schema: the route gets its bytes. Not together with `body`. */
   readonly rawBody?: { readonly types: readonly string[]; readonly description: string };
+  /** A body of `multipart/form-data` with one file in the field `file`. Not together with `body`. */
+  readonly form?: {
+    /** The fields as the operation reads them; on the wire they are strings. */
+    readonly fields: Schema<unknown>;
+    /** What the file is. */
+    readonly file: string;
+  };
   /** Names and meanings of the path's parameters. */
   readonly pathParameters?: Readonly<Record<string, string>>;
   /** Names and meanings of the query string's parameters, all optional. */

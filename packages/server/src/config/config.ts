@@ -7,6 +7,7 @@ import { aliases, models, routing } from "./models.ts";
 import { otlp } from "./otlp.ts";
 import { server } from "./server.ts";
 import { speech } from "./speech.ts";
+import { transcription } from "./transcription.ts";
 import { storage } from "./storage.ts";
 import { telemetry } from "./telemetry.ts";
 
@@ -25,6 +26,7 @@ export const configSchema = Type.Object({
   routing,
   discovery,
   speech,
+  transcription,
 });
 
 /** A configuration with every default filled in and every `${NAME}` replaced. */
@@ -39,6 +41,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "routing",
   "discovery",
   "speech",
+  "transcription",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

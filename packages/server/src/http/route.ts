@@ -4,12 +4,15 @@ import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { Scope } from "../tenant.ts";
 import type { BodyMemory } from "./body-memory.ts";
+import type { FormBody, FormLimits } from "./form.ts";
 
 /** One request, checked: the body satisfies the operation's schema and the scope has its permission. */
 export interface RouteInput<Body> {
   readonly body: Body;
   /** The body's bytes as they came; empty when there was none. */
   readonly bytes: Buffer;
+  /** The body of an operation with a form, still being read. */
+  readonly form: FormBody | undefined;
   readonly scope: Scope;
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -58,6 +61,8 @@ export interface Route extends RouteOptions {
 export interface RouteOptions {
   /** Largest body, after decompression; absent: the limit of JSON bodies. */
   readonly bodyLimitBytes?: number;
+  /** For an operation with a form; must be there. */
+  readonly form?: FormLimits;
   /** Where the memory of the body is counted; absent: nowhere. */
   readonly bodyMemory?: BodyMemory;
   /** An error's body in the dialect of the operation's protocol; absent: OpenAI's error object. */

@@ -11,6 +11,7 @@ import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
+import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
@@ -46,14 +47,17 @@ export async function serveExchange(
   { context, path }: { context: ServeContext; path: Record<string, string> },
 ): Promise<void> {
   let charge: BodyCharge | undefined;
+  let form: SpooledForm | undefined;
   try {
     const scope = await admit(exchange, route.operation, context);
+    form = route.form === undefined ? undefined : readForm(exchange.request, route.form);
     charge = scope === undefined ? undefined : route.bodyMemory?.open(scope.organizationId);
     const { bytes, value } = await read(exchange, { route, charge }, context);
     const answer = await route.serve({
       // The route was made with the type of its own operation's body; http only checks that the value has it.
       body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
       bytes,
+      form,
       // Operations without a permission are served by functions that do not look at the scope.
       scope: scope as Scope,
       path: pathParameters(route.operation.path, path),
@@ -68,6 +72,7 @@ export async function serveExchange(
     fail(exchange, thrown, { logger: context.logger, write: route.writeError });
   } finally {
     charge?.release();
+    await form?.close();
     exchange.served();
   }
 }

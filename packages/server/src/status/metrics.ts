@@ -38,7 +38,9 @@ interface FinishedTranscription {
   readonly stream: boolean;
   readonly outcome: string;
   readonly durationMs: number;
+  readonly firstTextMs: number | undefined;
   readonly audioSeconds: number;
+  readonly realTimeFactor: number | undefined;
   readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
 }
 
@@ -163,10 +165,24 @@ export function createMetrics(version: string): Metrics {
     buckets: durationBuckets,
     registers,
   });
+  const firstTextSeconds = new Histogram({
+    name: "sounding_transcription_time_to_first_text_seconds",
+    help: "Time from the admission of a streamed transcription to its first text.",
+    labelNames: ["model"],
+    buckets: durationBuckets,
+    registers,
+  });
   const transcribedSeconds = new Counter({
     name: "sounding_transcription_audio_seconds_total",
     help: "Audio that was transcribed.",
     labelNames: ["model"],
+    registers,
+  });
+  const realTimeFactors = new Histogram({
+    name: "sounding_transcription_realtime_factor",
+    help: "Time of a transcription that went well over the length of its recording.",
+    labelNames: ["model"],
+    buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
     registers,
   });
   const attempts = new Counter({
@@ -235,6 +251,10 @@ export function createMetrics(version: string): Metrics {
       transcriptions.inc({ model, outcome: call.outcome, stream: String(call.stream) });
       transcriptionSeconds.observe({ model }, call.durationMs / 1000);
       transcribedSeconds.inc({ model }, call.audioSeconds);
+      if (call.stream && call.firstTextMs !== undefined) firstTextSeconds.observe({ model }, call.firstTextMs / 1000);
+      if (call.outcome === "ok" && call.realTimeFactor !== undefined) {
+        realTimeFactors.observe({ model }, call.realTimeFactor);
+      }
       for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
     },
     observeTelemetryWrite({ table, rows, outcome, durationMs }) {

@@ -55,6 +55,7 @@ const localOperator = Scope.fromKey({
 
 const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   bytes: Buffer.alloc(0),
+  form: undefined,
   scope: localOperator,
   headers: {},
   requestId: "local",

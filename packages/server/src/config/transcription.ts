@@ -1,0 +1,16 @@
+/** Transcription, whatever engine listens: `transcription` of the configuration file. */
+import { Type } from "typebox";
+import { bytes } from "./quantities.ts";
+
+export const transcription = Type.Object(
+  {
+    max_upload_bytes: bytes(268_435_456, "Largest recording; more is a 413."),
+    max_audio_seconds: Type.Integer({
+      minimum: 1,
+      maximum: 86_400,
+      default: 14_400,
+      description: "Longest recording, seconds; more is a 413. May change while the server runs.",
+    }),
+  },
+  { default: {}, description: "Transcription." },
+);

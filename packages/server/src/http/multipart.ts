@@ -1,0 +1,177 @@
+/**
+ * Takes a multipart/form-data body apart while it arrives, however it is cut. Bytes of parts are passed on as they come;
+ * only the head of a part is held. https://www.rfc-editor.org/rfc/rfc7578 · https://www.rfc-editor.org/rfc/rfc2046#section-5.1
+ */
+import { AppError } from "../errors.ts";
+
+/** What stands before a part's bytes. */
+export interface PartHead {
+  readonly name: string;
+  readonly fileName: string | undefined;
+  /** With its parameters, as it was sent. */
+  readonly mediaType: string | undefined;
+}
+
+export type MultipartItem =
+  | { readonly kind: "head"; readonly head: PartHead }
+  | { readonly kind: "bytes"; readonly bytes: Buffer }
+  /** The part is over. */
+  | { readonly kind: "end" };
+
+const longestHeadBytes = 16 * 1024;
+/** Spaces that may stand between a boundary and its line's end. */
+const longestPadding = 256;
+const lineEnd = "\r\n";
+
+/**
+ * The boundary of a form's content type. https://www.rfc-editor.org/rfc/rfc2046#section-5.1.1
+ * @throws AppError unsupported_media_type for other types, invalid_request for one without a boundary
+ */
+export function boundaryOf(contentType: string | undefined): string {
+  if (!/^multipart\/form-data\s*(?:;|$)/i.test(contentType ?? "")) {
+    const seen = contentType === undefined ? "absent" : JSON.stringify(contentType.slice(0, 100));
+    throw new AppError("unsupported_media_type", `Content-Type is ${seen}; expected "multipart/form-data".`, {
+      param: "content-type",
+    });
+  }
+  const boundary = parameterOf(contentType ?? "", "boundary");
+  if (boundary === undefined || boundary === "" || boundary.length > 200) {
+    throw malformed("its Content-Type names no boundary of 1 to 200 characters");
+  }
+  return boundary;
+}
+
+type State = "before" | "delimiter" | "head" | "body" | "over";
+
+export class MultipartDecoder {
+  readonly #delimiter: Buffer;
+  /** What has come and was not passed on. The first boundary need not follow a line's end. */
+  #rest: Buffer = Buffer.from(lineEnd);
+  #state: State = "before";
+
+  constructor(boundary: string) {
+    this.#delimiter = Buffer.from(`${lineEnd}--${boundary}`);
+  }
+
+  /** Takes the next bytes. @throws AppError invalid_request for a body that is not well formed */
+  *push(bytes: Buffer): Generator<MultipartItem, void, undefined> {
+    if (this.#state === "over") return;
+    this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
+    for (;;) {
+      switch (this.#state as State) {
+        case "before":
+        case "body": {
+          const found = yield* this.#passUntilDelimiter();
+          if (!found) return;
+          break;
+        }
+        case "delimiter":
+          if (!this.#readDelimiterLine()) return;
+          break;
+        case "head": {
+          const head = this.#readHead();
+          if (head === undefined) return;
+          yield { kind: "head", head };
+          break;
+        }
+        case "over":
+          // What follows the last boundary says nothing.
+          this.#rest = Buffer.alloc(0);
+          return;
+      }
+    }
+  }
+
+  /** The body is over. @throws AppError invalid_request unless the last boundary was there */
+  end(): void {
+    if (this.#state !== "over") throw malformed("it ends before its last boundary");
+  }
+
+  *#passUntilDelimiter(): Generator<MultipartItem, boolean, undefined> {
+    const inPart = this.#state === "body";
+    const found = this.#rest.indexOf(this.#delimiter);
+    // What may be the beginning of a boundary waits for its end.
+    const until = found === -1 ? Math.max(0, this.#rest.length - this.#delimiter.length + 1) : found;
+    if (inPart && until > 0) yield { kind: "bytes", bytes: this.#rest.subarray(0, until) };
+    if (found === -1) {
+      this.#rest = this.#rest.subarray(until);
+      return false;
+    }
+    this.#rest = this.#rest.subarray(found + this.#delimiter.length);
+    this.#state = "delimiter";
+    if (inPart) yield { kind: "end" };
+    return true;
+  }
+
+  /** What stands between a boundary and the head: `--` after the last one, else the end of its line, which stays. */
+  #readDelimiterLine(): boolean {
+    const text = this.#rest.toString("latin1", 0, longestPadding);
+    if (text.startsWith("--")) {
+      this.#state = "over";
+      return true;
+    }
+    const padding = /^[ \t]*/.exec(text)![0].length;
+    const next = text.slice(padding, padding + 2);
+    if (next === lineEnd) {
+      this.#rest = this.#rest.subarray(padding);
+      this.#state = "head";
+      return true;
+    }
+    const mayGoOn = text === "-" || lineEnd.startsWith(next);
+    if (mayGoOn && text.length < longestPadding) return false;
+    throw malformed("a boundary is followed by something else than the end of the line");
+  }
+
+  #readHead(): PartHead | undefined {
+    const end = this.#rest.indexOf(lineEnd + lineEnd);
+    if ((end === -1 ? this.#rest.length : end) > longestHeadBytes) {
+      throw malformed(`a part's head is longer than ${longestHeadBytes} bytes`);
+    }
+    if (end === -1) return undefined;
+    const head = parseHead(this.#rest.toString("utf8", 0, end));
+    this.#rest = this.#rest.subarray(end + 2 * lineEnd.length);
+    this.#state = "body";
+    return head;
+  }
+}
+
+function parseHead(text: string): PartHead {
+  const headers = new Map<string, string>();
+  for (const line of text.split(lineEnd).slice(1)) {
+    const colon = line.indexOf(":");
+    if (colon > 0) headers.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  const disposition = headers.get("content-disposition") ?? "";
+  const name = parameterOf(disposition, "name");
+  if (!/^form-data\s*;/i.test(disposition) || name === undefined) {
+    throw malformed('a part has no "Content-Disposition: form-data" with a name');
+  }
+  const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
+  if (encoding === "base64" || encoding === "quoted-printable") {
+    throw malformed(
+      `the part ${JSON.stringify(name.slice(0, 100))} has a Content-Transfer-Encoding; send its bytes as they are`,
+    );
+  }
+  return { name, fileName: parameterOf(disposition, "filename"), mediaType: headers.get("content-type") };
+}
+
+/** A header's parameter, unquoted, percent-encoded quotes and line ends decoded as browsers write them. */
+function parameterOf(header: string, wanted: string): string | undefined {
+  for (const { groups } of header.matchAll(
+    /;\s*(?<name>[^=;\s"]+)\s*=\s*(?:"(?<quoted>(?:\\.|[^"\\])*)"|(?<plain>[^;]*))/g,
+  )) {
+    const { name = "", quoted, plain = "" } = groups ?? {};
+    if (name.toLowerCase() !== wanted) continue;
+    if (quoted === undefined) return plain.trim();
+    return quoted
+      .replaceAll(/\\(["\\])/g, "$1")
+      .replaceAll(/%22/g, '"')
+      .replaceAll(/%0D/gi, "\r")
+      .replaceAll(/%0A/gi, "\n");
+  }
+  return undefined;
+}
+
+function malformed(reason: string): AppError {
+  return new AppError("invalid_request", `The body is not valid multipart/form-data: ${reason}.`);
+}

@@ -1,0 +1,81 @@
+/** From a form's fields to what is to be transcribed and how: defaults filled in, the rules between fields checked. */
+import { TranscriptionRequest, type TimestampGranularity } from "../api/transcription-request.ts";
+import { validate } from "../api/validate.ts";
+import { AppError } from "../errors.ts";
+import type { FormField } from "../http/form.ts";
+import { readFields } from "./read-fields.ts";
+
+export interface PreparedTranscription {
+  readonly model: string;
+  /** BCP 47 with its region, such as `en-US`. */
+  readonly language: string;
+  readonly format: "json" | "verbose_json";
+  readonly granularities: ReadonlySet<TimestampGranularity>;
+  readonly stream: boolean;
+  readonly logprobs: boolean;
+  readonly prompt: string | undefined;
+  readonly temperature: number | undefined;
+  /** Undefined: the engine's own judgement. */
+  readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
+  readonly timeoutMs: number;
+}
+
+const defaultLanguage = "en-US";
+const defaultTimeoutSeconds = 60;
+/** What the interface recommends for both: nothing is cut off. */
+const defaultPrefixPaddingMs = 4_000;
+const defaultSilenceDurationMs = 5_000;
+
+/** @throws AppError invalid_request */
+export function prepareTranscription(fields: readonly FormField[]): PreparedTranscription {
+  const request = validate(TranscriptionRequest, readFields(fields));
+  const format = request.response_format ?? "json";
+  const asked = request.timestamp_granularities ?? [];
+  if (asked.length > 0 && format !== "verbose_json") {
+    throw new AppError(
+      "invalid_request",
+      `timestamp_granularities is ${JSON.stringify(asked)}, but response_format is ${JSON.stringify(format)}; expected response_format "verbose_json".`,
+      { param: "timestamp_granularities" },
+    );
+  }
+  return {
+    model: request.model,
+    language: withRegion(request.language ?? defaultLanguage),
+    format,
+    granularities: new Set(asked),
+    stream: request.stream ?? false,
+    logprobs: request.include?.includes("logprobs") === true,
+    prompt: request.prompt ?? undefined,
+    temperature: request.temperature ?? undefined,
+    chunking: chunkingOf(request),
+    timeoutMs: (request.timeout ?? defaultTimeoutSeconds) * 1_000,
+  };
+}
+
+/** Whether a stream was asked for in so many fields that it can begin. */
+export function asksForStream(fields: readonly FormField[]): boolean {
+  const { model, stream } = readFields(fields);
+  return typeof model === "string" && stream === true;
+}
+
+function chunkingOf({ chunking_strategy: strategy }: TranscriptionRequest): PreparedTranscription["chunking"] {
+  if (strategy == null || strategy === "auto") return undefined;
+  return {
+    prefixPaddingMs: strategy.prefix_padding_ms ?? defaultPrefixPaddingMs,
+    silenceDurationMs: strategy.silence_duration_ms ?? defaultSilenceDurationMs,
+  };
+}
+
+/** `en`, `EN_us` and `en-us` are `en-US`: the region is the likeliest one (https://www.unicode.org/reports/tr35/#Likely_Subtags). */
+export function withRegion(tag: string): string {
+  try {
+    const locale = new Intl.Locale(tag.replaceAll("_", "-"));
+    const { language, region } = locale.region === undefined ? locale.maximize() : locale;
+    return region === undefined ? locale.toString() : `${language}-${region}`;
+  } catch (error) {
+    throw new AppError("invalid_request", `language is ${JSON.stringify(tag)}; expected a language such as "en-US".`, {
+      param: "language",
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,23 @@
+/** The operation of transcription and who serves it. */
+import { createTranscription } from "../api/transcription.ts";
+import type { FormLimits } from "../http/form.ts";
+import { route, type Route } from "../http/route.ts";
+import type { Transcribe } from "./transcribe.ts";
+
+export function transcriptionRoutes(transcribe: Transcribe, form: FormLimits): Route[] {
+  return [
+    route(
+      createTranscription,
+      async (input) => {
+        const result = await transcribe({ ...input, form: input.form! });
+        if (result.kind === "answer") return { kind: "json", value: result.answer, headers: result.headers };
+        return { kind: "events", events: toText(result.events), headers: result.headers };
+      },
+      { form },
+    ),
+  ];
+}
+
+async function* toText(events: AsyncIterable<unknown>): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) yield JSON.stringify(event);
+}

@@ -1,0 +1,231 @@
+/** The use case: one recording written down, whole or while it is understood, admitted by the limits, counted. */
+import { setTimeout as delay } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
+import { AppError, toAppError, type ErrorCode } from "../errors.ts";
+import type { FormBody, FormFile } from "../http/form.ts";
+import type { RouteInput } from "../http/route.ts";
+import type { Limiter } from "../limits/limiter.ts";
+import type { TranscribedDelta, TranscribedSegment } from "../models/model.ts";
+import type { RoutedTranscription } from "../models/route-transcription.ts";
+import type { Scope } from "../tenant.ts";
+import { CallRecord, type FinishedTranscription } from "./call-record.ts";
+import { toAnswer } from "./answer.ts";
+import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
+import { openRecording, type Recording } from "./recording.ts";
+import { Transcript } from "./transcript.ts";
+
+export interface TranscriptionParts {
+  /** @throws AppError model_not_found, model_not_allowed, invalid_request */
+  resolveModel(scope: Scope, modelId: string): RoutedTranscription;
+  readonly limiter: Limiter;
+  /** Longest recording. */
+  maxAudioSeconds(): number;
+  /** Told of every call that is over; must not throw. */
+  observe(call: FinishedTranscription): void;
+}
+
+export type TranscriptionInput = Pick<RouteInput<unknown>, "scope" | "signal" | "requestId" | "note"> & {
+  readonly form: FormBody;
+};
+
+type Headers = Readonly<Record<string, string>>;
+
+export type TranscriptionResult =
+  | { readonly kind: "answer"; readonly answer: TranscriptionText | TranscriptionVerbose; readonly headers: Headers }
+  | {
+      readonly kind: "stream";
+      readonly events: AsyncIterable<TranscriptionStreamEvent>;
+      readonly headers: Headers;
+    };
+
+export type Transcribe = (input: TranscriptionInput) => Promise<TranscriptionResult>;
+
+/** How long a stream whose fields seem to be there waits for more of them behind the file. */
+const lateFieldsMs = 500;
+
+export function createTranscribe(parts: TranscriptionParts): Transcribe {
+  return async (input) => {
+    const admission = parts.limiter.admit(input.scope, { estimatedTokens: 0 });
+    const { note } = input;
+    const record = new CallRecord({ admission, note, observe: parts.observe });
+    const call = new RunningCall(record);
+    try {
+      const { prepared, file } = await call.prepare(input);
+      const model = parts.resolveModel(input.scope, prepared.model);
+      const recording = await call.listen(file, { maxSeconds: parts.maxAudioSeconds() });
+      const items = (await recording.hasSound()) ? call.ask(model, input.requestId) : nothing();
+      const headers = admission.headers();
+      if (prepared.stream) return { kind: "stream", events: call.stream(items), headers };
+      return { kind: "answer", answer: await call.collect(items), headers };
+    } catch (error) {
+      throw await call.fail(error);
+    }
+  };
+}
+
+/** One call from its form to its end. */
+class RunningCall {
+  readonly #record: CallRecord;
+  readonly #controller = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+  #signal: AbortSignal = this.#controller.signal;
+  #prepared: PreparedTranscription | undefined;
+  #recording: Recording | undefined;
+  #transcript: Transcript | undefined;
+
+  constructor(record: CallRecord) {
+    this.#record = record;
+  }
+
+  /**
+   * Waits for the fields. Those of a stream are taken as whole when some time has passed since its file began.
+   * @throws AppError as the form does, invalid_request
+   */
+  async prepare({ form, signal }: TranscriptionInput): Promise<{ prepared: PreparedTranscription; file: FormFile }> {
+    this.#signal = AbortSignal.any([signal, this.#controller.signal]);
+    await abortable(untilAnswerable(form), signal);
+    const fieldCount = form.fields.length;
+    const prepared = prepareTranscription(form.fields);
+    if (form.file === undefined) {
+      throw new AppError("invalid_request", "file is missing; expected the recording.", { param: "file" });
+    }
+    this.#prepared = this.#record.prepared = prepared;
+    this.#transcript = new Transcript(prepared);
+    form.whole.then(
+      () => this.#uploaded(form, { prepared, fieldCount }),
+      (error: unknown) => this.#controller.abort(error),
+    );
+    return { prepared, file: form.file };
+  }
+
+  async listen(file: FormFile, limits: { maxSeconds: number }): Promise<Recording> {
+    this.#recording = await openRecording(file, limits);
+    this.#record.encoding = this.#recording.encoding;
+    return this.#recording;
+  }
+
+  ask(model: RoutedTranscription, requestId: string): AsyncIterable<TranscribedDelta | TranscribedSegment> {
+    const { language, prompt, temperature, chunking, granularities, stream } = this.#prepared!;
+    this.#record.onEngineStart();
+    return model.transcribe({
+      audio: this.#recording!,
+      language,
+      prompt,
+      temperature,
+      chunking,
+      words: granularities.has("word"),
+      partials: stream,
+      signal: this.#signal,
+      requestId,
+      onAttempt: (attempt) => this.#record.attempts.push(attempt),
+    });
+  }
+
+  async *stream(
+    items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
+  ): AsyncGenerator<TranscriptionStreamEvent, void, undefined> {
+    let outcome: "ok" | ErrorCode = "client_closed";
+    try {
+      yield* this.#events(items);
+      outcome = "ok";
+      yield this.#transcript!.done();
+    } catch (error) {
+      outcome = toAppError(error).code;
+      throw error;
+    } finally {
+      await this.#end(outcome);
+    }
+  }
+
+  async collect(
+    items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
+  ): Promise<TranscriptionText | TranscriptionVerbose> {
+    for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
+    const durationSeconds = await this.#recording!.duration();
+    await this.#end("ok");
+    return toAnswer(this.#transcript!, this.#prepared!, durationSeconds);
+  }
+
+  /** Ends a call that failed. @returns what its caller is told */
+  async fail(thrown: unknown): Promise<AppError> {
+    const error = toAppError(this.#signal.aborted ? this.#signal.reason : thrown);
+    await this.#end(error.code);
+    return error;
+  }
+
+  async *#events(
+    items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
+  ): AsyncGenerator<TranscriptionStreamEvent, void, undefined> {
+    for await (const item of items) {
+      for (const event of this.#transcript!.push(item)) {
+        if (event.type === "transcript.text.delta") this.#record.onText();
+        yield event;
+      }
+    }
+  }
+
+  /** The recording is there: the time runs from now, and no field may have changed what is asked. */
+  #uploaded(form: FormBody, known: { prepared: PreparedTranscription; fieldCount: number }): void {
+    if (this.#ended) return;
+    const { timeoutMs } = known.prepared;
+    try {
+      if (!isDeepStrictEqual(prepareTranscription(form.fields), known.prepared))
+        throw tooLate(form.fields[known.fieldCount]!.name);
+    } catch (error) {
+      this.#controller.abort(error);
+      return;
+    }
+    this.#timer = setTimeout(() => {
+      const message = `The request's timeout of ${timeoutMs / 1_000} s ran out.`;
+      this.#controller.abort(new AppError("timeout", message, { param: "timeout" }));
+    }, timeoutMs);
+  }
+
+  async #end(outcome: "ok" | ErrorCode): Promise<void> {
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#record.end(outcome, {
+      audioSeconds: this.#recording?.heardSeconds ?? 0,
+      characters: this.#transcript?.text.length ?? 0,
+      confidence: this.#transcript?.confidence,
+    });
+    await this.#recording?.close();
+  }
+}
+
+function tooLate(name: string): AppError {
+  return new AppError(
+    "invalid_request",
+    `${name} came so long after the beginning of the file that the answer had begun without it; send fields before the file.`,
+    { param: name },
+  );
+}
+
+/** The form is over, or is the beginning of a stream's. */
+async function untilAnswerable(form: FormBody): Promise<void> {
+  await form.begun;
+  if (!asksForStream(form.fields)) return form.whole;
+  const timer = new AbortController();
+  try {
+    await Promise.race([form.whole, delay(lateFieldsMs, undefined, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
+}
+
+/** The promise, or the abort. */
+async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  if (signal.aborted) throw signal.reason;
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+async function* nothing(): AsyncGenerator<never, void, undefined> {}

@@ -1,0 +1,172 @@
+/**
+ * From what an engine understood to what callers get: text that only grows, words and segments with their numbers. Whole
+ * answers and streams are made of the same.
+ */
+import type { TranscriptionStreamEvent, TranscriptionVerbose } from "../api/transcription.ts";
+import { AppError } from "../errors.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscribedWord } from "../models/model.ts";
+
+type Segment = TranscriptionVerbose["segments"][number];
+type Word = NonNullable<TranscriptionVerbose["words"]>[number];
+type Logprob = NonNullable<Extract<TranscriptionStreamEvent, { type: "transcript.text.done" }>["logprobs"]>[number];
+
+interface Wanted {
+  readonly granularities: ReadonlySet<"segment" | "word">;
+  readonly logprobs: boolean;
+}
+
+/** Stands in for a probability of zero, whose logarithm no JSON number is. */
+const leastProbability = 1e-10;
+
+export class Transcript {
+  readonly segments: Segment[] = [];
+  readonly words: Word[] = [];
+  /** Where they are wanted and known. */
+  readonly logprobs: Logprob[] = [];
+  /** In the order in which they are first heard; none where speakers are not told apart. */
+  readonly speakers = new Set<string>();
+  /** The language that was heard first, where the engine detects it. */
+  language: string | undefined;
+  readonly #wanted: Wanted;
+  readonly #confidence = { sum: 0, count: 0 };
+  #text = "";
+  /** White space that belongs to the text if something follows. */
+  #space = "";
+  /** What was told of the segment that goes on. */
+  #told = "";
+
+  constructor(wanted: Wanted) {
+    this.#wanted = wanted;
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Mean of the words' confidence; undefined where the engine does not tell it. */
+  get confidence(): number | undefined {
+    const { sum, count } = this.#confidence;
+    return count === 0 ? undefined : sum / count;
+  }
+
+  /**
+   * Takes the next thing understood.
+   * @throws AppError upstream_failed when a segment contradicts what was told of it
+   */
+  *push(item: TranscribedDelta | TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
+    if (item.kind === "delta") {
+      yield* this.#tell(item.text);
+      return;
+    }
+    if (item.text.trim() === "" && this.#told.trim() === "") return;
+    if (!item.text.startsWith(this.#told)) {
+      throw new AppError("upstream_failed", "The engine took back text that it had given as settled.");
+    }
+    yield* this.#tell(item.text.slice(this.#told.length));
+    this.#told = "";
+    yield* this.#close(item);
+  }
+
+  /** The last event. */
+  done(): TranscriptionStreamEvent {
+    const logprobs = this.logprobs.length > 0 ? this.logprobs : null;
+    return { type: "transcript.text.done", text: this.#text, logprobs };
+  }
+
+  *#tell(text: string): Generator<TranscriptionStreamEvent, void, undefined> {
+    if (text === "") return;
+    const begins = this.#told === "";
+    this.#told += text;
+    if (begins && this.#space === "" && !/^\s/.test(text)) this.#space = " ";
+    const all = this.#space + text;
+    const visible = this.#text === "" ? all.trim() : all.trimEnd();
+    this.#space = all.slice(all.trimEnd().length);
+    if (visible === "") return;
+    this.#text += visible;
+    yield { type: "transcript.text.delta", delta: visible, text: visible, logprobs: null };
+  }
+
+  *#close(item: TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
+    const id = this.segments.length;
+    this.language ??= item.language;
+    const segment = toSegment(item, id);
+    this.segments.push(segment);
+    if (segment.speaker_id !== undefined) this.speakers.add(segment.speaker_id);
+    for (const each of item.words ?? []) {
+      const word = toWord(each, id);
+      if (word.confidence !== undefined) {
+        this.#confidence.sum += word.confidence;
+        this.#confidence.count++;
+        if (this.#wanted.logprobs) this.logprobs.push(toLogprob(word.word, word.confidence));
+      }
+      if (!this.#wanted.granularities.has("word")) continue;
+      this.words.push(word);
+      yield { type: "transcript.word", ...word };
+    }
+    if (this.#wanted.granularities.has("segment")) yield { type: "transcript.segment", segment };
+  }
+}
+
+function toSegment(item: TranscribedSegment, id: number): Segment {
+  const text = item.text.trim();
+  const start = toSeconds(item.startMs);
+  return {
+    id,
+    seek: start,
+    start,
+    end: Math.max(start, toSeconds(item.endMs)),
+    text,
+    avg_logprob: meanLogprob(item),
+    compression_ratio: charactersAWord(text),
+    ...(item.speaker === undefined
+      ? {}
+      : { speaker_id: item.speaker === "unknown" ? "Unknown" : `Guest-${item.speaker + 1}` }),
+  };
+}
+
+function toWord({ text, startMs, endMs, confidence }: TranscribedWord, segment: number): Word {
+  const start = toSeconds(startMs);
+  return {
+    word: text.trim(),
+    start,
+    end: Math.max(start, toSeconds(endMs)),
+    ...(confidence === undefined || Number.isNaN(confidence) ? {} : { confidence: rounded(clamped(confidence, 0, 1)) }),
+    segment,
+  };
+}
+
+function toLogprob(word: string, confidence: number): Logprob {
+  return { token: word, bytes: [...Buffer.from(word)], logprob: rounded(logarithm(confidence)) };
+}
+
+/** By the words' confidence, as the interface defines it; else what the engine says of the segment; else 0. */
+function meanLogprob({ words = [], avgLogprob }: TranscribedSegment): number {
+  const known = words.flatMap(({ confidence = Number.NaN }) =>
+    Number.isNaN(confidence) ? [] : [logarithm(confidence)],
+  );
+  if (known.length > 0) return rounded(known.reduce((sum, each) => sum + each, 0) / known.length);
+  if (avgLogprob === undefined || Number.isNaN(avgLogprob)) return 0;
+  return rounded(clamped(avgLogprob, Math.log(leastProbability), 0));
+}
+
+function logarithm(probability: number): number {
+  return Math.log(clamped(probability, leastProbability, 1));
+}
+
+function charactersAWord(text: string): number {
+  const words = text.split(/\s+/);
+  return rounded(Array.from(words.join("")).length / words.length);
+}
+
+function toSeconds(ms: number): number {
+  return Math.max(0, Math.round(ms)) / 1_000;
+}
+
+function clamped(value: number, least: number, most: number): number {
+  return Math.min(most, Math.max(least, value));
+}
+
+/** To four decimals. */
+function rounded(value: number): number {
+  return Math.round(value * 10_000) / 10_000;
+}
