@@ -17,10 +17,18 @@ export interface ServedProcess extends AsyncDisposable {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Resolves when the server has said how to use it. @param env variables beside PATH */
-export async function serveProcess(env: Readonly<Record<string, string>> = {}): Promise<ServedProcess> {
+const command = join(repository, "packages/cli/src/main.ts");
+
+/**
+ * Resolves when the server has said how to use it.
+ * @param env variables beside PATH
+ * @param script the command `sounding`
+ */
+export async function serveProcess(
+  env: Readonly<Record<string, string>> = {},
+  script: string = command,
+): Promise<ServedProcess> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
-  const script = join(repository, "packages/cli/src/main.ts");
   const args = [script, "serve", "--port", "0", "--data-dir", dataDirectory];
   const child = spawn(process.execPath, args, { cwd: repository, env: { PATH: process.env["PATH"], ...env } });
   const output = { stdout: "", stderr: "" };

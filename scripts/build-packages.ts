@@ -1,0 +1,89 @@
+/**
+ * Writes each package as it is published into `dist/packages/`: JavaScript and type declarations in place of the
+ * TypeScript sources that development runs as they are, and a package.json that points at them.
+ * `npm run build`, then `npm pack` or `npm publish` in `dist/packages/client`, `server` and `cli`.
+ */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+/** In the order in which they need each other's declarations. */
+const packageNames = ["client", "server", "cli"] as const;
+
+interface Manifest {
+  readonly name: string;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly devDependencies?: unknown;
+  readonly [field: string]: unknown;
+}
+
+function readManifest(name: string): Manifest {
+  return JSON.parse(readFileSync(`${root}packages/${name}/package.json`, "utf8")) as Manifest;
+}
+
+for (const name of packageNames) {
+  const target = `${root}dist/packages/${name}`;
+  rmSync(target, { recursive: true, force: true });
+  mkdirSync(target, { recursive: true });
+  compile(name, target);
+  writeFileSync(`${target}/package.json`, `${JSON.stringify(publishedManifest(readManifest(name)), null, 2)}\n`);
+  cpSync(`${root}packages/${name}/README.md`, `${target}/README.md`);
+  cpSync(`${root}LICENSE`, `${target}/LICENSE`);
+}
+
+function compile(name: string, target: string): void {
+  const source = `${root}packages/${name}/src`;
+  const settings = {
+    extends: `${root}tsconfig.json`,
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rootDir: source,
+      outDir: `${target}/dist`,
+      // Packages see each other as their users do: through their declarations.
+      paths: {
+        "@sounding/client": [`${root}dist/packages/client/dist/index.d.ts`],
+        "@sounding/client/sync": [`${root}dist/packages/client/dist/sync.d.ts`],
+        "@sounding/server": [`${root}dist/packages/server/dist/index.d.ts`],
+      },
+    },
+    include: [source],
+    exclude: [`${source}/**/*.test.ts`],
+  };
+  const file = `${target}/tsconfig.json`;
+  writeFileSync(file, JSON.stringify(settings));
+  execFileSync(`${root}node_modules/.bin/tsc`, ["--project", file], { stdio: "inherit" });
+  rmSync(file);
+  renameDeclarationImports(`${target}/dist`);
+}
+
+/** The compiler writes `./file.ts` as `./file.js` into scripts, but leaves it in declarations. */
+function renameDeclarationImports(directory: string): void {
+  for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
+    if (!name.endsWith(".d.ts")) continue;
+    const text = readFileSync(`${directory}/${name}`, "utf8");
+    writeFileSync(`${directory}/${name}`, text.replaceAll(/((?:from|import) |import\()"(\.[^"]+)\.ts"/g, '$1"$2.js"'));
+  }
+}
+
+function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest): object {
+  const built = (path: string): string => path.replace(/^\.\/src\/(.*)\.ts$/, "./dist/$1.js");
+  const { exports = {}, bin = {} } = manifest;
+  return {
+    ...manifest,
+    exports: Object.fromEntries(
+      Object.entries(exports).map(([entry, path]) => {
+        const script = built(path);
+        return [entry, { types: script.replace(/\.js$/, ".d.ts"), default: script }];
+      }),
+    ),
+    ...(Object.keys(bin).length === 0
+      ? {}
+      : { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, built(path)])) }),
+    files: ["dist"],
+    sideEffects: false,
+    publishConfig: { access: "public" },
+  };
+}

@@ -1,0 +1,119 @@
+/**
+ * The packages as they are published: built, checked by others' rules, packed, and installed in empty folders. The client
+ * is installed by every run, and run by the Node that SOUNDING_TEST_NODE names; server and command, which take minutes and a
+ * gigabyte, are where SOUNDING_TEST_PACKAGES is set.
+ */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { serveProcess } from "./support/served-process.ts";
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL("..", import.meta.url));
+const names = ["client", "server", "cli"] as const;
+type Name = (typeof names)[number];
+
+let folder: string;
+/** The packed packages' files. */
+const tarballs = new Map<Name, string>();
+
+before(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sounding-packages-"));
+  await run(process.execPath, [join(root, "scripts/build-packages.ts")]);
+  for (const name of names) {
+    const args = ["pack", "--json", "--pack-destination", folder];
+    const { stdout } = await run("npm", args, { cwd: join(root, "dist/packages", name) });
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }];
+    tarballs.set(name, join(folder, filename));
+  }
+});
+after(() => rm(folder, { recursive: true, force: true }));
+
+/** Makes an empty folder with packages installed in it. */
+async function install(folderName: string, packages: readonly Name[]): Promise<string> {
+  const directory = join(folder, folderName);
+  await mkdir(directory);
+  await writeFile(join(directory, "package.json"), `{ "type": "module" }`);
+  const files = packages.map((name) => tarballs.get(name)!);
+  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...files], { cwd: directory });
+  return directory;
+}
+
+describe("the published packages", { timeout: 600_000 }, () => {
+  for (const name of names) {
+    test(`${name} has nothing that publint complains of`, async () => {
+      const pkgDir = join(root, "dist/packages", name);
+      const { messages, pkg } = await publint({ pkgDir, strict: true });
+      assert.deepEqual(
+        messages.map((message) => formatMessage(message, pkg)),
+        [],
+      );
+    });
+  }
+
+  for (const name of ["client", "server"] as const) {
+    test(`${name} has types that are found and right in modules of every kind of resolution that knows them`, async () => {
+      const data = await readFile(tarballs.get(name)!);
+      const result = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));
+      assert.ok(result.types !== false);
+      // The packages are ESM: CommonJS and the resolution of Node 10, which knows no `exports`, are not promised.
+      const promised = result.problems.filter(
+        (problem) =>
+          problem.kind !== "CJSResolvesToESM" && !("resolutionKind" in problem && problem.resolutionKind === "node10"),
+      );
+      assert.deepEqual(promised, []);
+    });
+  }
+
+  test("the client runs in a folder that has nothing else", async () => {
+    const directory = await install("client", ["client"]);
+    await writeFile(
+      join(directory, "ask.js"),
+      `import { AsyncSounding, ConnectionError } from "@sounding/client";
+import { Sounding } from "@sounding/client/sync";
+const options = { apiKey: "sk-test", baseUrl: "http://127.0.0.1:1", maxRetries: 0 };
+const errors = [];
+await new AsyncSounding(options).models.list().catch((error) => errors.push(error instanceof ConnectionError));
+try { new Sounding(options).models.list(); } catch (error) { errors.push(error instanceof ConnectionError); }
+console.log(JSON.stringify(errors));
+`,
+    );
+    const { stdout } = await run(process.env["SOUNDING_TEST_NODE"] ?? process.execPath, ["ask.js"], { cwd: directory });
+    assert.equal(stdout, "[true,true]\n");
+  });
+
+  const isAsked = process.env["SOUNDING_TEST_PACKAGES"] !== undefined;
+  test(
+    "the command runs the server and talks to it in a folder that has nothing else",
+    { skip: !isAsked },
+    async () => {
+      const directory = await install("command", names);
+      const script = join(directory, "node_modules/@sounding/cli/dist/main.js");
+      await using server = await serveProcess({}, script);
+      const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
+      const [key] = /sk-[\w-]{43}/.exec(server.output.stdout)!;
+      const env = { ...process.env, SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key };
+      const answered = run(process.execPath, [script, "chat", "--model", "sounding-trial", "Who are you?"], { env });
+      answered.child.stdin!.end();
+      assert.match((await answered).stdout, /sounding-trial/);
+      const speech = await fetch(`${url}/v1/audio/speech`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "flite", voice: "slt", input: "Six feet.", response_format: "mp3" }),
+      });
+      assert.deepEqual([speech.status, (await speech.arrayBuffer()).byteLength > 1000], [200, true]);
+      for (;;) {
+        const { stdout } = await run(process.execPath, [script, "traces", "--json"], { env });
+        if (stdout.includes("sounding-trial")) break;
+      }
+    },
+  );
+});
