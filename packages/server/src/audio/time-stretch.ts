@@ -113,3 +113,14 @@ function startStream(sonic: Sonic, sampleRate: number, speed: number): SampleStr
 function outOfMemory(): AppError {
   return new AppError("overloaded", "There is not enough memory to change the speed of speech just now.");
 }
+
+/** Whole samples at once. Failures are those of `createTimeStretch`. */
+export async function stretchSamples(
+  samples: Float32Array<ArrayBuffer>,
+  sampleRate: number,
+  speed: number,
+): Promise<Float32Array<ArrayBuffer>> {
+  if (speed === 1 || samples.length === 0) return samples;
+  const stretch = await createTimeStretch(sampleRate, speed);
+  return joinSamples([stretch.push(samples), stretch.end()]);
+}

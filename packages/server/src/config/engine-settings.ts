@@ -4,6 +4,7 @@ import { espeakEngine } from "./engines/espeak.ts";
 import { fliteEngine } from "./engines/flite.ts";
 import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
 import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
+import { sherpaOnnxEngineSettings } from "./engines/sherpa-onnx.ts";
 import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
 
 export const engineSettings = Type.Union([
@@ -17,5 +18,6 @@ export const engineSettings = Type.Union([
   llamaCppEngineSettings,
   fliteEngine,
   espeakEngine,
+  sherpaOnnxEngineSettings,
 ]);
 export type EngineSettings = Static<typeof engineSettings>;

@@ -17,7 +17,7 @@ export interface EngineParts {
   readonly dataDirectory: string;
 }
 
-type MakeEngine<Settings> = (name: string, settings: Settings, parts: EngineParts) => Engine;
+type MakeEngine<Settings> = (name: string, settings: Settings, parts: EngineParts) => Engine | Promise<Engine>;
 
 type EngineMakers = { readonly [Type in EngineType]: () => Promise<MakeEngine<SettingsOf<Type>>> };
 
@@ -34,6 +34,7 @@ const engineMakers: EngineMakers = {
   cohere: vendor,
   espeak: async () => (await import("./espeak/engine.ts")).createEspeakEngine,
   flite: async () => (await import("./flite/engine.ts")).createFliteEngine,
+  sherpa_onnx: async () => (await import("./sherpa-onnx/engine.ts")).createSherpaOnnxEngine,
   llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 

@@ -208,10 +208,10 @@ export interface Engine {
    * `timeouts` stand in place of the engine's own time limits.
    */
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
-  /** The same for a model that speaks. */
-  speech?(model: string, timeouts?: TargetTimeouts): SpeechModel;
+  /** The same for a model that speaks; undefined for one that does something else. */
+  speech?(model: string, timeouts?: TargetTimeouts): SpeechModel | undefined;
   /** The same for a model that transcribes. */
-  transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel;
+  transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
   /** The models that the engine says it has; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Stops taking calls, ends its processes and connections. */

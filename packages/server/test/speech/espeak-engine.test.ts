@@ -33,7 +33,7 @@ function seconds(pieces: readonly SpeechPiece[]): number {
 
 describe("espeak-ng", { skip: hasProgram("espeak-ng") ? false : "needs espeak-ng" }, () => {
   const engine = createEspeakEngine("espeak-ng", espeakEngineSettings);
-  const model = engine.speech!("espeak-ng");
+  const model = engine.speech!("espeak-ng")!;
   const speak = (input: string, changes: Partial<SpeechCall> = {}) =>
     Array.fromAsync(model.speak(call(input, changes)));
 
@@ -92,7 +92,7 @@ describe("espeak-ng", { skip: hasProgram("espeak-ng") ? false : "needs espeak-ng
   test("a closed engine speaks no more", async () => {
     const closing = createEspeakEngine("espeak-ng", espeakEngineSettings);
     await closing.close();
-    await assert.rejects(Array.fromAsync(closing.speech!("espeak-ng").speak(call("Hi."))), { code: "overloaded" });
+    await assert.rejects(Array.fromAsync(closing.speech!("espeak-ng")!.speak(call("Hi."))), { code: "overloaded" });
   });
 });
 
@@ -109,7 +109,7 @@ describe("a speech program", () => {
       await writeFile(program, `#!/bin/sh\n${script}\n`);
       await chmod(program, 0o755);
       const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, program });
-      const speaking = Array.fromAsync(engine.speech!("espeak-ng").speak(call("Hi.")));
+      const speaking = Array.fromAsync(engine.speech!("espeak-ng")!.speak(call("Hi.")));
       await assert.rejects(speaking, { code: "upstream_failed" });
     }
     await rm(directory, { recursive: true });

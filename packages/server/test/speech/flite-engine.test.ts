@@ -16,7 +16,7 @@ const engine = createFliteEngine(
   { logger: silentLogger },
 );
 after(() => engine.close());
-const model = engine.speech!("flite");
+const model = engine.speech!("flite")!;
 
 function call(input: string, changes: Partial<SpeechCall> = {}): SpeechCall {
   const signal = new AbortController().signal;
@@ -120,7 +120,7 @@ describe("flite", () => {
       { type: "flite", workers: 1, queue_limit: 0, preload: false },
       { logger: silentLogger },
     );
-    const { speak }: SpeechModel = small.speech!("flite");
+    const { speak }: SpeechModel = small.speech!("flite")!;
     const running = speak(call("One. Two."))[Symbol.asyncIterator]();
     await running.next();
     await assert.rejects(collect(speak(call("Three."))), { code: "overloaded" });

@@ -16,7 +16,7 @@ async function engineAt(script: Script, settings: Partial<OpenAiCompatibleSettin
   const engine = createOpenAiCompatibleEngine("remote", complete, { logger: silentLogger });
   return {
     upstream,
-    speak: (input: string, changes: Partial<SpeechCall> = {}) => engine.speech!("tts-9").speak(call(input, changes)),
+    speak: (input: string, changes: Partial<SpeechCall> = {}) => engine.speech!("tts-9")!.speak(call(input, changes)),
     async [Symbol.asyncDispose]() {
       await upstream.close();
       await engine.close();

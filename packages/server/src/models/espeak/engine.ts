@@ -1,7 +1,6 @@
 /** The engine `espeak`: speech in over 100 languages by the program espeak-ng, a process for each phrase. */
 import { availableParallelism } from "node:os";
-import { joinSamples } from "../../audio/samples.ts";
-import { createTimeStretch } from "../../audio/time-stretch.ts";
+import { stretchSamples } from "../../audio/time-stretch.ts";
 import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
 import type { Engine, SpeechCall, SpeechModel, SpeechPiece, Voice } from "../model.ts";
@@ -88,13 +87,7 @@ async function speakPhrase(
   // Text in double brackets would be read as the names of sounds.
   const wav = await run({ program, operands, input: part.replaceAll("[[", "[ ["), signal });
   const { sampleRate, samples: spoken } = await readSamples(wav);
-  const samples = await stretched(spoken, sampleRate, speed / ownSpeed);
+  const samples = await stretchSamples(spoken, sampleRate, speed / ownSpeed);
   const sound = { samples, sampleRate };
   return { ...sound, marks: marks ? estimateMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
-}
-
-async function stretched(samples: Float32Array<ArrayBuffer>, sampleRate: number, speed: number) {
-  if (speed === 1) return samples;
-  const stretch = await createTimeStretch(sampleRate, speed);
-  return joinSamples([stretch.push(samples), stretch.end()]);
 }

@@ -1,0 +1,51 @@
+/**
+ * Entry of a model's own process: loads one model, does the work that comes over the IPC channel, piece by piece, and
+ * ends when the channel does, so that it never outlives the server, however that ended.
+ */
+import type { FromModel, LoadSettings, ToModel } from "../protocol.ts";
+import type { LoadedModel } from "./loaded-model.ts";
+
+let model: LoadedModel | undefined;
+
+function send(message: FromModel): void {
+  if (process.connected) process.send?.(message);
+}
+
+function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+async function load(settings: LoadSettings): Promise<void> {
+  try {
+    // Here, so that a platform without the library is a message and not the end of the process.
+    const { loadModel } = await import("./loaded-model.ts");
+    const startMs = performance.now();
+    model = loadModel(settings);
+    send({ type: "ready", loadMs: performance.now() - startMs });
+  } catch (error) {
+    send({ type: "unusable", message: messageOf(error) });
+  }
+}
+
+process.on("message", (message: ToModel) => {
+  switch (message.type) {
+    case "load":
+      void load(message.settings);
+      return;
+    case "work":
+      try {
+        if (model === undefined) throw new Error("The model is not loaded.");
+        send({ type: "done", job: message.job, result: model.run(message.work) });
+      } catch (error) {
+        send({ type: "failed", job: message.job, message: messageOf(error) });
+      }
+      return;
+    case "forget":
+      model?.forget(message.stream);
+  }
+});
+
+process.on("disconnect", () => process.exit());
+// Ctrl-C reaches the whole process group: the server finishes its streams first and then closes the channel.
+process.on("SIGINT", () => {});
+process.on("SIGTERM", () => {});

@@ -1,0 +1,41 @@
+/** What the library writes as a result: JSON, but for numbers that are none and control characters in texts. */
+import type { Recognition } from "../protocol.ts";
+
+/** The member `start_time` is that of streams: seconds from the beginning. */
+interface ResultJson {
+  readonly text?: string;
+  readonly tokens?: readonly string[];
+  readonly timestamps?: readonly number[];
+  readonly durations?: readonly number[];
+  readonly ys_log_probs?: readonly (number | null)[];
+  readonly ys_probs?: readonly (number | null)[];
+  readonly lang?: string;
+  readonly start_time?: number;
+}
+
+/** @throws SyntaxError for what is no result */
+export function readResult(json: string): Recognition & { readonly origin: number } {
+  const result = JSON.parse(repaired(json)) as ResultJson;
+  const tokens = result.tokens ?? [];
+  // Some models tell times and probabilities of other tokens than those of the text.
+  const ifOneEach = <T>(values: readonly T[] | undefined): readonly T[] =>
+    values?.length === tokens.length ? values : [];
+  return {
+    text: result.text ?? "",
+    tokens,
+    startTimes: ifOneEach(result.timestamps),
+    durations: ifOneEach(result.durations),
+    logProbabilities: ifOneEach(result.ys_log_probs ?? result.ys_probs),
+    language: result.lang ?? "",
+    origin: result.start_time ?? 0,
+  };
+}
+
+function repaired(json: string): string {
+  return (
+    json
+      // eslint-disable-next-line no-control-regex -- control characters are what is looked for
+      .replaceAll(/[\u0000-\u001F]/g, " ")
+      .replaceAll(/(?<=[[,]\s*)-?(?:nan|inf)(?=\s*[,\]])/g, "null")
+  );
+}

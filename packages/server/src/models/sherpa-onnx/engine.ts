@@ -1,0 +1,94 @@
+/** The engine `sherpa_onnx`: ONNX models that speak or transcribe, each in processes of its own. */
+import { join } from "node:path";
+import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, SpeechModel } from "../model.ts";
+import { CallSlots } from "../spoken-text/call-slots.ts";
+import { loadSettings } from "./library-settings.ts";
+import { modelKinds } from "./model-kinds.ts";
+import { ProcessPool } from "./process-pool.ts";
+import { resolveModel } from "./resolve-model.ts";
+import { createSpeechModel } from "./speech-model.ts";
+import { voicesOf } from "./voices.ts";
+
+export interface SherpaOnnxParts {
+  readonly logger: Logger;
+  /** Model folders are in its folder `models`. */
+  readonly dataDirectory: string;
+}
+
+/** Of voices whose file does not say it; only silence is made of it. */
+const usualVoiceRate = 22_050;
+
+interface RunnableModel {
+  readonly id: string;
+  readonly createdUnixMs: number;
+  readonly pool: ProcessPool;
+  readonly speech: SpeechModel | undefined;
+}
+
+/**
+ * An engine of type `sherpa_onnx`. Loads nothing until it is called, except models with `preload`.
+ * @throws AppError upstream_failed that names the files that are missing
+ */
+export async function createSherpaOnnxEngine(
+  name: string,
+  settings: SherpaOnnxEngineSettings,
+  parts: SherpaOnnxParts,
+): Promise<Engine> {
+  const models = new Map<string, RunnableModel>();
+  for (const [id, model] of Object.entries(settings.models)) models.set(id, await makeRunnable(id, model, parts));
+  for (const [id, model] of Object.entries(settings.models)) if (model.preload === true) models.get(id)?.pool.preload();
+  const find = (id: string): RunnableModel => {
+    const model = models.get(id);
+    if (model !== undefined) return model;
+    const known = [...models.keys()].map((each) => JSON.stringify(each)).join(", ");
+    throw new AppError(
+      "model_not_found",
+      `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has ${known}.`,
+      { param: "model" },
+    );
+  };
+  return {
+    name,
+    speech: (id) => find(id).speech,
+    listModels: async () =>
+      [...models.values()].map(({ id, createdUnixMs }) => ({
+        id,
+        created: Math.floor(createdUnixMs / 1000),
+        ownedBy: name,
+      })),
+    async close() {
+      await Promise.all([...models.values()].map(({ pool }) => pool.close()));
+    },
+  };
+}
+
+async function makeRunnable(
+  id: string,
+  settings: SherpaOnnxModelSettings,
+  { logger, dataDirectory }: SherpaOnnxParts,
+): Promise<RunnableModel> {
+  const resolved = await resolveModel(id, settings, join(dataDirectory, "models"));
+  const processes = settings.processes ?? 1;
+  const pool = new ProcessPool({
+    name: id,
+    settings: loadSettings(settings, resolved),
+    processes,
+    startTimeoutMs: settings.start_timeout_ms ?? 120_000,
+    idleUnloadMs: settings.idle_unload_ms,
+    logger,
+  });
+  const slots = new CallSlots(id, processes + (settings.queue_limit ?? 64));
+  const { metadata, createdUnixMs } = resolved;
+  if (modelKinds[settings.kind].task !== "speech" && settings.voices !== undefined) {
+    throw new AppError(
+      "upstream_failed",
+      `The model ${JSON.stringify(id)} cannot be used: a ${settings.kind} model has no voices.`,
+    );
+  }
+  const sampleRate = Number(metadata.get("sample_rate") ?? usualVoiceRate);
+  const speech = createSpeechModel({ pool, slots, voices: voicesOf(id, settings, metadata), sampleRate });
+  return { id, createdUnixMs, pool, speech };
+}

@@ -1,0 +1,90 @@
+/** What the server and a model's process say to each other over Node's IPC channel, typed arrays included. */
+
+/** How to load a model. */
+export interface LoadSettings {
+  readonly task: "speech" | "stretches" | "streams";
+  /** The library's own configuration. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** The kind of model whose language is set anew for each piece of work. */
+  readonly languageSetting?: "whisper";
+}
+
+/** One phrase. */
+export interface PhraseWork {
+  readonly type: "speak";
+  readonly text: string;
+  readonly speaker: number;
+  readonly speed: number;
+}
+
+/** One stretch of speech, 16 000 Hz. */
+export interface StretchWork {
+  readonly type: "transcribe";
+  readonly samples: Float32Array;
+  /** ISO 639-1; undefined: the model's own choice. */
+  readonly language: string | undefined;
+}
+
+/** The next samples of a stream, 16 000 Hz; a stream begins with its first. */
+export interface StreamWork {
+  readonly type: "listen";
+  readonly stream: number;
+  readonly samples: Float32Array;
+  /** Nothing follows. */
+  readonly last: boolean;
+  /** Silence after words that ends an utterance. */
+  readonly silenceMs: number;
+}
+
+export type Work = PhraseWork | StretchWork | StreamWork;
+
+export interface SpokenPhrase {
+  /** Empty where there was nothing that could be spoken. */
+  readonly samples: Float32Array<ArrayBuffer>;
+  readonly sampleRate: number;
+}
+
+/** What was understood; times in seconds from its beginning. */
+export interface Recognition {
+  readonly text: string;
+  readonly tokens: readonly string[];
+  /** One for each token, or none at all. */
+  readonly startTimes: readonly number[];
+  readonly durations: readonly number[];
+  /** Natural logarithms, one for each token, or none at all. */
+  readonly logProbabilities: readonly (number | null)[];
+  /** As the model calls it; empty where it tells none. */
+  readonly language: string;
+}
+
+/** What was understood of a stream since its last utterance ended. */
+export interface Heard {
+  readonly utterance: Utterance;
+  /** Whether the utterance is over, and the next one begins. */
+  readonly ended: boolean;
+}
+
+export interface Utterance extends Recognition {
+  /** Of its times, seconds from the beginning of the stream. */
+  readonly origin: number;
+}
+
+export interface WorkResults {
+  readonly speak: SpokenPhrase;
+  readonly transcribe: Recognition;
+  readonly listen: Heard;
+}
+export type ResultOf<W extends Work> = WorkResults[W["type"]];
+
+export type ToModel =
+  | { readonly type: "load"; readonly settings: LoadSettings }
+  | { readonly type: "work"; readonly job: number; readonly work: Work }
+  /** A stream that nobody listens to any more. */
+  | { readonly type: "forget"; readonly stream: number };
+
+export type FromModel =
+  | { readonly type: "ready"; readonly loadMs: number }
+  /** The model cannot be loaded. */
+  | { readonly type: "unusable"; readonly message: string }
+  | { readonly type: "done"; readonly job: number; readonly result: WorkResults[Work["type"]] }
+  | { readonly type: "failed"; readonly job: number; readonly message: string };

@@ -1,0 +1,198 @@
+/** Speech by sherpa-onnx, with the real library and a tiny voice. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
+import { awkwardTexts } from "../speech/awkward-texts.ts";
+import { modelProcesses, speechCall, startTestEngine, until, type TestEngine } from "./test-engine.ts";
+import { signSamples, tinyVoiceRate, unspeakable, writeTinyVoice, type TinyVoiceOptions } from "./tiny-voice.ts";
+
+function startVoice(options: TinyVoiceOptions = {}, settings: object = {}): Promise<TestEngine> {
+  return startTestEngine({ kind: "vits", ...settings }, (folder) => writeTinyVoice(folder, options));
+}
+
+function speak({ engine }: TestEngine, input: string, changes: Partial<SpeechCall> = {}): Promise<SpeechPiece[]> {
+  return Array.fromAsync(engine.speech!("tiny")!.speak(speechCall(input, changes)));
+}
+
+function samplesOf(pieces: readonly SpeechPiece[]): number {
+  return pieces.reduce((sum, { samples }) => sum + samples.length, 0);
+}
+
+/** How often the wave rises through zero in a second. */
+function heightOf({ samples, sampleRate }: SpeechPiece): number {
+  let rises = 0;
+  for (let index = 1; index < samples.length; index++) if (samples[index - 1]! <= 0 && samples[index]! > 0) rises++;
+  return (rises * sampleRate) / samples.length;
+}
+
+const mibs = (bytes: number): number => Math.round(bytes / 2 ** 20);
+
+describe("speech by sherpa-onnx", () => {
+  test("a text is spoken phrase by phrase, and its words are where they are heard", async () => {
+    await using voice = await startVoice();
+    const input = "Hello there. This is a somewhat longer sentence, it goes on and on.";
+    const pieces = await speak(voice, input);
+    assert.equal(pieces.length, 2);
+    const text = (piece: SpeechPiece) =>
+      input.slice(piece.sentence!.offset, piece.sentence!.offset + piece.sentence!.length);
+    assert.deepEqual(pieces.map(text), ["Hello there.", "This is a somewhat longer sentence, it goes on and on."]);
+    for (const piece of pieces) {
+      assert.equal(piece.sampleRate, tinyVoiceRate);
+      assert.equal(piece.samples.length, text(piece).length * signSamples);
+      const signMs = (signSamples / tinyVoiceRate) * 1000;
+      for (const { kind, offset, startMs } of piece.marks) {
+        if (kind !== "word") continue;
+        const trueMs = (offset - piece.sentence!.offset) * signMs;
+        assert.ok(Math.abs(startMs - trueMs) < 200, `${input.slice(offset, offset + 8)} at ${startMs}, not ${trueMs}`);
+      }
+    }
+  });
+
+  test("speed changes the length over the whole range, and the pitch stays", async () => {
+    await using voice = await startVoice();
+    const whole = await speak(voice, "aaaaaaaaaaaaaaaaaaaa");
+    for (const speed of [0.25, 0.5, 1.5, 2, 4]) {
+      const pieces = await speak(voice, "aaaaaaaaaaaaaaaaaaaa", { speed });
+      const ratio = samplesOf(whole) / samplesOf(pieces) / speed;
+      assert.ok(ratio > 0.97 && ratio < 1.03, `${speed}: ${ratio}`);
+      assert.ok(Math.abs(heightOf(pieces[0]!) / heightOf(whole[0]!) - 1) < 0.1, `${speed}: ${heightOf(pieces[0]!)}`);
+    }
+  });
+
+  test("a model's speakers are voices, under their numbers or the names that they are given", async () => {
+    await using numbered = await startVoice({ speakers: 3 });
+    const voices = await numbered.engine.speech!("tiny")!.voices(new AbortController().signal);
+    assert.deepEqual(
+      voices!.map(({ name, languages }) => [name, languages]),
+      [
+        ["0", ["en-US"]],
+        ["1", ["en-US"]],
+        ["2", ["en-US"]],
+      ],
+    );
+    const [low] = await speak(numbered, "aaaa", { voice: "0" });
+    const [high] = await speak(numbered, "aaaa", { voice: "2" });
+    assert.ok(Math.abs(heightOf(high!) / heightOf(low!) - 3) < 0.1);
+    await assert.rejects(speak(numbered, "aaaa", { voice: "3" }), { code: "invalid_request", param: "voice" });
+
+    const named = { anna: { speaker: 2, gender: "female", languages: ["de-DE"] } } as const;
+    await using configured = await startVoice({ speakers: 3 }, { voices: named });
+    assert.deepEqual(await configured.engine.speech!("tiny")!.voices(new AbortController().signal), [
+      { name: "anna", speaker: 2, gender: "female", languages: ["de-DE"] },
+    ]);
+    const [anna] = await speak(configured, "aaaa", { voice: "anna" });
+    assert.ok(Math.abs(heightOf(anna!) / heightOf(high!) - 1) < 0.01);
+    await assert.rejects(startVoice({ speakers: 2 }, { voices: named }), /"anna" is its speaker 2, but it has 2/);
+  });
+
+  test("names of speakers in the file are the voices' names, Kokoro's with language and gender", async () => {
+    await using voice = await startVoice({ speakers: 2, metadata: { speaker_names: "af_bella,zm_yunxi" } });
+    assert.deepEqual(await voice.engine.speech!("tiny")!.voices(new AbortController().signal), [
+      { name: "af_bella", speaker: 0, languages: ["en-US"], gender: "female" },
+      { name: "zm_yunxi", speaker: 1, languages: ["zh-CN"], gender: "male" },
+    ]);
+  });
+
+  test("awkward texts are spoken, and what the voice cannot say is not heard", async () => {
+    await using voice = await startVoice();
+    for (const input of ["", " ", "日本語", "…", "\u0000\uD800", ...awkwardTexts]) {
+      if (input.includes(unspeakable)) continue;
+      const pieces = await speak(voice, input);
+      assert.ok(pieces.length > 0, input);
+      for (const { offset, length } of pieces.flatMap(({ marks }) => marks)) {
+        assert.ok(length > 0 && offset >= 0 && offset + length <= input.length, input);
+      }
+    }
+    await assert.rejects(speak(voice, "Hi.", { instructions: "Sing." }), { code: "unsupported_parameter" });
+  });
+
+  test("a text at which the library dies fails its own call, and the next one is spoken by a new process", async () => {
+    await using voice = await startVoice();
+    await speak(voice, "Hi.");
+    const [before] = modelProcesses();
+    await assert.rejects(speak(voice, `All ${unspeakable} now.`), { code: "upstream_failed" });
+    assert.equal((await speak(voice, "Hi.")).length, 1);
+    assert.notEqual(modelProcesses()[0], before);
+  });
+
+  test("a process that is killed fails the running calls, and those in line are answered", async () => {
+    await using voice = await startVoice({ work: 5 });
+    await speak(voice, "Hi.");
+    const [pid] = modelProcesses();
+    const running = speak(voice, "one");
+    const waiting = speak(voice, "two");
+    process.kill(pid!, "SIGKILL");
+    await assert.rejects(running, { code: "upstream_failed" });
+    assert.equal((await waiting).length, 1);
+  });
+
+  test("a caller that leaves is let go at once, and its work does not hold up others", async () => {
+    await using voice = await startVoice({ work: 40 });
+    await speak(voice, "Hi.");
+    const [pid] = modelProcesses();
+    const leaving = new AbortController();
+    const left = speak(voice, "This takes seconds.", { signal: leaving.signal });
+    const reason = new Error("gone");
+    leaving.abort(reason);
+    await assert.rejects(left, reason);
+    // The abandoned work is not waited for: its process is ended.
+    await until(() => modelProcesses()[0] !== pid);
+  });
+
+  test("leaving the loop ends the work on the next phrase", async () => {
+    await using voice = await startVoice({ work: 4 });
+    const pieces = voice.engine.speech!("tiny")!.speak(speechCall("One. Two. Three. Four. ".repeat(500)));
+    let count = 0;
+    for await (const piece of pieces) {
+      assert.ok(piece.samples.length > 0);
+      if (++count === 2) break;
+    }
+    assert.equal((await speak(voice, "Hi.")).length, 1);
+  });
+
+  test("beyond processes and queue_limit a call is refused", async () => {
+    await using voice = await startVoice({ work: 5 }, { queue_limit: 1 });
+    const taken = [speak(voice, "one"), speak(voice, "two")];
+    await assert.rejects(speak(voice, "three"), { code: "overloaded" });
+    assert.equal((await Promise.all(taken)).length, 2);
+    assert.equal((await speak(voice, "three")).length, 1);
+  });
+
+  test("several processes work at the same time", async () => {
+    await using voice = await startVoice({ work: 5 }, { processes: 2 });
+    await Promise.all([speak(voice, "one"), speak(voice, "two"), speak(voice, "three")]);
+    assert.equal(modelProcesses().length, 2);
+  });
+
+  test("an idle model gives its memory back, and is loaded again", async () => {
+    await using voice = await startVoice({}, { idle_unload_ms: 50 });
+    await speak(voice, "Hi.");
+    await until(() => modelProcesses().length === 0);
+    assert.equal((await speak(voice, "Hi.")).length, 1);
+  });
+
+  test("a long text takes no more memory than a short one", async () => {
+    await using voice = await startVoice();
+    const model = voice.engine.speech!("tiny")!;
+    let seconds = 0;
+    let most = 0;
+    const before = process.memoryUsage().rss;
+    for await (const piece of model.speak(speechCall("It is a long way to go from here. ".repeat(1_000)))) {
+      seconds += piece.samples.length / piece.sampleRate;
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }
+    assert.ok(seconds > 1_000, `${seconds} s`);
+    assert.ok(most < 100 * 2 ** 20, `${mibs(most)} MiB more`);
+  });
+
+  test("after closing nothing runs, and calls are refused", async () => {
+    const voice = await startVoice({ work: 100 });
+    const running = speak(voice, "This takes a while.");
+    await until(() => modelProcesses().length === 1);
+    const refused = assert.rejects(running, { code: "overloaded" });
+    await voice[Symbol.asyncDispose]();
+    await refused;
+    assert.deepEqual(modelProcesses(), []);
+    await assert.rejects(speak(voice, "Hi."), { code: "overloaded" });
+  });
+});

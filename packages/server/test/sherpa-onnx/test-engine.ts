@@ -1,0 +1,71 @@
+/** A real engine on models that a test has written. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { SherpaOnnxModelSettings } from "../../src/config/engines/sherpa-onnx.ts";
+import { silentLogger, type Logger } from "../../src/logger.ts";
+import type { Engine, SpeechCall } from "../../src/models/model.ts";
+import { createSherpaOnnxEngine } from "../../src/models/sherpa-onnx/engine.ts";
+
+export interface TestEngine extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly folder: string;
+}
+
+type Settings = Partial<SherpaOnnxModelSettings> & Pick<SherpaOnnxModelSettings, "kind">;
+
+/** Starts an engine with the model `tiny`, whose files `write` puts into a folder. */
+export async function startTestEngine(
+  settings: Settings,
+  write: (folder: string) => Promise<void>,
+  logger: Logger = silentLogger,
+): Promise<TestEngine> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-sherpa-"));
+  const folder = join(dataDirectory, "models", "tiny");
+  const remove = () => rm(dataDirectory, { recursive: true, force: true });
+  try {
+    await write(folder);
+    const model = { folder: "tiny", files: {}, threads: 1, ...settings };
+    const engine = await createSherpaOnnxEngine(
+      "local",
+      { type: "sherpa_onnx", models: { tiny: model } },
+      { logger, dataDirectory },
+    );
+    const close = async () => {
+      await engine.close();
+      await remove();
+    };
+    return { engine, folder, [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+export function speechCall(input: string, changes: Partial<SpeechCall> = {}): SpeechCall {
+  return {
+    input,
+    voice: "tiny",
+    language: undefined,
+    instructions: undefined,
+    speed: 1,
+    marks: true,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** Processes of models that this process started. */
+export function modelProcesses(): number[] {
+  const lines = execFileSync("ps", ["-eo", "pid=,ppid=,stat=,args="], { encoding: "utf8" }).split("\n");
+  return lines
+    .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s.*sherpa-onnx\/child\/main/.exec(line))
+    .filter((match) => match !== null && Number(match[2]) === process.pid && !match[3]!.startsWith("Z"))
+    .map((match) => Number(match![1]));
+}
+
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await delay(20);
+}
