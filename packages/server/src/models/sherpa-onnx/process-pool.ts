@@ -5,6 +5,8 @@
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { FailurePauses } from "./failure-pauses.ts";
+import { JobQueue, type Job } from "./job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
 
@@ -19,19 +21,12 @@ export interface ProcessPoolOptions {
   readonly logger: Logger;
 }
 
-interface Job {
-  readonly work: Work;
-  readonly resolve: (result: never) => void;
-  readonly reject: (error: unknown) => void;
-  cancelled: boolean;
-}
-
 /** A process and what it is for just now. */
 interface Place {
   readonly process: ModelProcess;
   job: Job | undefined;
   /** Work of streams that live in this process. */
-  readonly streamJobs: Job[];
+  readonly streamJobs: JobQueue;
   streams: number;
 }
 
@@ -44,21 +39,17 @@ export interface ModelStream {
 
 /** Abandoned work is let finish for at least this long. */
 const shortestGraceMs = 50;
-const firstPauseMs = 500;
-const longestPauseMs = 30_000;
 
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   readonly #places = new Set<Place>();
-  readonly #firstJobs: Job[] = [];
-  readonly #laterJobs: Job[] = [];
+  readonly #jobs = new JobQueue();
   /** Streams that wait for a process. */
   readonly #streamsWaiting: { resolve(place: Place): void; reject(error: unknown): void }[] = [];
   readonly #starts = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #streams = 0;
-  #failures = 0;
-  #notBefore = 0;
+  readonly #pauses = new FailurePauses();
   #idleTimer: NodeJS.Timeout | undefined;
   #pauseTimer: NodeJS.Timeout | undefined;
 
@@ -71,7 +62,7 @@ export class ProcessPool {
    * @throws AppError upstream_failed, upstream_timeout or overloaded; the signal's reason when it aborts
    */
   async run<W extends Work>(work: W, { first, signal }: { first: boolean; signal: AbortSignal }): Promise<ResultOf<W>> {
-    return this.#enqueue(work, first ? this.#firstJobs : this.#laterJobs, signal);
+    return this.#enqueue(work, { queue: this.#jobs, first, signal });
   }
 
   /** A stream in the process that has the fewest. Failures are those of `run`. */
@@ -82,7 +73,10 @@ export class ProcessPool {
     return {
       listen: (work, listening) => {
         if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has ended.");
-        return this.#enqueue({ type: "listen", stream, ...work }, place.streamJobs, listening);
+        return this.#enqueue(
+          { type: "listen", stream, ...work },
+          { queue: place.streamJobs, first: false, signal: listening },
+        );
       },
       close: () => {
         place.streams--;
@@ -102,10 +96,11 @@ export class ProcessPool {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#pauseTimer);
     const error = this.#shuttingDown();
-    const running = [...this.#places].flatMap(({ job, streamJobs }) =>
-      job === undefined ? streamJobs : [job, ...streamJobs],
-    );
-    for (const job of [...this.#takeWaiting(), ...running]) job.reject(error);
+    this.#jobs.rejectAll(error);
+    for (const { job, streamJobs } of this.#places) {
+      job?.reject(error);
+      streamJobs.rejectAll(error);
+    }
     for (const waiting of this.#streamsWaiting.splice(0)) waiting.reject(error);
     await Promise.all(this.#starts);
     await this.#stopAll();
@@ -114,21 +109,24 @@ export class ProcessPool {
   #admit(signal: AbortSignal): void {
     if (this.#closing.signal.aborted) throw this.#shuttingDown();
     signal.throwIfAborted();
-    const pauseMs = this.#pauseMs;
+    const { count, leftMs: pauseMs } = this.#pauses;
     if (pauseMs > 0 && this.#places.size === 0) {
       throw new AppError(
         "overloaded",
-        `The model ${JSON.stringify(this.#options.name)} failed ${this.#failures} times and is started again in a moment.`,
+        `The model ${JSON.stringify(this.#options.name)} failed ${count} times and is started again in a moment.`,
         { retryAfterMs: pauseMs },
       );
     }
     clearTimeout(this.#idleTimer);
   }
 
-  async #enqueue<W extends Work>(work: W, queue: Job[], signal: AbortSignal): Promise<ResultOf<W>> {
+  async #enqueue<W extends Work>(
+    work: W,
+    { queue, first, signal }: { queue: JobQueue; first: boolean; signal: AbortSignal },
+  ): Promise<ResultOf<W>> {
     this.#admit(signal);
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<W>>();
-    const job: Job = { work, resolve, reject, cancelled: false };
+    const job: Job = { work, first, resolve, reject, cancelled: false };
     const onAbort = (): void => {
       this.#cancel(job);
       reject(signal.reason);
@@ -165,13 +163,13 @@ export class ProcessPool {
   #assign(): void {
     for (const place of this.#places) {
       if (place.job !== undefined || !place.process.isRunning) continue;
-      const job = nextOf(place.streamJobs) ?? nextOf(this.#firstJobs) ?? nextOf(this.#laterJobs);
+      const job = place.streamJobs.next() ?? this.#jobs.next();
       if (job !== undefined) void this.#work(place, job);
     }
     this.#assignStreams();
-    const waiting = this.#firstJobs.length + this.#laterJobs.length + this.#streamsWaiting.length;
+    const waiting = this.#jobs.length + this.#streamsWaiting.length;
     if (waiting <= this.#starts.size || this.#closing.signal.aborted || !this.#hasRoom) return;
-    if (this.#pauseMs <= 0) this.#start();
+    if (this.#pauses.leftMs <= 0) this.#start();
     else if (this.#places.size + this.#starts.size === 0) this.#assignLater();
   }
 
@@ -181,7 +179,7 @@ export class ProcessPool {
       const [place] = [...this.#places]
         .filter(({ process }) => process.isRunning)
         .sort((a, b) => a.streams - b.streams);
-      const anotherComes = this.#starts.size > 0 || (this.#hasRoom && this.#pauseMs <= 0);
+      const anotherComes = this.#starts.size > 0 || (this.#hasRoom && this.#pauses.leftMs <= 0);
       if (place === undefined || (place.streams > 0 && anotherComes)) return;
       place.streams++;
       this.#streamsWaiting.shift()!.resolve(place);
@@ -191,23 +189,18 @@ export class ProcessPool {
   /** What was in line when the process died waits for the next one. */
   #assignLater(): void {
     clearTimeout(this.#pauseTimer);
-    this.#pauseTimer = setTimeout(() => this.#assign(), this.#pauseMs + 1);
+    this.#pauseTimer = setTimeout(() => this.#assign(), this.#pauses.leftMs + 1);
   }
 
   get #hasRoom(): boolean {
     return this.#places.size + this.#starts.size < this.#options.processes;
   }
 
-  /** How long a model that fails again and again is left alone. */
-  get #pauseMs(): number {
-    return this.#notBefore - Date.now();
-  }
-
   async #work(place: Place, job: Job): Promise<void> {
     place.job = job;
     try {
       job.resolve((await place.process.run(job.work)) as never);
-      this.#failures = 0;
+      this.#pauses.succeed();
     } catch (error) {
       job.reject(error);
       if (!job.cancelled) this.#options.logger.warn({ model: this.#options.name, error }, "A model failed");
@@ -248,32 +241,25 @@ export class ProcessPool {
     } catch (error) {
       if (signal.aborted) return;
       logger.error({ model: name, error }, "A model cannot be loaded");
-      this.#countFailure();
+      this.#pauses.fail();
       if (this.#places.size > 0) return;
-      for (const waiting of [...this.#takeWaiting(), ...this.#streamsWaiting.splice(0)]) waiting.reject(error);
+      this.#jobs.rejectAll(error);
+      for (const waiting of this.#streamsWaiting.splice(0)) waiting.reject(error);
     }
   }
 
   #add(process: ModelProcess): void {
     const { name, logger } = this.#options;
-    const place: Place = { process, job: undefined, streamJobs: [], streams: 0 };
+    const place: Place = { process, job: undefined, streamJobs: new JobQueue(), streams: 0 };
     this.#places.add(place);
     logger.info({ model: name, pid: process.pid, load_ms: Math.round(process.loadMs) }, "Model loaded");
     void process.ended.then(() => {
       const died = this.#places.delete(place);
-      const error = new AppError("upstream_failed", "The model's process has ended.");
-      for (const job of place.streamJobs.splice(0)) job.reject(error);
-      if (died && !this.#closing.signal.aborted) this.#countFailure();
+      place.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has ended."));
+      if (died && !this.#closing.signal.aborted) this.#pauses.fail();
       this.#assign();
     });
     this.#watchIdle();
-  }
-
-  #countFailure(): void {
-    this.#failures++;
-    // The first time it is tried again at once.
-    if (this.#failures > 1)
-      this.#notBefore = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** (this.#failures - 2));
   }
 
   #watchIdle(): void {
@@ -288,7 +274,7 @@ export class ProcessPool {
   }
 
   get #isBusy(): boolean {
-    const waiting = this.#firstJobs.length + this.#laterJobs.length + this.#streamsWaiting.length;
+    const waiting = this.#jobs.length + this.#streamsWaiting.length;
     return waiting > 0 || [...this.#places].some(({ job, streams }) => job !== undefined || streams > 0);
   }
 
@@ -298,20 +284,9 @@ export class ProcessPool {
     await Promise.all(processes.map(({ ended }) => ended));
   }
 
-  #takeWaiting(): Job[] {
-    return [...this.#firstJobs.splice(0), ...this.#laterJobs.splice(0)];
-  }
-
   #shuttingDown(): AppError {
     return new AppError("overloaded", `The model ${JSON.stringify(this.#options.name)} is shutting down.`, {
       retryAfterMs: 1_000,
     });
-  }
-}
-
-function nextOf(queue: Job[]): Job | undefined {
-  for (;;) {
-    const job = queue.shift();
-    if (job === undefined || !job.cancelled) return job;
   }
 }
