@@ -19,19 +19,30 @@ function header(name: string): Uint8Array {
 
 /** A block being written: fill `columns`, call `endRow` after each row, take `finish()` at the end. */
 export class BlockWriter<Definition extends Columns> {
+  readonly table: TableDefinition<Definition>;
   readonly columns: ColumnWriters<Definition>;
-  readonly #table: TableDefinition<Definition>;
   readonly #writers: readonly ColumnWriter[];
   rowCount = 0;
 
   constructor(table: TableDefinition<Definition>) {
-    this.#table = table;
+    this.table = table;
     const writers = Object.entries(table.columns).map(([name, column]): [string, ColumnWriter] => [
       name,
       column.type.makeWriter() as ColumnWriter,
     ]);
     this.#writers = writers.map(([, writer]) => writer);
     this.columns = Object.fromEntries(writers) as ColumnWriters<Definition>;
+  }
+
+  /** Bytes of memory that the columns hold. */
+  get capacity(): number {
+    return this.#writers.reduce((sum, writer) => sum + writer.capacity, 0);
+  }
+
+  /** Forgets all rows and keeps the memory for others. */
+  clear(): void {
+    this.rowCount = 0;
+    for (const writer of this.#writers) writer.clear();
   }
 
   /** Ends a row; columns that it did not write get their default. */
@@ -46,7 +57,7 @@ export class BlockWriter<Definition extends Columns> {
    */
   finish(): Buffer {
     const start = Buffer.allocUnsafe(12);
-    const names = Object.entries(this.#table.columns);
+    const names = Object.entries(this.table.columns);
     const parts: Uint8Array[] = [
       start.subarray(0, writeVarint(start, writeVarint(start, 0, names.length), this.rowCount)),
     ];
@@ -58,5 +69,31 @@ export class BlockWriter<Definition extends Columns> {
       parts.push(header(name), header(column.type.wire), ...writer.parts());
     }
     return Buffer.concat(parts);
+  }
+}
+
+/** Blocks of a table whose memory is kept, and the largest that is. */
+const idleBlocks = 4;
+const idleBytes = 2_097_152;
+
+/** Lends blocks, so that the memory of some forty columns is not made and collected for every request. */
+export class BlockPool {
+  readonly #idle = new Map<TableDefinition, BlockWriter<Columns>[]>();
+
+  /** An empty block. */
+  take<Definition extends Columns>(table: TableDefinition<Definition>): BlockWriter<Definition> {
+    // Under a table stand blocks of that table alone.
+    const idle = this.#idle.get(table)?.pop() as BlockWriter<Definition> | undefined;
+    return idle ?? new BlockWriter(table);
+  }
+
+  /** Takes back a block that nobody uses any more. */
+  give(block: BlockWriter<Columns>): void {
+    if (block.capacity > idleBytes) return;
+    let idle = this.#idle.get(block.table);
+    if (idle === undefined) this.#idle.set(block.table, (idle = []));
+    if (idle.length >= idleBlocks) return;
+    block.clear();
+    idle.push(block);
   }
 }

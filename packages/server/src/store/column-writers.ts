@@ -49,8 +49,12 @@ class GrowingBytes {
 /** What every column writer can do. `count` is how many values it holds. */
 export interface ColumnWriter {
   readonly count: number;
+  /** Bytes of memory that it holds, written or not. */
+  readonly capacity: number;
   /** Adds the type's default: zero, empty text, an empty list or map. */
   addDefault(): void;
+  /** Forgets all values and keeps the memory. */
+  clear(): void;
   /** The encoded parts, in order. */
   parts(): Uint8Array[];
 }
@@ -109,6 +113,15 @@ export class FixedColumn implements ColumnWriter {
     const bytes = this.#next();
     const { buffer, length } = bytes;
     for (let index = length - this.#width; index < length; index += 1) buffer[index] = 0;
+  }
+
+  get capacity(): number {
+    return this.#bytes.buffer.length;
+  }
+
+  clear(): void {
+    this.#bytes.length = 0;
+    this.count = 0;
   }
 
   parts(): Uint8Array[] {
@@ -186,6 +199,15 @@ export class StringColumn implements ColumnWriter {
     this.count += 1;
   }
 
+  get capacity(): number {
+    return this.#bytes.buffer.length;
+  }
+
+  clear(): void {
+    this.#bytes.length = 0;
+    this.count = 0;
+  }
+
   parts(): Uint8Array[] {
     return [this.#bytes.written()];
   }
@@ -208,6 +230,16 @@ export class MapColumn implements ColumnWriter {
 
   addDefault(): void {
     this.end();
+  }
+
+  get capacity(): number {
+    return this.#offsets.capacity + this.keys.capacity + this.values.capacity;
+  }
+
+  clear(): void {
+    this.#offsets.clear();
+    this.keys.clear();
+    this.values.clear();
   }
 
   parts(): Uint8Array[] {
@@ -235,6 +267,15 @@ export class ArrayColumn<Item extends ColumnWriter> implements ColumnWriter {
 
   addDefault(): void {
     this.end();
+  }
+
+  get capacity(): number {
+    return this.#offsets.capacity + this.items.capacity;
+  }
+
+  clear(): void {
+    this.#offsets.clear();
+    this.items.clear();
   }
 
   parts(): Uint8Array[] {

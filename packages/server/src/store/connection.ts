@@ -7,6 +7,7 @@ import { pipeline, type Readable } from "node:stream";
 import { createZstdDecompress, constants, zstdCompress } from "node:zlib";
 import { promisify } from "node:util";
 import { Pool } from "undici";
+import { spoolFileParameter, withSpoolFile } from "./embedded/spool-file.ts";
 import { StoreError } from "./store-error.ts";
 
 const compress = promisify(zstdCompress);
@@ -20,6 +21,8 @@ export interface ConnectionOptions {
   readonly password?: string | undefined;
   readonly database: string;
   readonly compression: boolean;
+  /** The folder by which the embedded store takes rows, in place of requests' bodies. */
+  readonly spoolDirectory?: string | undefined;
   readonly maximumConnections: number;
 }
 
@@ -28,8 +31,8 @@ export type Settings = Readonly<Record<string, string | number>>;
 export interface InsertRequest {
   readonly table: string;
   readonly columns: readonly string[];
-  /** Blocks of the Native format. */
-  readonly body: Uint8Array;
+  /** Of the Native format. */
+  readonly blocks: readonly Uint8Array[];
   readonly settings: Settings;
   readonly signal: AbortSignal;
 }
@@ -96,6 +99,7 @@ function toStoreError(error: unknown, signal: AbortSignal): StoreError {
 
 /** Opens no socket until it is used. */
 export function createConnection(options: ConnectionOptions): Connection {
+  const { spoolDirectory } = options;
   const { origin, pathname } = new URL(options.url);
   const pool = new Pool(origin, {
     connections: options.maximumConnections,
@@ -147,10 +151,18 @@ export function createConnection(options: ConnectionOptions): Connection {
     command(text, signal) {
       return readAll({ path: `/?${search(common)}`, method: "POST", body: text, signal });
     },
-    async insert({ table, columns, body, settings, signal }) {
+    async insert({ table, columns, blocks, settings, signal }) {
       const query = `INSERT INTO ${table} (${columns.join(", ")}) FORMAT Native`;
+      const parameters = { ...common, ...settings, query };
+      if (spoolDirectory !== undefined) {
+        await withSpoolFile(spoolDirectory, blocks, (name) =>
+          readAll({ path: `/?${search({ ...parameters, [spoolFileParameter]: name })}`, method: "POST", signal }),
+        );
+        return;
+      }
+      const body = Buffer.concat(blocks);
       const answer = await readAll({
-        path: `/?${search({ ...common, ...settings, query })}`,
+        path: `/?${search(parameters)}`,
         method: "POST",
         body: options.compression ? await compress(body, compressionLevel) : body,
         headers: options.compression ? { "content-encoding": "zstd" } : {},

@@ -46,7 +46,7 @@ class ScriptedInserts {
   }
 
   get bodies(): string[] {
-    return this.groups.map(({ body }) => Buffer.from(body).toString());
+    return this.groups.map(({ blocks }) => Buffer.concat(blocks).toString());
   }
 }
 

@@ -12,7 +12,7 @@ import type { Batch, WriteReport } from "./store.ts";
 
 export interface Group {
   readonly table: TableName;
-  readonly body: Uint8Array;
+  readonly blocks: readonly Uint8Array[];
   /** The same when the group is sent again, so that the store drops what it has already. */
   readonly token: string;
   readonly signal: AbortSignal;
@@ -216,14 +216,14 @@ export class InsertQueue {
   /** Tries again while the failure may pass and somebody waits. @throws StoreError the last failure */
   async #insertUntil(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
     const token = randomUUID();
-    const body = group.length === 1 ? group[0]!.batch.block : Buffer.concat(group.map(({ batch }) => batch.block));
+    const blocks = group.map(({ batch }) => batch.block);
     const deadlineMs = Math.max(...group.map((waiting) => waiting.deadlineMs));
     for (let tries = 0; ; tries += 1) {
       const leftMs = Math.max(1, Math.ceil(deadlineMs - performance.now()));
       const signal = AbortSignal.any([AbortSignal.timeout(leftMs), this.#ending.signal]);
       try {
         await this.#options.whenReady(signal);
-        await this.#options.insert({ table, body, token, signal });
+        await this.#options.insert({ table, blocks, token, signal });
         return;
       } catch (error) {
         if (isRefusal(error) || signal.aborted) throw error;

@@ -31,6 +31,8 @@ const insertSettings: Settings = {
   max_partitions_per_insert_block: maximumDays,
   // Sent again after a failure between the rows and the trace index, the index still gets its part.
   deduplicate_blocks_in_dependent_materialized_views: 1,
+  // Doubles inside an insert go when parts merge, like all others, rather than by a merge of the insert with itself.
+  optimize_on_insert: 0,
 };
 const clusterInsertSettings: Settings = { distributed_foreground_insert: 1 };
 const readSettings: Settings = { do_not_merge_across_partitions_select_final: 1 };
@@ -58,10 +60,11 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
   await mkdir(directory, { recursive: true, mode: 0o700 });
   await chmod(directory, 0o700);
   const socketPath = await socketPathFor(directory);
+  const spoolDirectory = join(directory, "spool");
   const engine = superviseEngine({
     settings: {
       dataDirectory: join(directory, "clickhouse"),
-      spoolDirectory: join(directory, "spool"),
+      spoolDirectory,
       socketPath,
       memoryBytes: settings.embedded_memory_bytes,
     },
@@ -75,6 +78,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       socketPath,
       database: "default",
       compression: false,
+      spoolDirectory,
       maximumConnections,
     }),
     layout: { cluster: undefined },
@@ -97,11 +101,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const known = new KnownIdentities(Date.now);
   const extra = layout.cluster === undefined ? {} : clusterInsertSettings;
   const queue = new InsertQueue({
-    insert: ({ table, body, token, signal }) =>
+    insert: ({ table, blocks, token, signal }) =>
       connection.insert({
         table,
         columns: Object.keys(tables[table].columns),
-        body,
+        blocks,
         settings: { ...insertSettings, ...extra, insert_deduplication_token: token },
         signal,
       }),

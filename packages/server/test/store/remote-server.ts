@@ -7,9 +7,11 @@ import { rm } from "node:fs/promises";
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 import { startEngineProcess } from "../../src/store/embedded/engine-process.ts";
+import { spoolFileParameter, withSpoolFile } from "../../src/store/embedded/spool-file.ts";
 import { temporaryDirectory } from "./test-store.ts";
 
 export interface RemoteServer extends AsyncDisposable {
@@ -25,13 +27,27 @@ export const remotePassword = "a password of the test";
 export async function startRemoteServer(): Promise<RemoteServer> {
   const directory = await temporaryDirectory();
   const socketPath = join(directory, "s.sock");
+  const spoolDirectory = join(directory, "spool");
   const engine = await startEngineProcess({
     dataDirectory: join(directory, "data"),
-    spoolDirectory: join(directory, "spool"),
+    spoolDirectory,
     socketPath,
     memoryBytes: 1_000_000_000,
   });
   const compressed = { requests: 0, answers: 0 };
+  const forwardTo = async (method: string, path: string, body: Buffer): Promise<IncomingMessage> => {
+    const upstream = forward({ socketPath, method, path });
+    const answered = once(upstream, "response") as Promise<[IncomingMessage]>;
+    upstream.end(body);
+    return (await answered)[0];
+  };
+  /** A real server takes rows in the body; the engine's process takes them in a file. */
+  const ask = (method: string, path: string, body: Buffer): Promise<IncomingMessage> =>
+    new URLSearchParams(path.slice(2)).has("query")
+      ? withSpoolFile(spoolDirectory, [body], (name) =>
+          forwardTo(method, `${path}&${spoolFileParameter}=${name}`, Buffer.alloc(0)),
+        )
+      : forwardTo(method, path, body);
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     if (remote.down || incoming.headers["x-clickhouse-key"] !== remotePassword) {
       incoming.resume();
@@ -39,14 +55,10 @@ export async function startRemoteServer(): Promise<RemoteServer> {
       outgoing.writeHead(remote.down ? 503 : 403, code).end("Code: 516. (AUTHENTICATION_FAILED)");
       return;
     }
-    const upstream = forward({ socketPath, method: incoming.method, path: incoming.url });
-    const answered = once(upstream, "response") as Promise<[IncomingMessage]>;
-    answered.catch(() => {});
-    if (incoming.headers["content-encoding"] === "zstd") {
-      compressed.requests += 1;
-      await pipeline(incoming, createZstdDecompress(), upstream);
-    } else await pipeline(incoming, upstream);
-    const [answer] = await answered;
+    const isCompressed = incoming.headers["content-encoding"] === "zstd";
+    if (isCompressed) compressed.requests += 1;
+    const body = await buffer(isCompressed ? incoming.pipe(createZstdDecompress()) : incoming);
+    const answer = await ask(incoming.method ?? "GET", incoming.url ?? "/", body);
     const code = answer.headers["x-clickhouse-exception-code"];
     const headers = code === undefined ? {} : { "x-clickhouse-exception-code": code };
     if (incoming.headers["accept-encoding"] === "zstd") {

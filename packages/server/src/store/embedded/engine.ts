@@ -5,8 +5,10 @@
  * docs/adr/0091-embedded-engine.md has the list.
  */
 import { randomUUID } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import type { ChdbResult } from "chdb";
 import { StoreError } from "../store-error.ts";
+import { engineConfiguration } from "./engine-config.ts";
 
 type Library = typeof import("chdb");
 type Session = InstanceType<Library["Session"]>;
@@ -14,6 +16,8 @@ type Session = InstanceType<Library["Session"]>;
 export interface EngineOptions {
   readonly library: Library;
   readonly dataDirectory: string;
+  /** Written by us at each start. */
+  readonly configurationFile: string;
   readonly memoryBytes: number;
 }
 
@@ -80,13 +84,18 @@ function toStoreError(error: unknown): StoreError {
 }
 
 /** @throws StoreError when the data directory cannot be opened, for example because another process has it */
-export async function openEngine({ library, dataDirectory, memoryBytes }: EngineOptions): Promise<Engine> {
+export async function openEngine(options: EngineOptions): Promise<Engine> {
+  const { library, dataDirectory, configurationFile, memoryBytes } = options;
+  await writeFile(configurationFile, engineConfiguration(), { mode: 0o600 });
   const connectionArgs = [
+    `--config-file=${configurationFile}`,
     `--max_server_memory_usage=${memoryBytes}`,
     "--mark_cache_size=67108864",
     "--primary_index_cache_size=67108864",
     "--uncompressed_cache_size=0",
     "--background_pool_size=2",
+    // Merging yields to inserts and queries, and so to bigger merges.
+    "--os_threads_nice_value_merge_mutate=5",
   ];
   let first: Session;
   try {

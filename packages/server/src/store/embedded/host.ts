@@ -1,18 +1,16 @@
 /**
  * The embedded engine on a Unix socket, with the part of ClickHouse's HTTP interface that connection.ts uses:
- * `/ping`, statements in the body, rows in the body of `?query=INSERT … FORMAT Native`, settings and `param_…` in the URL.
+ * `/ping`, statements in the body, `?query=INSERT … FORMAT Native` with the name of a file of rows, settings and `param_…`
+ * in the URL.
  */
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { createWriteStream } from "node:fs";
 import { chmod, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { type TableName, tables } from "../schema.ts";
 import { organizationParameterName } from "../statement.ts";
 import { StoreError } from "../store-error.ts";
 import type { Engine } from "./engine.ts";
+import { findSpoolFile, spoolFileParameter } from "./spool-file.ts";
 
 export interface HostOptions {
   readonly engine: Engine;
@@ -41,6 +39,7 @@ interface InsertStatement {
 /** Settings of the HTTP interface rather than of statements. */
 const interfaceSettings: ReadonlySet<string> = new Set([
   "query",
+  spoolFileParameter,
   "database",
   "default_format",
   "enable_http_compression",
@@ -56,27 +55,11 @@ function selectFromFile(table: TableName, path: string): string {
   return `SELECT * FROM file(${quote(path)}, 'Native', ${quote(columns.join(", "))})`;
 }
 
-/** Rows wait in a file, beside the data: the engine reads binary formats from files alone. */
-async function insertRows(options: HostOptions, request: IncomingMessage, insert: InsertStatement): Promise<void> {
+async function insertRows(options: HostOptions, fileName: string, insert: InsertStatement): Promise<void> {
   const { into, table, settings, signal } = insert;
-  const path = join(options.spoolDirectory, randomUUID());
-  const output = createWriteStream(path, { mode: 0o600 });
-  try {
-    await pipeline(request, output, { signal }).catch((error: unknown) => {
-      // A full disk here is what a full disk is in the engine.
-      throw new StoreError("The rows cannot be taken.", { code: 243, cause: error });
-    });
-    const text = `${into} ${selectFromFile(table, path)}`;
-    const statement = {
-      text,
-      settings: withThreads(settings, output.bytesWritten),
-      format: "Null",
-      lane: "own",
-    } as const;
-    await options.engine.run(statement, signal);
-  } finally {
-    await rm(path, { force: true });
-  }
+  const { path, bytes } = await findSpoolFile(options.spoolDirectory, fileName);
+  const text = `${into} ${selectFromFile(table, path)}`;
+  await options.engine.run({ text, settings: withThreads(settings, bytes), format: "Null", lane: "own" }, signal);
 }
 
 /** Few rows are quicker without threads between them, which are started for each statement. */
@@ -109,7 +92,8 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
     if (into === undefined || !Object.hasOwn(tables, table)) {
       throw new StoreError("Only inserts into the tables of telemetry may stand in the URL.", { code: 62 });
     }
-    await insertRows(options, request, { into, table: table as TableName, settings, signal });
+    const fileName = url.searchParams.get(spoolFileParameter) ?? "";
+    await insertRows(options, fileName, { into, table: table as TableName, settings, signal });
     return Buffer.alloc(0);
   }
   const text = await readStatement(request);

@@ -29,7 +29,7 @@ async function start(settings: EngineSettings): Promise<void> {
   if (library === undefined) return;
   try {
     await mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
-    engine = await openEngine({ library, ...settings });
+    engine = await openEngine({ library, configurationFile: `${settings.dataDirectory}.xml`, ...settings });
     // The data directory is ours alone now. What lies there was on its way when an earlier process ended: it was not acknowledged.
     await rm(settings.spoolDirectory, { recursive: true, force: true });
     await mkdir(settings.spoolDirectory, { recursive: true, mode: 0o700 });

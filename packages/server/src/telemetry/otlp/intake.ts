@@ -1,5 +1,5 @@
 /** What becomes of one request: the rows for each table, and the records that were rejected, with the reasons. */
-import { BlockWriter } from "../../store/block.ts";
+import { BlockPool, type BlockWriter } from "../../store/block.ts";
 import type { TableName } from "../../store/schema.ts";
 import type { Batch, Store } from "../../store/store.ts";
 import type { Columns, TableDefinition } from "../../store/table-definition.ts";
@@ -11,6 +11,8 @@ const rowsPerBlock = 4096;
 const maximumReasons = 8;
 
 type AnyBlock = BlockWriter<Columns>;
+
+const pool = new BlockPool();
 
 export class Intake {
   readonly organizationId: string;
@@ -39,7 +41,7 @@ export class Intake {
     const open = this.#open.get(name);
     if (open !== undefined && open.rowCount < rowsPerBlock) return open as unknown as BlockWriter<Definition>;
     if (open !== undefined) this.#close(name, open);
-    const block = new BlockWriter(table);
+    const block = pool.take(table);
     this.#open.set(name, block);
     return block;
   }
@@ -92,5 +94,6 @@ export class Intake {
       rowCount: block.rowCount,
       identities: identities === undefined ? undefined : [...identities],
     });
+    pool.give(block);
   }
 }

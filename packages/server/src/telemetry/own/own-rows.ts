@@ -12,7 +12,8 @@ import {
   spanDetails,
   spans,
 } from "../../store/schema.ts";
-import type { Batch } from "../../store/store.ts";
+import type { Batch, Store } from "../../store/store.ts";
+import type { Columns } from "../../store/table-definition.ts";
 import { errorType, genAi } from "./attribute-names.ts";
 import { spanKinds, type AttributeValue, type Attributes, type OwnLog, type OwnSpan } from "./own-records.ts";
 
@@ -38,27 +39,15 @@ export interface OwnGroup {
 const statusError = 2;
 const severityNumbers = { warning: 13, error: 17 } as const;
 
-/** Encodes the rows of an organization's projects. @param isKnown whether the store has a resource or scope already */
-export function toBatches(
-  organizationId: string,
-  groups: readonly OwnGroup[],
-  identity: OwnIdentity,
-  isKnown: (table: "resources" | "scopes", hash: bigint) => boolean,
-): Batch[] {
-  const rows = new OwnRows(organizationId, identity);
-  for (const group of groups) rows.add(group, isKnown);
-  return rows.finish();
-}
-
 /** A block of any table. */
-interface FinishedBlock {
-  readonly rowCount: number;
-  finish(): Buffer;
-}
+type AnyBlock = Pick<BlockWriter<Columns>, "rowCount" | "finish">;
 
-class OwnRows {
+/** The rows of one organization, until `finish`. */
+export class OwnRows {
   readonly #organization: string;
   readonly #identity: OwnIdentity;
+  /** Knows which resources and scopes need not be written again. */
+  readonly #store: Pick<Store, "isKnown">;
   readonly #spans = new BlockWriter(spans);
   readonly #details = new BlockWriter(spanDetails);
   readonly #logs = new BlockWriter(logs);
@@ -67,12 +56,14 @@ class OwnRows {
   readonly #resourceHashes: bigint[] = [];
   readonly #scopeHashes: bigint[] = [];
 
-  constructor(organization: string, identity: OwnIdentity) {
+  constructor(organization: string, identity: OwnIdentity, store: Pick<Store, "isKnown">) {
     this.#organization = organization;
     this.#identity = identity;
+    this.#store = store;
   }
 
-  add(group: OwnGroup, isKnown: (table: "resources" | "scopes", hash: bigint) => boolean): void {
+  /** Adds a project's records. */
+  add(group: OwnGroup): void {
     const { version, instanceId } = this.#identity;
     const resource = {
       "service.name": serviceName,
@@ -84,11 +75,11 @@ class OwnRows {
     const days = String(group.retentionDays);
     const resourceId = hashOf({ ...resource, days });
     const scopeId = hashOf({ scope: scopeName, version, days });
-    if (!this.#resourceHashes.includes(resourceId) && !isKnown("resources", resourceId)) {
+    if (!this.#resourceHashes.includes(resourceId) && !this.#isKnown("resources", resourceId)) {
       this.#resourceHashes.push(resourceId);
       this.#writeResource(resource, resourceId, group.retentionDays);
     }
-    if (!this.#scopeHashes.includes(scopeId) && !isKnown("scopes", scopeId)) {
+    if (!this.#scopeHashes.includes(scopeId) && !this.#isKnown("scopes", scopeId)) {
       this.#scopeHashes.push(scopeId);
       this.#writeScope(scopeId, group.retentionDays);
     }
@@ -98,10 +89,12 @@ class OwnRows {
 
   /** What describes comes first: whoever sees a record can then see what it refers to. */
   finish(): Batch[] {
-    const batch = (table: Batch["table"], block: FinishedBlock, identities?: readonly bigint[]): Batch[] =>
-      block.rowCount === 0
+    const batch = (table: Batch["table"], block: AnyBlock, identities?: readonly bigint[]): Batch[] => {
+      const { rowCount } = block;
+      return rowCount === 0
         ? []
-        : [{ organizationId: this.#organization, table, block: block.finish(), rowCount: block.rowCount, identities }];
+        : [{ organizationId: this.#organization, table, block: block.finish(), rowCount, identities }];
+    };
     return [
       ...batch("resources", this.#resources, this.#resourceHashes),
       ...batch("scopes", this.#scopes, this.#scopeHashes),
@@ -109,6 +102,10 @@ class OwnRows {
       ...batch("spans", this.#spans),
       ...batch("logs", this.#logs),
     ];
+  }
+
+  #isKnown(table: "resources" | "scopes", hash: bigint): boolean {
+    return this.#store.isKnown(table, this.#organization, hash);
   }
 
   #writeResource(attributes: Attributes, resourceId: bigint, days: number): void {

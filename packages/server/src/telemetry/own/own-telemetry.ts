@@ -3,6 +3,7 @@
  * store, beside OTLP. Nothing here can fail a call or hold one up: records wait in a bounded queue, a full queue drops,
  * and what the store does not take is dropped too; both are counted.
  */
+import { setImmediate } from "node:timers/promises";
 import type { Logger } from "../../logger.ts";
 import type { Store } from "../../store/store.ts";
 import type { ProjectSettings, Scope } from "../../tenant.ts";
@@ -14,7 +15,7 @@ import {
 } from "./audio-records.ts";
 import type { CallRecords, ObservedCall, ProviderOf } from "./call-records.ts";
 import { toChatRecords, type ObservedChat } from "./chat-records.ts";
-import { toBatches, type OwnGroup, type OwnIdentity } from "./own-rows.ts";
+import { OwnRows, type OwnGroup, type OwnIdentity } from "./own-rows.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
 
@@ -45,10 +46,13 @@ export interface OwnTelemetry {
 const maximumCalls = 8192;
 /** Characters of prompts, answers and other content that may wait; calls beyond it are recorded without them. */
 const maximumCharacters = 33_554_432;
-/** How long records are gathered, so that an insert has many. */
-const gatherMs = 200;
-/** As many calls are encoded without a pause for others. */
-const sliceCalls = 256;
+/** How long records are gathered: an insert costs about as much whether it has one row or a thousand. */
+const gatherMs = { few: 200, many: 1000 };
+/** So many calls at a time are many; nobody looks for each of them then. */
+const manyCalls = 64;
+/** As many calls go into one insert, and as many are encoded without a pause for others. */
+const insertCalls = 2048;
+const sliceCalls = 128;
 
 /** For a server that keeps no telemetry. */
 export const noOwnTelemetry: OwnTelemetry = {
@@ -73,13 +77,14 @@ export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
   let closing = false;
+  let wereMany = false;
 
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
-      const slice = waiting.slice(0, sliceCalls);
-      waiting = waiting.slice(sliceCalls);
-      for (const each of slice) characters -= each.characters;
-      const kept = await write(slice, parts);
+      const calls = waiting.slice(0, insertCalls);
+      waiting = waiting.slice(insertCalls);
+      for (const each of calls) characters -= each.characters;
+      const kept = await write(calls, parts);
       if (kept || !closing || waiting.length === 0) continue;
       // The end of the server waits for no store that does not answer.
       parts.onDrop(waiting.length, "store");
@@ -88,13 +93,14 @@ export function createOwnTelemetry(parts: OwnTelemetryParts): OwnTelemetry {
   };
   const start = (): void => {
     timer = undefined;
+    wereMany = waiting.length >= manyCalls;
     writing ??= flush().finally(() => {
       writing = undefined;
       if (waiting.length > 0) schedule();
     });
   };
   const schedule = (): void => {
-    timer ??= setTimeout(start, gatherMs);
+    timer ??= setTimeout(start, wereMany ? gatherMs.many : gatherMs.few);
   };
 
   /** `toRecords` is given the call with its content, or without where too much of it waits. */
@@ -197,11 +203,15 @@ async function writeOrganization(
   const { store, identity, logger } = parts;
   let reason: DropReason = "fault";
   try {
-    const byProject = Map.groupBy(calls, ({ scope }) => scope.projectName);
-    const groups = await Promise.all([...byProject.values()].map((each) => toGroup(each, parts)));
-    const batches = toBatches(organizationId, groups, identity, (table, hash) =>
-      store.isKnown(table, organizationId, hash),
-    );
+    const rows = new OwnRows(organizationId, identity, store);
+    for (const each of Map.groupBy(calls, ({ scope }) => scope.projectName).values()) {
+      const settings = await parts.settingsOf(each[0]!.scope);
+      for (let from = 0; from < each.length; from += sliceCalls) {
+        if (from > 0) await setImmediate();
+        rows.add(toGroup(each.slice(from, from + sliceCalls), settings));
+      }
+    }
+    const batches = rows.finish();
     reason = "store";
     await Promise.all(batches.map((batch) => store.append(batch)));
     return true;
@@ -212,8 +222,8 @@ async function writeOrganization(
   }
 }
 
-async function toGroup(calls: readonly Waiting[], parts: OwnTelemetryParts): Promise<OwnGroup> {
-  const settings = await parts.settingsOf(calls[0]!.scope);
+/** Of one project. */
+function toGroup(calls: readonly Waiting[], settings: ProjectSettings): OwnGroup {
   const records = calls.map((call) => call.toRecords(settings.record_content));
   return {
     project: calls[0]!.scope.projectName,

@@ -1,0 +1,58 @@
+/**
+ * Rows on their way into the embedded engine, which reads binary formats from files alone: the server writes a file beside
+ * the data, and the engine's process is told its name. It is gone before the disk sees it.
+ */
+import { randomUUID } from "node:crypto";
+import { open, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { StoreError } from "../store-error.ts";
+
+/** In the URL of an insert: the file's name in the spool directory. */
+export const spoolFileParameter = "spool_file";
+const namePattern = /^[0-9a-f-]{36}$/;
+
+/**
+ * Does the work with a file that holds the blocks, and removes it.
+ * @throws StoreError when the file cannot be written
+ */
+export async function withSpoolFile<Result>(
+  directory: string,
+  blocks: readonly Uint8Array[],
+  work: (name: string) => Promise<Result>,
+): Promise<Result> {
+  const name = randomUUID();
+  const path = join(directory, name);
+  try {
+    await write(path, blocks);
+    return await work(name);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function write(path: string, blocks: readonly Uint8Array[]): Promise<void> {
+  const bytes = blocks.reduce((sum, { length }) => sum + length, 0);
+  try {
+    await using file = await open(path, "wx", 0o600);
+    const { bytesWritten } = await file.writev(blocks);
+    if (bytesWritten < bytes) throw new Error(`Of ${bytes} bytes ${bytesWritten} were written.`);
+  } catch (error) {
+    // A full disk here is what a full disk is in the engine.
+    throw new StoreError("The rows cannot be put before the store.", { code: 243, cause: error });
+  }
+}
+
+/**
+ * Where the file of that name is, and its size.
+ * @throws StoreError for anything but a file of `withSpoolFile`; to be tried again when the file has gone, because the
+ *   engine began anew
+ */
+export async function findSpoolFile(directory: string, name: string): Promise<{ path: string; bytes: number }> {
+  if (!namePattern.test(name)) throw new StoreError("That is no name of a file with rows.", { code: 62 });
+  const path = join(directory, name);
+  try {
+    return { path, bytes: (await stat(path)).size };
+  } catch (error) {
+    throw new StoreError("The file with the rows is not there.", { code: 76, cause: error });
+  }
+}
