@@ -1,17 +1,23 @@
 /** The engine `espeak` with the real program, where it is installed. */
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
+import { silentLogger } from "../../src/logger.ts";
 import { createEspeakEngine } from "../../src/models/espeak/engine.ts";
+import { createPackageVariant, hasPackage } from "../../src/models/espeak/package.ts";
 import { parseVoices } from "../../src/models/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
 import { Turns } from "../../src/models/spoken-text/turns.ts";
 import { espeakEngineSettings } from "./engine-settings.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 import { hasProgram } from "./decoders.ts";
+
+const parts = { logger: silentLogger };
+const programSettings = { ...espeakEngineSettings, variant: "program" as const };
 
 function call(input: string, changes: Partial<SpeechCall> = {}): SpeechCall {
   const signal = new AbortController().signal;
@@ -31,74 +37,147 @@ function seconds(pieces: readonly SpeechPiece[]): number {
   return pieces.reduce((sum, { samples, sampleRate }) => sum + samples.length / sampleRate, 0);
 }
 
-describe("espeak-ng", { skip: hasProgram("espeak-ng") ? false : "needs espeak-ng" }, () => {
-  const engine = createEspeakEngine("espeak-ng", espeakEngineSettings);
-  const model = engine.speech!("espeak-ng")!;
-  const speak = (input: string, changes: Partial<SpeechCall> = {}) =>
-    Array.fromAsync(model.speak(call(input, changes)));
+for (const [variant, skip] of [
+  ["program", hasProgram("espeak-ng") ? false : "needs espeak-ng"],
+  ["package", hasPackage() ? false : "needs the package of espeak-ng"],
+] as const) {
+  describe(`espeak-ng as a ${variant}`, { skip }, () => {
+    const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant }, parts);
+    after(() => engine.close());
+    const model = engine.speech!("espeak-ng")!;
+    const speak = (input: string, changes: Partial<SpeechCall> = {}) =>
+      Array.fromAsync(model.speak(call(input, changes)));
 
-  test("has many voices of many languages, American English first", async () => {
-    const voices = (await model.voices(new AbortController().signal))!;
-    assert.equal(voices[0]!.name, "en-us");
-    for (const language of ["fr-FR", "de", "es", "it", "pt-BR"]) {
-      assert.ok(
-        voices.some(({ languages }) => languages.includes(language)),
-        language,
-      );
-    }
-  });
+    test("has many voices of many languages, American English first", async () => {
+      const voices = (await model.voices(new AbortController().signal))!;
+      assert.equal(voices[0]!.name, "en-us");
+      for (const language of ["fr-FR", "de", "es", "it", "pt-BR"]) {
+        assert.ok(
+          voices.some(({ languages }) => languages.includes(language)),
+          language,
+        );
+      }
+    });
 
-  test("speaks other languages, and words stand where they are written", async () => {
-    const text = "Bonjour le monde, ça va bien ?";
-    const pieces = await speak(text, { voice: "fr-fr+f3" });
-    assert.ok(seconds(pieces) > 1 && seconds(pieces) < 5);
-    assert.ok(pieces[0]!.samples.some((sample) => Math.abs(sample) > 0.1));
-    const words = pieces.flatMap(({ marks }) => marks).map(({ offset, length }) => text.slice(offset, offset + length));
-    assert.deepEqual(words, ["Bonjour", "le", "monde", ",", "ça", "va", "bien", "?"]);
-  });
+    test("speaks other languages, and words stand where they are written", async () => {
+      const text = "Bonjour le monde, ça va bien ?";
+      const pieces = await speak(text, { voice: "fr-fr+f3" });
+      assert.ok(seconds(pieces) > 1 && seconds(pieces) < 5);
+      assert.ok(pieces[0]!.samples.some((sample) => Math.abs(sample) > 0.1));
+      const words = pieces
+        .flatMap(({ marks }) => marks)
+        .map(({ offset, length }) => text.slice(offset, offset + length));
+      assert.deepEqual(words, ["Bonjour", "le", "monde", ",", "ça", "va", "bien", "?"]);
+    });
 
-  test("speed changes the length over the whole range", async () => {
-    const text = "One two three four five six seven eight nine ten";
-    const normal = seconds(await speak(text));
-    for (const speed of [0.25, 0.5, 2, 4]) {
-      const ratio = (seconds(await speak(text, { speed })) * speed) / normal;
-      assert.ok(ratio > 0.75 && ratio < 1.3, `speed ${speed}: ${ratio}`);
-    }
-  });
+    test("speed changes the length over the whole range", async () => {
+      const text = "One two three four five six seven eight nine ten";
+      const normal = seconds(await speak(text));
+      for (const speed of [0.25, 0.5, 2, 4]) {
+        const ratio = (seconds(await speak(text, { speed })) * speed) / normal;
+        assert.ok(ratio > 0.75 && ratio < 1.3, `speed ${speed}: ${ratio}`);
+      }
+    });
 
-  test("awkward texts are spoken, never obeyed, and their marks are in order", async () => {
-    for (const text of [...awkwardTexts, "[[h@'loU]] -v fr --help $(ls)"]) {
-      let offset = 0;
-      for (const { marks, samples, sampleRate } of await speak(text, { speed: 2 })) {
-        for (const mark of marks) {
-          assert.ok(mark.offset >= offset && mark.length > 0, text);
-          assert.ok(mark.startMs + mark.durationMs <= (samples.length / sampleRate) * 1000 + 1, text);
-          offset = mark.offset + mark.length;
+    test("awkward texts are spoken, never obeyed, and their marks are in order", async () => {
+      for (const text of [...awkwardTexts, "[[h@'loU]] -v fr --help $(ls)"]) {
+        let offset = 0;
+        for (const { marks, samples, sampleRate } of await speak(text, { speed: 2 })) {
+          for (const mark of marks) {
+            assert.ok(mark.offset >= offset && mark.length > 0, text);
+            assert.ok(mark.startMs + mark.durationMs <= (samples.length / sampleRate) * 1000 + 1, text);
+            offset = mark.offset + mark.length;
+          }
         }
       }
+    });
+
+    test("an abort kills the process and is the call's error", async () => {
+      const controller = new AbortController();
+      const reason = new AppError("client_closed", "gone");
+      const long = model.speak(call("All work and no play. ".repeat(500), { signal: controller.signal, speed: 0.25 }));
+      const run = async (): Promise<void> => {
+        for await (const _ of long) controller.abort(reason);
+      };
+      await assert.rejects(run(), (error) => error === reason);
+    });
+
+    test("a closed engine speaks no more", async () => {
+      const closing = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant }, parts);
+      await closing.close();
+      await assert.rejects(Array.fromAsync(closing.speech!("espeak-ng")!.speak(call("Hi."))), { code: "overloaded" });
+    });
+  });
+}
+
+/** The processes of the package that this process started. */
+function childrenThatSpeak(): number[] {
+  const { stdout } = spawnSync("ps", ["--ppid", String(process.pid), "-o", "pid=,args="], { encoding: "utf8" });
+  const rows = stdout.split("\n").filter((row) => row.includes("package-process"));
+  return rows.map((row) => Number.parseInt(row, 10));
+}
+
+describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not installed" }, () => {
+  const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant: "package" }, parts);
+
+  test("speaks where no program is installed", async () => {
+    const settings = { ...espeakEngineSettings, program: "no-such-program" };
+    const other = createEspeakEngine("espeak-ng", settings, parts);
+    const [piece] = await Array.fromAsync(other.speech!("espeak-ng")!.speak(call("Guten Tag.", { voice: "de" })));
+    assert.ok(seconds([piece!]) > 0.4);
+    await other.close();
+  });
+
+  test("has a voice behind every name", async () => {
+    const model = engine.speech!("espeak-ng")!;
+    for (const { name } of (await model.voices(new AbortController().signal))!.filter((_, index) => index % 9 === 0)) {
+      assert.ok(seconds(await Array.fromAsync(model.speak(call("1", { voice: name })))) > 0.05, name);
     }
+    await assert.rejects(Array.fromAsync(model.speak(call("1", { voice: "nobody" }))), { code: "invalid_request" });
   });
 
-  test("an abort kills the process and is the call's error", async () => {
-    const controller = new AbortController();
-    const reason = new AppError("client_closed", "gone");
-    const long = model.speak(call("All work and no play. ".repeat(500), { signal: controller.signal, speed: 0.25 }));
-    const run = async (): Promise<void> => {
-      for await (const _ of long) controller.abort(reason);
-    };
-    await assert.rejects(run(), (error) => error === reason);
+  test("tells when words are spoken: loud within them, silent in the pause of a comma, whatever the speed", async () => {
+    const text = "😀 Cost $3.50, out of it, gone.";
+    for (const speed of [0.4, 1, 3]) {
+      const input = call(text, { speed });
+      const [piece] = await Array.fromAsync(engine.speech!("espeak-ng")!.speak(input));
+      const { marks, samples, sampleRate } = piece!;
+      const loudness = (startMs: number, durationMs: number): number => {
+        const [from, to] = [startMs, startMs + durationMs].map((ms) => Math.round((ms / 1000) * sampleRate));
+        const part = samples.subarray(from, to);
+        return Math.sqrt(part.reduce((sum, sample) => sum + sample * sample, 0) / part.length);
+      };
+      const words = marks.map(({ offset, length }) => text.slice(offset, offset + length));
+      assert.deepEqual(words, ["😀", "Cost", "$3.50", ",", "out", "of", "it", ",", "gone", "."]);
+      const within = marks.filter(({ kind }) => kind === "word").map((mark) => loudness(mark.startMs, mark.durationMs));
+      const pauses = marks
+        .filter((_, index) => words[index] === ",")
+        .map((mark) => loudness(mark.startMs, mark.durationMs));
+      assert.ok(Math.min(...within) > 2 * Math.max(...pauses), `${within.join()} against ${pauses.join()}`);
+    }
+    await engine.close();
   });
 
-  test("a closed engine speaks no more", async () => {
-    const closing = createEspeakEngine("espeak-ng", espeakEngineSettings);
-    await closing.close();
-    await assert.rejects(Array.fromAsync(closing.speech!("espeak-ng")!.speak(call("Hi."))), { code: "overloaded" });
+  test("that dies of a phrase fails one call and is replaced", async () => {
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (_: unknown, message: string) => warnings.push(message) };
+    const variant = createPackageVariant({ processes: 1, logger });
+    const phrase = { text: "One.", voice: "en-us", wordsPerMinute: 175, first: true };
+    const { signal } = new AbortController();
+    assert.ok((await variant.speak({ ...phrase, signal })).samples.length > 1000);
+    const long = variant.speak({ ...phrase, text: "All work and no play. ".repeat(2_000), signal });
+    for (const pid of childrenThatSpeak()) process.kill(pid, "SIGKILL");
+    await assert.rejects(long, { code: "upstream_failed" });
+    assert.ok((await variant.speak({ ...phrase, signal })).samples.length > 1000);
+    assert.deepEqual(warnings, ["A process of espeak-ng ended while it spoke"]);
+    await variant.close();
+    await assert.rejects(variant.speak({ ...phrase, signal }), { code: "overloaded" });
   });
 });
 
 describe("a speech program", () => {
   test("that is not there is said to be", async () => {
-    const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, program: "no-such-program" });
+    const engine = createEspeakEngine("espeak-ng", { ...programSettings, program: "no-such-program" }, parts);
     await assert.rejects(engine.listModels(new AbortController().signal), { code: "overloaded" });
   });
 
@@ -108,7 +187,7 @@ describe("a speech program", () => {
       const program = join(directory, "speech");
       await writeFile(program, `#!/bin/sh\n${script}\n`);
       await chmod(program, 0o755);
-      const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, program });
+      const engine = createEspeakEngine("espeak-ng", { ...programSettings, program }, parts);
       const speaking = Array.fromAsync(engine.speech!("espeak-ng")!.speak(call("Hi.")));
       await assert.rejects(speaking, { code: "upstream_failed" });
     }

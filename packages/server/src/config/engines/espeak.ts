@@ -1,19 +1,25 @@
-/** Settings of an engine of type `espeak`: over 100 languages by the program espeak-ng on this machine. */
+/** Settings of an engine of type `espeak`: over 100 languages by espeak-ng on this machine. */
 import { Type, type Static } from "typebox";
 
 export const espeakEngine = Type.Object(
   {
-    type: Type.Literal("espeak", { description: "The program espeak-ng, where it is installed." }),
+    type: Type.Literal("espeak", { description: "espeak-ng, as a program or as an npm package." }),
     program: Type.String({
       minLength: 1,
       default: "espeak-ng",
       description: "The program: a name that is looked for in PATH, or a path.",
     }),
+    variant: Type.Optional(
+      Type.Union([Type.Literal("program"), Type.Literal("package")], {
+        description:
+          "Which espeak-ng speaks: the installed `program`, or the npm `package`, which tells exact word times. Absent: the program where it is installed, else the package.",
+      }),
+    ),
     processes: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 256,
-        description: "Processes that speak at one time, one a phrase. Absent: one for each core, at most 8.",
+        description: "Processes that speak at one time. Absent: one for each core, at most 8.",
       }),
     ),
     queue_limit: Type.Integer({

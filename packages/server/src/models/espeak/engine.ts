@@ -1,43 +1,47 @@
-/** The engine `espeak`: speech in over 100 languages by the program espeak-ng, a process for each phrase. */
+/**
+ * The engine `espeak`: speech in over 100 languages by espeak-ng, by the installed program or the npm package, and in
+ * processes of its own either way.
+ */
 import { availableParallelism } from "node:os";
 import { stretchSamples } from "../../audio/time-stretch.ts";
 import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
-import type { Engine, SpeechCall, SpeechModel, SpeechPiece, Voice } from "../model.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece } from "../model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
+import { toMarks } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { toReadable } from "../spoken-text/sentences.ts";
 import { speakPhrases } from "../spoken-text/speak-phrases.ts";
-import { Turns } from "../spoken-text/turns.ts";
-import { readSamples, run } from "./program.ts";
-import { parseVoices } from "./voices.ts";
+import { createPackageVariant, hasPackage } from "./package.ts";
+import { createProgramVariant } from "./program.ts";
+import { placeWords } from "./place-words.ts";
+import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
 
 const modelId = "espeak-ng";
 const phraseLengths = { longest: 300, longestFirst: 80 };
-/** Words a minute of speed 1, and the speed below which the program does not become slower. */
+/** Words a minute of speed 1, and the speeds beyond which espeak-ng does not become slower or faster by itself. */
 const wordsPerMinute = 175;
-const slowestSpeed = 0.5;
+const ownSpeeds = { slowest: 0.5, fastest: 2.5 };
 const programRate = 22_050;
 
-export function createEspeakEngine(name: string, settings: EspeakEngineSettings): Engine {
+export function createEspeakEngine(
+  name: string,
+  settings: EspeakEngineSettings,
+  { logger }: { logger: Logger },
+): Engine {
   const processes = settings.processes ?? Math.min(availableParallelism(), 8);
   const slots = new CallSlots(name, processes + settings.queue_limit);
-  const turns = new Turns(processes);
   const closing = new AbortController();
-  let known: Voice[] | undefined;
-  const voices = async (signal: AbortSignal): Promise<readonly Voice[]> => {
-    const { program } = settings;
-    known ??= parseVoices((await run({ program, operands: ["--voices"], input: "", signal })).toString());
-    return known;
-  };
+  const variant = createVariant(settings, { processes, logger });
   const model: SpeechModel = {
     givesMarks: true,
-    voices,
+    voices: async (signal) => (await variant(signal)).voices(signal),
     async *speak(call) {
       using _slot = slots.take();
       const signal = AbortSignal.any([call.signal, closing.signal]);
-      yield* speak({ ...call, signal }, { program: settings.program, turns });
+      yield* speak({ ...call, signal }, await variant(signal));
     },
   };
   return {
@@ -51,43 +55,92 @@ export function createEspeakEngine(name: string, settings: EspeakEngineSettings)
       );
     },
     async listModels(signal) {
-      await voices(signal);
+      await model.voices(signal);
       return [{ id: modelId, created: 0, ownedBy: name }];
     },
     async close() {
       closing.abort(new AppError("overloaded", "The speech engine is shutting down."));
+      await (await variant.known()?.catch(() => undefined))?.close();
     },
   };
 }
 
-interface Parts {
-  readonly program: string;
-  readonly turns: Turns;
+/** The program where it is installed, else the package; looked for when the first call needs it. */
+function createVariant(
+  { program, variant }: EspeakEngineSettings,
+  { processes, logger }: { processes: number; logger: Logger },
+) {
+  let found: Promise<EspeakVariant> | undefined;
+  const find = async (signal: AbortSignal): Promise<EspeakVariant> => {
+    const ofProgram = createProgramVariant({ program, processes });
+    if (variant === "program" || (variant === undefined && !hasPackage())) return ofProgram;
+    const ofPackage = createPackageVariant({ processes, logger });
+    if (variant === "package") return ofPackage;
+    return ofProgram.voices(signal).then(
+      () => ofProgram,
+      (error: unknown) => {
+        signal.throwIfAborted();
+        logger.debug({ error }, "espeak-ng is not installed as a program; its package speaks");
+        return ofPackage;
+      },
+    );
+  };
+  const choose = (signal: AbortSignal): Promise<EspeakVariant> => {
+    found ??= find(signal).catch((error: unknown) => {
+      found = undefined;
+      throw error;
+    });
+    return found;
+  };
+  return Object.assign(choose, { known: () => found });
 }
 
-function speak(call: SpeechCall, { program, turns }: Parts): AsyncGenerator<SpeechPiece, void, undefined> {
+function speak(call: SpeechCall, variant: EspeakVariant): AsyncGenerator<SpeechPiece, void, undefined> {
   const readable = toReadable(call.input);
   const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
   return speakPhrases(call, phrases, {
     sampleRate: programRate,
-    speakPhrase: (phrase, { signal }) =>
-      turns.run(signal, () => speakPhrase(readable, phrase, { program, call: { ...call, signal } })),
+    speakPhrase: (phrase, { first, signal }) =>
+      speakPhrase(readable, phrase, { variant, first, call: { ...call, signal } }),
   });
 }
 
 async function speakPhrase(
   readable: string,
   phrase: Phrase,
-  { program, call }: { readonly program: string; readonly call: SpeechCall },
+  { variant, first, call }: { variant: EspeakVariant; first: boolean; call: SpeechCall },
 ): Promise<SpeechPiece> {
   const { voice, speed, signal, marks } = call;
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
-  const ownSpeed = Math.max(speed, slowestSpeed);
-  const operands = ["-v", voice, "-s", String(Math.round(wordsPerMinute * ownSpeed)), "--stdin", "-b", "1", "--stdout"];
-  // Text in double brackets would be read as the names of sounds.
-  const wav = await run({ program, operands, input: part.replaceAll("[[", "[ ["), signal });
-  const { sampleRate, samples: spoken } = await readSamples(wav);
-  const samples = await stretchSamples(spoken, sampleRate, speed / ownSpeed);
-  const sound = { samples, sampleRate };
-  return { ...sound, marks: marks ? estimateMarks(part, phrase.offset, sound) : [], sentence: phrase.sentence };
+  const ownSpeed = Math.min(Math.max(speed, ownSpeeds.slowest), ownSpeeds.fastest);
+  const spoken = await variant.speak({
+    text: harmless(part),
+    voice,
+    wordsPerMinute: Math.round(wordsPerMinute * ownSpeed),
+    first,
+    signal,
+  });
+  const { sampleRate } = spoken;
+  const slower = ownSpeed / speed;
+  const samples = await stretchSamples(spoken.samples, sampleRate, 1 / slower);
+  const sound = { samples, sampleRate, words: spoken.words, slower };
+  return { sampleRate, samples, marks: marks ? marksOf(part, phrase.offset, sound) : [], sentence: phrase.sentence };
+}
+
+/**
+ * The text without what espeak-ng would obey, position by position: in double brackets stand names of sounds, the
+ * package reads SSML and its entities.
+ */
+function harmless(text: string): string {
+  return text
+    .replaceAll("[[", " [")
+    .replaceAll(/[<>]/g, " ")
+    .replaceAll(/&(?=[#\w]+;)/g, " ");
+}
+
+function marksOf(part: string, offset: number, sound: EspeakSpeech & { slower: number }): SpeechMark[] {
+  const { words = [], slower } = sound;
+  if (words.length === 0) return estimateMarks(part, offset, sound);
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return toMarks({ text: part, source }, placeWords(part, words, slower / 1_000));
 }

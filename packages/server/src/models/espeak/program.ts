@@ -6,6 +6,10 @@ import { spawn } from "node:child_process";
 import { joinSamples } from "../../audio/samples.ts";
 import { readWav } from "../../audio/wav-reader.ts";
 import { AppError } from "../../errors.ts";
+import type { Voice } from "../model.ts";
+import { Turns } from "../spoken-text/turns.ts";
+import type { EspeakVariant } from "./variant.ts";
+import { parseVoices } from "./voices.ts";
 
 interface Run {
   readonly program: string;
@@ -17,11 +21,28 @@ interface Run {
 /** Longest time for one phrase. */
 const longestMs = 60_000;
 
+export function createProgramVariant({ program, processes }: { program: string; processes: number }): EspeakVariant {
+  const turns = new Turns(processes);
+  let known: Voice[] | undefined;
+  return {
+    async voices(signal) {
+      known ??= parseVoices((await run({ program, operands: ["--voices"], input: "", signal })).toString());
+      return known;
+    },
+    async speak({ text, voice, wordsPerMinute, signal }) {
+      const operands = ["-v", voice, "-s", String(wordsPerMinute), "--stdin", "-b", "1", "--stdout"];
+      const wav = await turns.run(signal, () => run({ program, operands, input: text, signal }));
+      return { ...(await readSamples(wav)), words: undefined };
+    },
+    close: async () => {},
+  };
+}
+
 /**
  * What the program writes to standard output.
  * @throws AppError overloaded when the program is not there, upstream_failed, upstream_timeout, the signal's reason
  */
-export async function run({ program, operands, input, signal }: Run): Promise<Buffer> {
+async function run({ program, operands, input, signal }: Run): Promise<Buffer> {
   signal.throwIfAborted();
   const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMs)]);
   const child = spawn(program, operands, { stdio: ["pipe", "pipe", "pipe"], signal: limit, killSignal: "SIGKILL" });
@@ -50,7 +71,7 @@ export async function run({ program, operands, input, signal }: Run): Promise<Bu
 }
 
 /** The samples of a WAV file. @throws AppError upstream_failed for anything else */
-export async function readSamples(wav: Buffer): Promise<{ sampleRate: number; samples: Float32Array<ArrayBuffer> }> {
+async function readSamples(wav: Buffer): Promise<{ sampleRate: number; samples: Float32Array<ArrayBuffer> }> {
   try {
     const { sampleRate, samples } = await readWav(onePiece(wav));
     return { sampleRate, samples: joinSamples(await Array.fromAsync(samples)) };

@@ -11,8 +11,10 @@ export interface Sound {
   readonly sampleRate: number;
 }
 
-interface Weighed {
+export interface WeighedWord {
   readonly text: string;
+  /** Where it begins in the phrase. */
+  readonly from: number;
   readonly weight: number;
   /** Of the pause after it. */
   readonly pause: number;
@@ -28,7 +30,7 @@ export function estimateMarks(phrase: string, offset: number, sound: Sound): Spe
 }
 
 function estimateTokens(phrase: string, speech: Sound): SpokenToken[] {
-  const words = [...weigh(phrase)];
+  const words = weighedWords(phrase);
   const total = words.reduce(
     (sum, { weight, pause }, index) => sum + weight + (index < words.length - 1 ? pause : 0),
     0,
@@ -58,12 +60,20 @@ function heard(samples: Float32Array): { from: number; to: number } {
 const wordPause = 0.3;
 const signPause = 4;
 
-function* weigh(phrase: string): Generator<Weighed, void, undefined> {
-  for (const [chunk] of phrase.matchAll(/\S+/g)) {
+/** The words of a phrase, and how long each is to say in comparison. */
+export function weighedWords(phrase: string): WeighedWord[] {
+  return [...weigh(phrase)];
+}
+
+function* weigh(phrase: string): Generator<WeighedWord, void, undefined> {
+  for (const { 0: chunk, index: start } of phrase.matchAll(/\S+/g)) {
     const words = wordsIn(chunk);
+    let from = start;
     const lastPause = /[,;:.!?…—–、。]["'”’)\]]*$/.test(chunk) ? signPause : wordPause;
     for (const [index, text] of words.entries()) {
-      yield { text, weight: weightOf(text), pause: index === words.length - 1 ? lastPause : wordPause };
+      from = phrase.indexOf(text, from);
+      yield { text, from, weight: weightOf(text), pause: index === words.length - 1 ? lastPause : wordPause };
+      from += text.length;
     }
   }
 }

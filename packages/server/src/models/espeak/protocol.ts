@@ -1,0 +1,35 @@
+/**
+ * What the server and a process of the package espeak-ng say to each other, over pipes: the server writes lines of
+ * JSON, the process answers each with a line of JSON and, after a phrase, its samples.
+ */
+import type { PackageVoice } from "./voices.ts";
+
+/** One phrase to speak. A process gets the next one when it has answered. */
+export interface EspeakPhrase {
+  readonly text: string;
+  /** As espeak-ng names it, with its variant: `roa/fr+f3`. */
+  readonly voice: string;
+  readonly wordsPerMinute: number;
+}
+
+/** A word as espeak-ng found it. */
+export interface EspeakWord {
+  /** Where it begins, in code points from 0. */
+  readonly position: number;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** The first line that a process writes. */
+export interface EspeakReady {
+  readonly type: "ready";
+  readonly voices: readonly PackageVoice[];
+}
+
+/** `bytes` of samples follow the line, 16 bits little-endian. */
+export interface EspeakSpoken {
+  readonly type: "spoken";
+  readonly sampleRate: number;
+  readonly bytes: number;
+  readonly words: readonly EspeakWord[];
+}

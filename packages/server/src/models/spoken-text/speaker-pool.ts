@@ -1,0 +1,195 @@
+/**
+ * Speakers, such as worker threads and processes, that speak one phrase at a time: started when there is work, replaced
+ * when they die or when a cancelled phrase keeps one busy. Phrases wait in line; a call has at most two of them, so
+ * that calls take turns phrase by phrase. The first phrase of a call goes before the later ones of others, so that
+ * every caller hears something soon, but a crowd of new calls does not silence those that are being heard.
+ */
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+
+/** Something that speaks phrases and may die of one. */
+export interface Speaker<Phrase, Spoken> {
+  /** Called again when the last phrase is spoken. Need not settle when the speaker ends. */
+  speak(phrase: Phrase): Promise<Spoken>;
+  /** Resolves when it is gone, with the reason where one is known. */
+  readonly ended: Promise<unknown>;
+  /** Ends it at once; resolves when it is gone. */
+  end(): Promise<unknown>;
+}
+
+export interface SpeakerPoolOptions<Phrase, Spoken> {
+  /** Most speakers. */
+  readonly most: number;
+  /** What a speaker is, for the log. */
+  readonly what: string;
+  readonly logger: Logger;
+  /** Resolves when the speaker is ready. */
+  start(): Promise<Speaker<Phrase, Spoken>>;
+}
+
+export interface SpeakerPool<Phrase, Spoken> {
+  /**
+   * @param job.first whether it is the first phrase of its call
+   * @throws AppError upstream_failed when the speaker dies, the signal's reason when it aborts
+   */
+  speak(phrase: Phrase, job: { readonly first: boolean; readonly signal: AbortSignal }): Promise<Spoken>;
+  /** Starts one speaker before it is needed. */
+  warm(): void;
+  close(): Promise<void>;
+}
+
+interface Job<Phrase, Spoken> {
+  readonly phrase: Phrase;
+  readonly resolve: (spoken: Spoken) => void;
+  readonly reject: (error: unknown) => void;
+  cancelled: boolean;
+}
+
+interface Place<Phrase, Spoken> {
+  readonly speaker: Speaker<Phrase, Spoken>;
+  job: Job<Phrase, Spoken> | undefined;
+}
+
+/** A speaker that still works on a cancelled phrase after this long is replaced; most phrases end sooner, and a new one costs more. */
+const graceMs = 90;
+/** Attempts to start a speaker that fail in a row before the waiting phrases are told. */
+const mostFailedStarts = 3;
+/** As many first phrases go before a later one that waits. */
+const mostFirstsInARow = 8;
+
+export function createSpeakerPool<Phrase, Spoken>(
+  options: SpeakerPoolOptions<Phrase, Spoken>,
+): SpeakerPool<Phrase, Spoken> {
+  const { most, what, logger } = options;
+  const places = new Set<Place<Phrase, Spoken>>();
+  const firstJobs: Job<Phrase, Spoken>[] = [];
+  const laterJobs: Job<Phrase, Spoken>[] = [];
+  let firstsInARow = 0;
+  let starting = 0;
+  let failedStarts = 0;
+  let closed = false;
+
+  const nextJob = (): Job<Phrase, Spoken> | undefined => {
+    for (;;) {
+      const firstsGo = firstJobs.length > 0 && (firstsInARow < mostFirstsInARow || laterJobs.length === 0);
+      const job = (firstsGo ? firstJobs : laterJobs).shift();
+      if (job?.cancelled === true) continue;
+      firstsInARow = firstsGo ? firstsInARow + 1 : 0;
+      return job;
+    }
+  };
+
+  const assign = (): void => {
+    for (const place of places) {
+      if (place.job !== undefined) continue;
+      const job = nextJob();
+      if (job === undefined) return;
+      void work(place, job);
+    }
+    const waiting = firstJobs.length + laterJobs.length;
+    if (waiting > starting && places.size + starting < most && !closed) void start();
+  };
+
+  const work = async (place: Place<Phrase, Spoken>, job: Job<Phrase, Spoken>): Promise<void> => {
+    place.job = job;
+    try {
+      job.resolve(await place.speaker.speak(job.phrase));
+      place.job = undefined;
+      assign();
+    } catch (error) {
+      fail(job, error);
+      // What a speaker that failed would say next cannot be trusted.
+      void place.speaker.end();
+    }
+  };
+
+  const fail = (job: Job<Phrase, Spoken>, cause: unknown): void => {
+    if (job.cancelled) return;
+    // Told once, by whoever notices first.
+    job.cancelled = true;
+    logger.warn({ error: cause }, `${what} ended while it spoke`);
+    job.reject(new AppError("upstream_failed", "The speech engine failed at this text.", { cause }));
+  };
+
+  const start = async (): Promise<void> => {
+    starting++;
+    try {
+      const speaker = await options.start();
+      if (closed) await speaker.end();
+      else addPlace(speaker);
+      failedStarts = 0;
+    } catch (error) {
+      onFailedStart(error);
+    } finally {
+      starting--;
+    }
+    if (!closed) assign();
+  };
+
+  const onFailedStart = (error: unknown): void => {
+    if (closed) return;
+    failedStarts++;
+    logger.error({ error }, `${what} did not start`);
+    if (failedStarts < mostFailedStarts) return;
+    failedStarts = 0;
+    const failure = new AppError("upstream_failed", "The speech engine does not start.", { cause: error });
+    for (const job of [...firstJobs.splice(0), ...laterJobs.splice(0)]) job.reject(failure);
+  };
+
+  const addPlace = (speaker: Speaker<Phrase, Spoken>): void => {
+    const place: Place<Phrase, Spoken> = { speaker, job: undefined };
+    places.add(place);
+    void speaker.ended.then((reason) => {
+      places.delete(place);
+      if (closed) return;
+      if (place.job !== undefined) fail(place.job, reason);
+      assign();
+    });
+  };
+
+  const cancel = (job: Job<Phrase, Spoken>): void => {
+    job.cancelled = true;
+    const place = [...places].find((each) => each.job === job);
+    if (place === undefined) return;
+    setTimeout(() => {
+      if (place.job === job) void place.speaker.end();
+    }, graceMs).unref();
+  };
+
+  return {
+    async speak(phrase, { first, signal }) {
+      if (closed) throw closing();
+      signal.throwIfAborted();
+      const { promise, resolve, reject } = Promise.withResolvers<Spoken>();
+      const job: Job<Phrase, Spoken> = { phrase, resolve, reject, cancelled: false };
+      const onAbort = (): void => {
+        cancel(job);
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", onAbort, { once: true });
+      (first ? firstJobs : laterJobs).push(job);
+      assign();
+      try {
+        return await promise;
+      } finally {
+        signal.removeEventListener("abort", onAbort);
+      }
+    },
+    warm() {
+      if (places.size + starting === 0) void start();
+    },
+    async close() {
+      closed = true;
+      const running = [...places].flatMap(({ job }) => (job === undefined ? [] : [job]));
+      for (const job of [...firstJobs.splice(0), ...laterJobs.splice(0), ...running]) {
+        job.cancelled = true;
+        job.reject(closing());
+      }
+      await Promise.all([...places].map(({ speaker }) => speaker.end()));
+    },
+  };
+}
+
+function closing(): AppError {
+  return new AppError("overloaded", "The speech engine is shutting down.");
+}
