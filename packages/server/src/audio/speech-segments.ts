@@ -10,7 +10,7 @@ export type SpeechPiece =
   | { readonly type: "samples"; readonly samples: Float32Array }
   | { readonly type: "end"; /** The sample after the stretch's last. */ readonly sample: number };
 
-interface SegmentOptions {
+export interface SegmentOptions {
   readonly sampleRate: number;
   /** Sound kept before detected speech, in ms; stretches never overlap. */
   readonly prefixPaddingMs: number;

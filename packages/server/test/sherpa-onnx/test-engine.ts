@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SherpaOnnxModelSettings } from "../../src/config/engines/sherpa-onnx.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import type { Engine, SpeechCall } from "../../src/models/model.ts";
+import type { Engine, RecordedAudio, SpeechCall, TranscriptionCall } from "../../src/models/model.ts";
 import { createSherpaOnnxEngine } from "../../src/models/sherpa-onnx/engine.ts";
 
 export interface TestEngine extends AsyncDisposable {
@@ -68,4 +68,30 @@ export function modelProcesses(): number[] {
 
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await delay(20);
+}
+
+/** A recording that is uploaded in pieces of a tenth of a second. */
+export function recordedAudio(samples: Float32Array, sampleRate = 16_000): RecordedAudio {
+  return {
+    sampleRate,
+    async *open(rate = sampleRate) {
+      if (rate !== sampleRate) throw new Error(`the test's recording has ${sampleRate} Hz, not ${rate}`);
+      const length = sampleRate / 10;
+      for (let from = 0; from < samples.length; from += length) yield samples.slice(from, from + length);
+    },
+  };
+}
+
+export function transcriptionCall(audio: RecordedAudio, changes: Partial<TranscriptionCall> = {}): TranscriptionCall {
+  return {
+    audio,
+    language: "en-US",
+    prompt: undefined,
+    temperature: undefined,
+    chunking: undefined,
+    words: true,
+    partials: false,
+    signal: new AbortController().signal,
+    ...changes,
+  };
 }

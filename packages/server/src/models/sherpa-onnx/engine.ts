@@ -3,13 +3,16 @@ import { join } from "node:path";
 import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import type { Engine, SpeechModel } from "../model.ts";
+import type { Engine, SpeechModel, TranscriptionModel } from "../model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
-import { loadSettings } from "./library-settings.ts";
+import { languagesOf } from "./languages.ts";
+import { givesWordTimes, loadSettings } from "./library-settings.ts";
 import { modelKinds } from "./model-kinds.ts";
 import { ProcessPool } from "./process-pool.ts";
 import { resolveModel } from "./resolve-model.ts";
 import { createSpeechModel } from "./speech-model.ts";
+import { createStreamModel } from "./stream-model.ts";
+import { createStretchModel } from "./stretch-model.ts";
 import { voicesOf } from "./voices.ts";
 
 export interface SherpaOnnxParts {
@@ -25,7 +28,8 @@ interface RunnableModel {
   readonly id: string;
   readonly createdUnixMs: number;
   readonly pool: ProcessPool;
-  readonly speech: SpeechModel | undefined;
+  readonly speech?: SpeechModel;
+  readonly transcription?: TranscriptionModel;
 }
 
 /**
@@ -53,6 +57,7 @@ export async function createSherpaOnnxEngine(
   return {
     name,
     speech: (id) => find(id).speech,
+    transcription: (id) => find(id).transcription,
     listModels: async () =>
       [...models.values()].map(({ id, createdUnixMs }) => ({
         id,
@@ -82,13 +87,24 @@ async function makeRunnable(
   });
   const slots = new CallSlots(id, processes + (settings.queue_limit ?? 64));
   const { metadata, createdUnixMs } = resolved;
-  if (modelKinds[settings.kind].task !== "speech" && settings.voices !== undefined) {
+  const { kind } = settings;
+  const model = { id, createdUnixMs, pool };
+  const { task } = modelKinds[kind];
+  if (task === "speech") {
+    const sampleRate = Number(metadata.get("sample_rate") ?? usualVoiceRate);
+    return {
+      ...model,
+      speech: createSpeechModel({ pool, slots, voices: voicesOf(id, settings, metadata), sampleRate }),
+    };
+  }
+  if (settings.voices !== undefined) {
     throw new AppError(
       "upstream_failed",
-      `The model ${JSON.stringify(id)} cannot be used: a ${settings.kind} model has no voices.`,
+      `The model ${JSON.stringify(id)} cannot be used: a ${kind} model has no voices.`,
     );
   }
-  const sampleRate = Number(metadata.get("sample_rate") ?? usualVoiceRate);
-  const speech = createSpeechModel({ pool, slots, voices: voicesOf(id, settings, metadata), sampleRate });
-  return { id, createdUnixMs, pool, speech };
+  const languages = languagesOf(settings, metadata);
+  if (task === "streams") return { ...model, transcription: createStreamModel({ pool, slots, languages }) };
+  const givesWords = givesWordTimes(kind, metadata);
+  return { ...model, transcription: createStretchModel({ pool, slots, processes, languages, givesWords }) };
 }

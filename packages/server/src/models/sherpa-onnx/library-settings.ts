@@ -10,6 +10,8 @@ type Parts = ResolvedModel["parts"];
 /** What recognisers hear, hertz. */
 export const recognitionRate = 16_000;
 const mostThreads = 4;
+/** From one frame of features to the next. */
+const frameSeconds = 0.01;
 /** Share of the pauses that a voice makes inside and after a phrase that is kept; the library's own choice. */
 const silenceScale = 0.2;
 
@@ -58,7 +60,13 @@ export function loadSettings(settings: SherpaOnnxModelSettings, { parts, metadat
     tokens: parts["tokens"],
   };
   const config = { featConfig: { sampleRate: recognitionRate, featureDim: 80 }, modelConfig };
-  return { task, config, ...(kind === "whisper" ? { languageSetting: "whisper" } : {}) };
+  const chunkFrames = Number(metadata.get("decode_chunk_len") ?? 0);
+  return {
+    task,
+    config,
+    ...(kind === "whisper" ? { languageSetting: "whisper" } : {}),
+    ...(chunkFrames > 0 ? { chunkSeconds: chunkFrames * frameSeconds } : {}),
+  };
 }
 
 /** Whether the model tells when its tokens are heard: Whisper only if it was exported with its alignment heads. */

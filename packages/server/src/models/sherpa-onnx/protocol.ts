@@ -7,6 +7,8 @@ export interface LoadSettings {
   readonly config: Readonly<Record<string, unknown>>;
   /** The kind of model whose language is set anew for each piece of work. */
   readonly languageSetting?: "whisper";
+  /** What a model of streams hears at a time. */
+  readonly chunkSeconds?: number;
 }
 
 /** One phrase. */

@@ -79,34 +79,36 @@ const tailPadding = 0.66;
 /** An utterance of this length ends at the next short pause, or where it is twice that long; seconds. */
 const longUtterance = 20;
 const shortPause = 0.2;
+/** What a model hears at a time, where its file does not say it; seconds. */
+const usualChunk = 0.32;
 
 interface Listening {
   readonly stream: OnlineStream;
-  /** Seconds of sound. */
-  taken: number;
+  /** Seconds of sound that the model has heard. */
+  heard: number;
 }
 
-function streamModel({ config }: LoadSettings): LoadedModel {
+function streamModel({ config, chunkSeconds }: LoadSettings): LoadedModel {
   const recognizer = new sherpaOnnx.OnlineRecognizer(config);
   const streams = new Map<number, Listening>();
 
-  const decode = (stream: OnlineStream): Utterance => {
-    while (recognizer.isReady(stream)) recognizer.decode(stream);
+  const decode = (listening: Listening): Utterance => {
+    const { stream } = listening;
+    for (; recognizer.isReady(stream); listening.heard += chunkSeconds ?? usualChunk) recognizer.decode(stream);
     return readResult(addon.getOnlineStreamResultAsJson(recognizer.handle, stream.handle));
   };
   const listen = ({ stream: id, samples, last, silenceMs }: StreamWork): Heard => {
-    const listening = streams.get(id) ?? { stream: recognizer.createStream(), taken: 0 };
+    const listening = streams.get(id) ?? { stream: recognizer.createStream(), heard: 0 };
     streams.set(id, listening);
     const { stream } = listening;
     if (samples.length > 0) stream.acceptWaveform({ samples, sampleRate });
-    listening.taken += samples.length / sampleRate;
     if (last) {
       stream.acceptWaveform({ samples: new Float32Array(tailPadding * sampleRate), sampleRate });
       stream.inputFinished();
     }
-    const utterance = decode(stream);
+    const utterance = decode(listening);
     if (last) streams.delete(id);
-    const ended = last || isOver(utterance, listening.taken, silenceMs / 1000);
+    const ended = last || isOver(utterance, listening.heard, silenceMs / 1000);
     if (ended && !last) recognizer.reset(stream);
     return { utterance, ended };
   };

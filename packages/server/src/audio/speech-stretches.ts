@@ -1,0 +1,84 @@
+/** Whole stretches of speech, none longer than an engine can hear at a time. */
+import { joinSamples } from "./samples.ts";
+import { segmentSpeech, type SegmentOptions } from "./speech-segments.ts";
+
+export interface SpeechStretch {
+  /** Seconds from the beginning of the recording. */
+  readonly start: number;
+  readonly samples: Float32Array<ArrayBuffer>;
+}
+
+export interface StretchOptions extends SegmentOptions {
+  /** Longest stretch, in seconds; a longer one is cut where it is quietest. */
+  readonly longest: number;
+}
+
+/** Share of a long stretch, from its end, in which it may be cut. */
+const cutWithin = 0.4;
+/** A pause between words is about so long, in seconds. */
+const pause = 0.1;
+
+/** The stretches among mono samples, each as soon as it is over. Leaving early closes the source. */
+export async function* speechStretches(
+  source: AsyncIterable<Float32Array>,
+  options: StretchOptions,
+): AsyncGenerator<SpeechStretch, void> {
+  const { sampleRate } = options;
+  const most = Math.round(options.longest * sampleRate);
+  const toStretch = (taken: { start: number; samples: Float32Array<ArrayBuffer> }): SpeechStretch => ({
+    ...taken,
+    start: taken.start / sampleRate,
+  });
+  let collected = collect(0);
+  for await (const piece of segmentSpeech(source, options)) {
+    if (piece.type === "start") collected = collect(piece.sample);
+    else if (piece.type === "samples") {
+      collected.push(piece.samples);
+      while (collected.length > most)
+        yield toStretch(collected.take((whole) => quietestPlace(whole.subarray(0, most), sampleRate)));
+    } else if (collected.length > 0) yield toStretch(collected.take((whole) => whole.length));
+  }
+}
+
+/** Samples of one stretch, from its first on. */
+function collect(first: number) {
+  let start = first;
+  let pieces: Float32Array[] = [];
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    push(samples: Float32Array) {
+      pieces.push(samples);
+      length += samples.length;
+    },
+    /** Those before the place that is chosen; the rest stays. */
+    take(choose: (whole: Float32Array) => number) {
+      const whole = joinSamples(pieces);
+      const place = choose(whole);
+      const taken = { start, samples: whole.slice(0, place) };
+      pieces = [whole.subarray(place)];
+      start += place;
+      length -= place;
+      return taken;
+    },
+  };
+}
+
+/** Where the samples are quietest, near their end. */
+function quietestPlace(samples: Float32Array, sampleRate: number): number {
+  const window = Math.round(pause * sampleRate);
+  const half = Math.floor(window / 2);
+  let best = samples.length;
+  let least = Infinity;
+  const from = Math.round(samples.length * (1 - cutWithin));
+  for (let at = from; at + window <= samples.length; at += half) {
+    let energy = 0;
+    for (const sample of samples.subarray(at, at + window)) energy += sample * sample;
+    if (energy >= least) continue;
+    least = energy;
+    best = at + half;
+  }
+  return best;
+}

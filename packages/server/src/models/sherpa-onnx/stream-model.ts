@@ -1,0 +1,97 @@
+/** A model that transcribes while it listens: text comes as it is understood, a pause ends a segment. */
+import { AppError } from "../../errors.ts";
+import type {
+  RecordedAudio,
+  TranscribedDelta,
+  TranscribedSegment,
+  TranscriptionCall,
+  TranscriptionModel,
+} from "../model.ts";
+import type { CallSlots } from "../spoken-text/call-slots.ts";
+import { languageFor } from "./languages.ts";
+import { recognitionRate } from "./library-settings.ts";
+import type { ModelStream, ProcessPool } from "./process-pool.ts";
+import type { Heard, Utterance } from "./protocol.ts";
+import { recognizedWords } from "./recognized-words.ts";
+
+export interface StreamModelParts {
+  readonly pool: ProcessPool;
+  readonly slots: CallSlots;
+  /** Undefined: any. */
+  readonly languages: readonly string[] | undefined;
+}
+
+/** A stream is given so much at a time, in seconds: others have their turn in between. */
+const longestPiece = 0.5;
+/** Silence after words that ends a segment, where the caller leaves it to us. */
+const usualSilenceMs = 800;
+
+export function createStreamModel({ pool, slots, languages }: StreamModelParts): TranscriptionModel {
+  return {
+    givesWords: true,
+    async *transcribe(call) {
+      languageFor(call.language, languages);
+      using _slot = slots.take();
+      const left = new AbortController();
+      const signal = AbortSignal.any([call.signal, left.signal]);
+      let stream: ModelStream | undefined;
+      try {
+        stream = await pool.openStream(signal);
+        yield* listen(stream, call, signal);
+      } finally {
+        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+        stream?.close();
+      }
+    },
+  };
+}
+
+async function* listen(
+  stream: ModelStream,
+  { audio, chunking, partials }: TranscriptionCall,
+  signal: AbortSignal,
+): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
+  let sent = "";
+  let seconds = 0;
+  function* tell({ utterance, ended }: Heard): Generator<TranscribedDelta | TranscribedSegment, void> {
+    const text = utterance.text.trim();
+    // What was sent stays: a model that changed its mind is not followed.
+    const settled = text.startsWith(sent) ? text : sent;
+    if (ended) {
+      sent = "";
+      if (settled !== "") yield toSegment({ ...utterance, text: settled }, seconds);
+    } else if (partials && settled.length > sent.length) {
+      yield { kind: "delta", text: settled.slice(sent.length) };
+      sent = settled;
+    }
+  }
+  for await (const samples of pieces(audio)) {
+    seconds += samples.length / recognitionRate;
+    yield* tell(await stream.listen({ samples, last: false, silenceMs }, signal));
+  }
+  yield* tell(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
+}
+
+async function* pieces(audio: RecordedAudio): AsyncGenerator<Float32Array, void, undefined> {
+  const most = longestPiece * recognitionRate;
+  for await (const samples of audio.open(recognitionRate)) {
+    for (let from = 0; from < samples.length; from += most) yield samples.slice(from, from + most);
+  }
+}
+
+/** @param seconds of the recording that were heard */
+function toSegment(utterance: Utterance, seconds: number): TranscribedSegment {
+  const { text, origin } = utterance;
+  const words = recognizedWords(utterance, { begin: origin, end: seconds });
+  return {
+    kind: "segment",
+    text,
+    startMs: words?.[0]?.startMs ?? Math.round(origin * 1000),
+    endMs: words?.at(-1)?.endMs ?? Math.round(seconds * 1000),
+    words,
+    avgLogprob: undefined,
+    speaker: undefined,
+    language: undefined,
+  };
+}

@@ -1,0 +1,80 @@
+/** A model that transcribes stretches of speech one at a time: what lies between two pauses becomes a segment. */
+import { speechStretches, type SpeechStretch } from "../../audio/speech-stretches.ts";
+import { AppError } from "../../errors.ts";
+import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../model.ts";
+import type { CallSlots } from "../spoken-text/call-slots.ts";
+import { inOrder } from "./in-order.ts";
+import { detectedLanguage, languageFor } from "./languages.ts";
+import { recognitionRate } from "./library-settings.ts";
+import type { ProcessPool } from "./process-pool.ts";
+import type { Recognition } from "./protocol.ts";
+import { recognizedWords } from "./recognized-words.ts";
+
+export interface StretchModelParts {
+  readonly pool: ProcessPool;
+  readonly slots: CallSlots;
+  /** Stretches of one call that are worked on at the same time. */
+  readonly processes: number;
+  /** Undefined: any. */
+  readonly languages: readonly string[] | undefined;
+  readonly givesWords: boolean;
+}
+
+/** Whisper hears 30 s at a time, with some silence at their end. */
+const longestStretch = 28;
+/** Where the caller leaves it to us: sound before speech, and silence that ends a stretch. */
+const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };
+
+export function createStretchModel(parts: StretchModelParts): TranscriptionModel {
+  return {
+    givesWords: parts.givesWords,
+    async *transcribe(call) {
+      const language = languageFor(call.language, parts.languages);
+      using _slot = parts.slots.take();
+      const left = new AbortController();
+      const signal = AbortSignal.any([call.signal, left.signal]);
+      try {
+        yield* transcribe(parts, call, { language, signal });
+      } finally {
+        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+      }
+    },
+  };
+}
+
+async function* transcribe(
+  { pool, processes }: StretchModelParts,
+  call: TranscriptionCall,
+  { language, signal }: { language: string; signal: AbortSignal },
+): AsyncGenerator<TranscribedSegment, void, undefined> {
+  const stretches = speechStretches(call.audio.open(recognitionRate), {
+    ...(call.chunking ?? usualChunking),
+    sampleRate: recognitionRate,
+    longest: longestStretch,
+  });
+  let first = true;
+  const recognize = async (stretch: SpeechStretch): Promise<TranscribedSegment | undefined> => {
+    const turn = { first, signal };
+    first = false;
+    return toSegment(stretch, await pool.run({ type: "transcribe", samples: stretch.samples, language }, turn));
+  };
+  for await (const segment of inOrder(stretches, processes, recognize)) if (segment !== undefined) yield segment;
+}
+
+/** Undefined where nothing was understood. */
+function toSegment({ start, samples }: SpeechStretch, recognition: Recognition): TranscribedSegment | undefined {
+  const text = recognition.text.trim();
+  if (text === "") return undefined;
+  const end = start + samples.length / recognitionRate;
+  const words = recognizedWords({ ...recognition, text }, { begin: start, end });
+  return {
+    kind: "segment",
+    text,
+    startMs: words?.[0]?.startMs ?? Math.round(start * 1000),
+    endMs: words?.at(-1)?.endMs ?? Math.round(end * 1000),
+    words,
+    avgLogprob: undefined,
+    speaker: undefined,
+    language: detectedLanguage(recognition.language),
+  };
+}

@@ -1,0 +1,284 @@
+/** Transcription by sherpa-onnx, with the real library and tiny recognisers of every kind. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import type { SherpaOnnxKind } from "../../src/config/engines/sherpa-onnx.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
+import { noise } from "../audio/signals.ts";
+import { recording, recordingRate, sentence, silence, speech } from "./spoken-tones.ts";
+import {
+  modelProcesses,
+  recordedAudio,
+  startTestEngine,
+  transcriptionCall,
+  until,
+  type TestEngine,
+} from "./test-engine.ts";
+import { writeTinyRecognizer } from "./tiny-recognizer.ts";
+
+function startRecognizer(kind: SherpaOnnxKind, settings: object = {}): Promise<TestEngine> {
+  return startTestEngine({ kind, ...settings }, (folder) => writeTinyRecognizer(folder, kind));
+}
+
+type Transcribed = TranscribedDelta | TranscribedSegment;
+
+function transcribe(
+  { engine }: TestEngine,
+  samples: Float32Array,
+  changes: Partial<TranscriptionCall> = {},
+): Promise<Transcribed[]> {
+  return Array.fromAsync(engine.transcription!("tiny")!.transcribe(transcriptionCall(recordedAudio(samples), changes)));
+}
+
+function segmentsOf(transcribed: readonly Transcribed[]): TranscribedSegment[] {
+  return transcribed.filter((each) => each.kind === "segment");
+}
+
+/** Two sentences, with their words where they are given in seconds. */
+const twoSentences = {
+  samples: recording(silence(1), sentence("▁one", "s", "▁two"), silence(2), sentence("▁three", "▁one"), silence(1.5)),
+  texts: ["ones two", "three one"],
+  words: [
+    ["ones", 1.4],
+    ["two", 2.4],
+    ["three", 5.5],
+    ["one", 6],
+  ],
+} as const;
+
+function checkWords(segments: readonly TranscribedSegment[], expected: readonly (readonly [string, number])[]): void {
+  const words = segments.flatMap((segment) => segment.words ?? []);
+  assert.deepEqual(
+    words.map(({ text }) => text),
+    expected.map(([text]) => text),
+  );
+  for (const [index, { text, startMs, endMs }] of words.entries()) {
+    assert.ok(Math.abs(startMs - expected[index]![1] * 1000) <= 80, `${text} at ${startMs}`);
+    assert.ok(endMs > startMs && endMs <= (words[index + 1]?.startMs ?? Infinity), `${text} until ${endMs}`);
+  }
+}
+
+for (const kind of ["zipformer_ctc", "transducer"] as const) {
+  test(`a ${kind} model writes down each stretch of speech, with the times of its words`, async () => {
+    await using recognizer = await startRecognizer(kind);
+    const segments = segmentsOf(await transcribe(recognizer, twoSentences.samples));
+    assert.deepEqual(
+      segments.map(({ text }) => text),
+      twoSentences.texts,
+    );
+    checkWords(segments, twoSentences.words);
+    for (const { startMs, endMs, words } of segments) {
+      assert.equal(startMs, words![0]!.startMs);
+      assert.equal(endMs, words!.at(-1)!.endMs);
+    }
+  });
+}
+
+for (const kind of ["streaming_transducer", "streaming_zipformer_ctc"] as const) {
+  test(`a ${kind} model tells what it understands while it listens`, async () => {
+    await using recognizer = await startRecognizer(kind);
+    const heard = await transcribe(recognizer, twoSentences.samples, { partials: true });
+    const segments = segmentsOf(heard);
+    assert.deepEqual(
+      segments.map(({ text }) => text),
+      twoSentences.texts,
+    );
+    checkWords(segments, twoSentences.words);
+    let settled = "";
+    let deltas = 0;
+    for (const each of heard) {
+      if (each.kind === "delta") {
+        assert.notEqual(each.text, "");
+        settled += each.text;
+        deltas++;
+      } else {
+        assert.ok(each.text.startsWith(settled), `${each.text} after ${settled}`);
+        settled = "";
+      }
+    }
+    assert.ok(deltas >= 4, `${deltas} deltas`);
+    assert.deepEqual(await transcribe(recognizer, twoSentences.samples), segments);
+  });
+}
+
+describe("transcription by sherpa-onnx", () => {
+  test("a transducer is sure of its words, a CTC model does not say", async () => {
+    for (const kind of ["transducer", "streaming_transducer", "zipformer_ctc"] as const) {
+      await using recognizer = await startRecognizer(kind);
+      for (const { words } of segmentsOf(await transcribe(recognizer, twoSentences.samples))) {
+        for (const { confidence } of words!) {
+          if (kind === "zipformer_ctc") assert.equal(confidence, undefined);
+          else assert.ok(confidence !== undefined && confidence > 0.7 && confidence <= 1, `${kind}: ${confidence}`);
+        }
+      }
+    }
+  });
+
+  test("deltas come while the recording is still uploaded", async () => {
+    await using recognizer = await startRecognizer("streaming_transducer");
+    const samples = recording(silence(0.5), sentence("▁one", "▁two", "▁three"), silence(1));
+    let given = 0;
+    const audio = {
+      sampleRate: recordingRate,
+      async *open() {
+        for (; given < samples.length; given += 1_600) yield samples.slice(given, given + 1_600);
+      },
+    };
+    const model = recognizer.engine.transcription!("tiny")!;
+    for await (const each of model.transcribe(transcriptionCall(audio, { partials: true }))) {
+      if (each.kind === "delta") break;
+    }
+    assert.ok(given < 2.5 * recordingRate, `${given / recordingRate} s were uploaded before the first delta`);
+  });
+
+  test("how much silence ends a segment is the caller's choice", async () => {
+    const samples = recording(silence(0.5), sentence("▁one"), silence(1.2), sentence("▁two"), silence(3));
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await startRecognizer(kind);
+      for (const [silenceDurationMs, count] of [
+        [500, 2],
+        [3_000, 1],
+      ] as const) {
+        const chunking = { prefixPaddingMs: 300, silenceDurationMs };
+        const segments = segmentsOf(await transcribe(recognizer, samples, { chunking }));
+        assert.equal(segments.length, count, `${kind}, ${silenceDurationMs}`);
+        assert.equal(segments.map(({ text }) => text).join(" "), "one two");
+      }
+    }
+  });
+
+  test("speech without a pause is cut where it is quiet, and nothing is lost", async () => {
+    await using recognizer = await startRecognizer("transducer");
+    const said = Array.from({ length: 70 }, (_, index) => (["▁one", "▁two", "▁three"] as const)[index % 3]!);
+    const samples = recording(
+      silence(0.5),
+      speech(
+        72,
+        said.map((token, index) => ({ token, at: 0.7 + index })),
+      ),
+      silence(1),
+    );
+    const segments = segmentsOf(await transcribe(recognizer, samples));
+    assert.ok(segments.length >= 3 && segments.length <= 6, `${segments.length} segments`);
+    assert.equal(segments.map(({ text }) => text).join(" "), said.map((token) => token.slice(1)).join(" "));
+    for (const { startMs, endMs } of segments) assert.ok(endMs - startMs <= 28_000);
+  });
+
+  test("nothing said is no segment", async () => {
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await startRecognizer(kind);
+      for (const samples of [new Float32Array(0), Float32Array.of(0.1), silence(3), noise(48_000, 0.01)]) {
+        assert.deepEqual(await transcribe(recognizer, samples), [], `${kind}, ${samples.length} samples`);
+      }
+    }
+  });
+
+  test("a language that the model does not understand is refused", async () => {
+    await using german = await startRecognizer("transducer", { languages: ["de-DE", "de-AT"] });
+    await assert.rejects(transcribe(german, silence(1)), {
+      code: "invalid_request",
+      param: "language",
+      message: 'language is "en-US", but the model understands de-DE, de-AT.',
+    });
+    assert.deepEqual(await transcribe(german, silence(1), { language: "de-CH" }), []);
+  });
+
+  test("many recordings at the same time do not disturb each other", async () => {
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await startRecognizer(kind, { processes: 2 });
+      const tokens = ["▁one", "▁two", "▁three"] as const;
+      const said = Array.from({ length: 12 }, (_, index) =>
+        [0, 1, 2].map((step) => tokens[(index + step * (1 + (index % 2))) % 3]!),
+      );
+      const texts = await Promise.all(
+        said.map(async (words) => {
+          const heard = await transcribe(recognizer, recording(silence(0.5), sentence(...words), silence(1)));
+          return segmentsOf(heard)
+            .map(({ text }) => text)
+            .join("|");
+        }),
+      );
+      assert.deepEqual(
+        texts,
+        said.map((words) => words.map((word) => word.slice(1)).join(" ")),
+        kind,
+      );
+      assert.ok(modelProcesses().length <= 2);
+    }
+  });
+
+  test("a process that is killed fails its calls, and the next one is answered", async () => {
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await startRecognizer(kind);
+      const audio = {
+        sampleRate: recordingRate,
+        async *open() {
+          yield twoSentences.samples.slice(0, 4 * recordingRate);
+          await until(() => modelProcesses().length === 1);
+          process.kill(modelProcesses()[0]!, "SIGKILL");
+          await until(() => modelProcesses().length === 0);
+          yield twoSentences.samples.slice(4 * recordingRate);
+        },
+      };
+      const model = recognizer.engine.transcription!("tiny")!;
+      const killed = Array.fromAsync(model.transcribe(transcriptionCall(audio)));
+      if (kind === "streaming_transducer") await assert.rejects(killed, { code: "upstream_failed" });
+      else await killed.catch((error: { code: string }) => assert.equal(error.code, "upstream_failed"));
+      assert.equal(segmentsOf(await transcribe(recognizer, twoSentences.samples)).length, 2, kind);
+    }
+  });
+
+  test("a caller that leaves is let go at once, even while nothing is uploaded", async () => {
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await startRecognizer(kind);
+      const leaving = new AbortController();
+      const audio = {
+        sampleRate: recordingRate,
+        async *open() {
+          yield twoSentences.samples.slice(0, recordingRate);
+          await new Promise((_, reject) => {
+            leaving.signal.addEventListener("abort", () => reject(leaving.signal.reason as Error));
+          });
+        },
+      };
+      const model = recognizer.engine.transcription!("tiny")!;
+      const left = Array.fromAsync(model.transcribe(transcriptionCall(audio, { signal: leaving.signal })));
+      const reason = new Error("gone");
+      setImmediate(() => leaving.abort(reason));
+      await assert.rejects(left, reason);
+      assert.equal(segmentsOf(await transcribe(recognizer, twoSentences.samples)).length, 2, kind);
+    }
+  });
+
+  test("twenty minutes are heard in the memory of one", async () => {
+    await using recognizer = await startRecognizer("zipformer_ctc");
+    const minute = recording(sentence("▁one", "▁two"), silence(58.4));
+    const audio = {
+      sampleRate: recordingRate,
+      async *open() {
+        for (let count = 0; count < 20; count++) {
+          for (let from = 0; from < minute.length; from += 16_000) yield minute.slice(from, from + 16_000);
+        }
+      },
+    };
+    const before = process.memoryUsage().rss;
+    let most = 0;
+    let count = 0;
+    for await (const each of recognizer.engine.transcription!("tiny")!.transcribe(transcriptionCall(audio))) {
+      assert.equal(each.text, "one two");
+      count++;
+      most = Math.max(most, process.memoryUsage().rss - before);
+    }
+    assert.equal(count, 20);
+    assert.ok(most < 150 * 2 ** 20, `${Math.round(most / 2 ** 20)} MiB more`);
+  });
+
+  test("what speaks does not transcribe, and the other way round", async () => {
+    await using recognizer = await startRecognizer("transducer");
+    assert.equal(recognizer.engine.speech!("tiny"), undefined);
+    assert.throws(() => recognizer.engine.transcription!("other"), { code: "model_not_found" });
+    await assert.rejects(
+      startRecognizer("transducer", { voices: { anna: { speaker: 0 } } }),
+      /a transducer model has no voices/,
+    );
+  });
+});
