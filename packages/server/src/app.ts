@@ -155,7 +155,11 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
     limiter,
     maxAudioSeconds: () => maxAudioSeconds,
-    observe: (call) => metrics.observeTranscription(call),
+    observe: (call) => {
+      metrics.observeTranscription(call);
+      ownTelemetry.observeTranscription(call);
+    },
+    observeRefusal: (call) => ownTelemetry.observeTranscription(call),
   });
   const http = closeAtEnd(
     await startHttpServer({

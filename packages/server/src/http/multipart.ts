@@ -91,7 +91,7 @@ export class MultipartDecoder {
     const inPart = this.#state === "body";
     const found = this.#rest.indexOf(this.#delimiter);
     // What may be the beginning of a boundary waits for its end.
-    const until = found === -1 ? Math.max(0, this.#rest.length - this.#delimiter.length + 1) : found;
+    const until = found === -1 ? this.#possibleDelimiter() : found;
     if (inPart && until > 0) yield { kind: "bytes", bytes: this.#rest.subarray(0, until) };
     if (found === -1) {
       this.#rest = this.#rest.subarray(until);
@@ -101,6 +101,15 @@ export class MultipartDecoder {
     this.#state = "delimiter";
     if (inPart) yield { kind: "end" };
     return true;
+  }
+
+  /** Where a boundary may begin whose end has not come; the end of what is there if nowhere. */
+  #possibleDelimiter(): number {
+    const rest = this.#rest;
+    let at = rest.indexOf(lineEnd[0]!, Math.max(0, rest.length - this.#delimiter.length + 1));
+    while (at !== -1 && rest.compare(this.#delimiter, 0, rest.length - at, at) !== 0)
+      at = rest.indexOf(lineEnd[0]!, at + 1);
+    return at === -1 ? rest.length : at;
   }
 
   /** What stands between a boundary and the head: `--` after the last one, else the end of its line, which stays. */

@@ -1,17 +1,30 @@
-/** What is learnt of one transcription while it runs: told once, when it is over. */
-import type { ErrorCode } from "../errors.ts";
+/** What is learnt of one transcription while it runs, and who is told when it is over. */
+import type { AppError, ErrorCode } from "../errors.ts";
+import { callerOf, type Caller } from "../http/caller.ts";
+import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { LogFields } from "../logger.ts";
 import type { Attempt } from "../models/model.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 
-/** What is known of a transcription when it is over. */
-export interface FinishedTranscription {
+/** What was asked for. */
+interface AskedTranscription extends Caller {
   readonly model: string;
-  readonly language: string;
+  readonly language: string | undefined;
   readonly stream: boolean;
-  readonly outcome: "ok" | ErrorCode;
+  readonly startUnixMs: number;
   readonly durationMs: number;
+}
+
+/** A call that no model was asked for: its fields were wrong, or its model or its recording could not be used. */
+export interface RefusedTranscription extends AskedTranscription {
+  readonly error: AppError;
+}
+
+/** What is known of a transcription when it is over. */
+export interface FinishedTranscription extends AskedTranscription {
+  readonly outcome: "ok" | ErrorCode;
+  /** Absent when it went well. */
+  readonly error: AppError | undefined;
   /** Until the first text came from the engine; undefined when none did. */
   readonly firstTextMs: number | undefined;
   /** How much of the recording was heard. */
@@ -20,20 +33,21 @@ export interface FinishedTranscription {
   readonly realTimeFactor: number | undefined;
   /** Mean of the words' confidence, where the engine tells it. */
   readonly confidence: number | undefined;
-  readonly characters: number;
+  readonly text: string;
   readonly attempts: readonly Attempt[];
 }
 
 interface CallContext {
+  readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
   readonly admission: Admission;
-  note(fields: LogFields): void;
   observe(call: FinishedTranscription): void;
+  observeRefusal(call: RefusedTranscription): void;
 }
 
-/** What was learnt by the end. */
-interface Outcome {
+/** What was understood by the end. */
+interface Understood {
   readonly audioSeconds: number;
-  readonly characters: number;
+  readonly text: string;
   readonly confidence: number | undefined;
 }
 
@@ -46,6 +60,7 @@ export class CallRecord {
   prepared: PreparedTranscription | undefined;
   /** Of the recording, for the log. */
   encoding: string | undefined;
+  readonly #startUnixMs = Date.now();
   readonly #startMs = performance.now();
   readonly #context: CallContext;
   #engineStartMs: number | undefined;
@@ -64,44 +79,46 @@ export class CallRecord {
     this.#firstTextMs ??= performance.now() - this.#startMs;
   }
 
-  end(outcome: "ok" | ErrorCode, { audioSeconds, characters, confidence }: Outcome): void {
+  /** @param error what ended the call; absent when it went well */
+  end(understood: Understood, error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { admission, note, observe } = this.#context;
-    const tokens = Math.ceil(characters / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
+    const { input, admission, observe, observeRefusal } = this.#context;
+    const { audioSeconds, text, confidence } = understood;
+    const tokens = Math.ceil(text.length / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
     admission.settle({ tokens });
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
     const realTimeFactor = engineMs === undefined || audioSeconds === 0 ? undefined : engineMs / 1_000 / audioSeconds;
-    note({
-      model: this.prepared?.model,
-      language: this.prepared?.language,
-      stream: this.prepared?.stream,
+    const { model, language, stream } = this.prepared ?? {};
+    input.note({
+      model,
+      language,
+      stream,
       encoding: this.encoding,
       engine: this.attempts.at(-1)?.engine,
       attempts: this.attempts.length,
       first_text_ms: rounded(this.#firstTextMs, 1),
       audio_seconds: rounded(audioSeconds, 1),
-      real_time_factor: rounded(realTimeFactor, 3),
+      realtime_factor: rounded(realTimeFactor, 3),
       confidence: rounded(confidence, 3),
-      characters,
+      characters: text.length,
     });
-    // A request that named no model, or whose fields were wrong, was no transcription.
-    if (this.prepared === undefined) return;
-    const { model, language, stream } = this.prepared;
-    observe({
+    // Fields that are wrong name no model that could be told of.
+    if (model === undefined || stream === undefined) return;
+    const { attempts } = this;
+    const asked = {
+      ...callerOf(input),
       model,
       language,
       stream,
-      outcome,
+      startUnixMs: this.#startUnixMs,
       durationMs: nowMs - this.#startMs,
-      firstTextMs: this.#firstTextMs,
-      audioSeconds,
-      realTimeFactor,
-      confidence,
-      characters,
-      attempts: this.attempts,
-    });
+    };
+    if (engineMs === undefined && error !== undefined) return observeRefusal({ ...asked, error });
+    const firstTextMs = this.#firstTextMs;
+    const outcome = error?.code ?? "ok";
+    observe({ ...asked, outcome, error, firstTextMs, audioSeconds, realTimeFactor, confidence, text, attempts });
   }
 }
 

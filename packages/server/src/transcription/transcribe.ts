@@ -2,14 +2,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
-import { AppError, toAppError, type ErrorCode } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { FormBody, FormFile } from "../http/form.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../models/model.ts";
 import type { RoutedTranscription } from "../models/route-transcription.ts";
 import type { Scope } from "../tenant.ts";
-import { CallRecord, type FinishedTranscription } from "./call-record.ts";
+import { CallRecord, type FinishedTranscription, type RefusedTranscription } from "./call-record.ts";
 import { toAnswer } from "./answer.ts";
 import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording } from "./recording.ts";
@@ -23,9 +23,11 @@ export interface TranscriptionParts {
   maxAudioSeconds(): number;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedTranscription): void;
+  /** Told of every call that no model was asked for; must not throw. */
+  observeRefusal(call: RefusedTranscription): void;
 }
 
-export type TranscriptionInput = Pick<RouteInput<unknown>, "scope" | "signal" | "requestId" | "note"> & {
+export type TranscriptionInput = Pick<RouteInput<unknown>, "scope" | "signal" | "headers" | "requestId" | "note"> & {
   readonly form: FormBody;
 };
 
@@ -47,9 +49,8 @@ const lateFieldsMs = 500;
 export function createTranscribe(parts: TranscriptionParts): Transcribe {
   return async (input) => {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: 0 });
-    const { note } = input;
-    const record = new CallRecord({ admission, note, observe: parts.observe });
-    const call = new RunningCall(record);
+    const { observe, observeRefusal } = parts;
+    const call = new RunningCall(new CallRecord({ input, admission, observe, observeRefusal }));
     try {
       const { prepared, file } = await call.prepare(input);
       const model = parts.resolveModel(input.scope, prepared.model);
@@ -69,6 +70,8 @@ class RunningCall {
   readonly #record: CallRecord;
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout | undefined;
+  /** Rejects when the form breaks, or changes what was begun. */
+  #uploaded: Promise<void> = Promise.resolve();
   #ended = false;
   #signal: AbortSignal = this.#controller.signal;
   #prepared: PreparedTranscription | undefined;
@@ -93,10 +96,8 @@ class RunningCall {
     }
     this.#prepared = this.#record.prepared = prepared;
     this.#transcript = new Transcript(prepared);
-    form.whole.then(
-      () => this.#uploaded(form, { prepared, fieldCount }),
-      (error: unknown) => this.#controller.abort(error),
-    );
+    this.#uploaded = form.whole.then(() => this.#onUploaded(form, { prepared, fieldCount }));
+    this.#uploaded.catch((error: unknown) => this.#controller.abort(error));
     return { prepared, file: form.file };
   }
 
@@ -126,16 +127,16 @@ class RunningCall {
   async *stream(
     items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
   ): AsyncGenerator<TranscriptionStreamEvent, void, undefined> {
-    let outcome: "ok" | ErrorCode = "client_closed";
+    let error: AppError | undefined = left;
     try {
       yield* this.#events(items);
-      outcome = "ok";
+      error = undefined;
       yield this.#transcript!.done();
-    } catch (error) {
-      outcome = toAppError(error).code;
+    } catch (thrown) {
+      error = this.#errorOf(thrown);
       throw error;
     } finally {
-      await this.#end(outcome);
+      await this.#end(error);
     }
   }
 
@@ -144,15 +145,20 @@ class RunningCall {
   ): Promise<TranscriptionText | TranscriptionVerbose> {
     for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
     const durationSeconds = await this.#recording!.duration();
-    await this.#end("ok");
+    await this.#end();
     return toAnswer(this.#transcript!, this.#prepared!, durationSeconds);
   }
 
   /** Ends a call that failed. @returns what its caller is told */
   async fail(thrown: unknown): Promise<AppError> {
-    const error = toAppError(this.#signal.aborted ? this.#signal.reason : thrown);
-    await this.#end(error.code);
+    const error = this.#errorOf(thrown);
+    await this.#end(error);
     return error;
+  }
+
+  /** Whatever breaks after the call was given up is a consequence of that. */
+  #errorOf(thrown: unknown): AppError {
+    return toAppError(this.#signal.aborted ? this.#signal.reason : thrown);
   }
 
   async *#events(
@@ -164,18 +170,16 @@ class RunningCall {
         yield event;
       }
     }
+    // An engine may be done with the file before what stands behind it has come.
+    await abortable(this.#uploaded, this.#signal);
   }
 
   /** The recording is there: the time runs from now, and no field may have changed what is asked. */
-  #uploaded(form: FormBody, known: { prepared: PreparedTranscription; fieldCount: number }): void {
+  #onUploaded(form: FormBody, known: { prepared: PreparedTranscription; fieldCount: number }): void {
     if (this.#ended) return;
     const { timeoutMs } = known.prepared;
-    try {
-      if (!isDeepStrictEqual(prepareTranscription(form.fields), known.prepared))
-        throw tooLate(form.fields[known.fieldCount]!.name);
-    } catch (error) {
-      this.#controller.abort(error);
-      return;
+    if (!isDeepStrictEqual(prepareTranscription(form.fields), known.prepared)) {
+      throw tooLate(form.fields[known.fieldCount]!.name);
     }
     this.#timer = setTimeout(() => {
       const message = `The request's timeout of ${timeoutMs / 1_000} s ran out.`;
@@ -183,17 +187,16 @@ class RunningCall {
     }, timeoutMs);
   }
 
-  async #end(outcome: "ok" | ErrorCode): Promise<void> {
+  async #end(error?: AppError): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
-    this.#record.end(outcome, {
-      audioSeconds: this.#recording?.heardSeconds ?? 0,
-      characters: this.#transcript?.text.length ?? 0,
-      confidence: this.#transcript?.confidence,
-    });
+    const { text = "", confidence } = this.#transcript ?? {};
+    this.#record.end({ audioSeconds: this.#recording?.heardSeconds ?? 0, text, confidence }, error);
     await this.#recording?.close();
   }
 }
+
+const left = new AppError("client_closed", "The client left before the transcription was over.");
 
 function tooLate(name: string): AppError {
   return new AppError(

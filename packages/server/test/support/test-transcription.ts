@@ -13,7 +13,7 @@ import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine } from "../../src/models/model.ts";
 import { createRegistry } from "../../src/models/registry.ts";
-import type { FinishedTranscription } from "../../src/transcription/call-record.ts";
+import type { FinishedTranscription, RefusedTranscription } from "../../src/transcription/call-record.ts";
 import { transcriptionRoutes } from "../../src/transcription/routes.ts";
 import { createTranscribe } from "../../src/transcription/transcribe.ts";
 import { sine } from "../audio/signals.ts";
@@ -29,6 +29,7 @@ interface TestTranscriptionOptions {
 
 export async function startTestTranscription(options: TestTranscriptionOptions) {
   const finished: FinishedTranscription[] = [];
+  const refused: RefusedTranscription[] = [];
   const directory = await mkdtemp(join(tmpdir(), "sounding-uploads-"));
   const usage = await MonthlyUsage.open({
     ledger: { add: async () => {}, read: async () => [] },
@@ -56,6 +57,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     limiter,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
     observe: (call) => finished.push(call),
+    observeRefusal: (call) => refused.push(call),
   });
   const form = { maxFileBytes: options.maxFileBytes ?? 268_435_456, directory };
   const server = await startTestHttp({
@@ -66,6 +68,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
   return {
     ...server,
     finishedTranscriptions: finished,
+    refusedTranscriptions: refused,
     /** Where uploads wait that are too large for memory. */
     directory,
     headers,

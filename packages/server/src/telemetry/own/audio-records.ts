@@ -26,6 +26,8 @@ export interface ObservedTranscription extends ObservedCall {
   /** Length of the recording, as far as it was read. */
   readonly audioSeconds?: number | undefined;
   readonly firstTextMs?: number | undefined;
+  /** Seconds of work for a second of audio. */
+  readonly realTimeFactor?: number | undefined;
   /** Mean confidence of the words, 0 to 1. */
   readonly confidence?: number | undefined;
   /** Content: recorded only where the project's settings say so. */
@@ -65,7 +67,7 @@ export function toTranscriptionRecords(
     [sounding.transcriptionLanguage]: call.language,
     [sounding.audioDuration]: audioSeconds === 0 ? undefined : audioSeconds,
     [sounding.timeToFirstText]: toSeconds(call.firstTextMs),
-    [sounding.realtimeFactor]: audioSeconds === 0 ? undefined : call.durationMs / 1000 / audioSeconds,
+    [sounding.realtimeFactor]: call.realTimeFactor,
     [sounding.transcriptionConfidence]: call.confidence,
     [genAi.outputMessages]: keepContent ? transcribedText(call.text) : undefined,
   };
