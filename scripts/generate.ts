@@ -19,6 +19,8 @@ import {
   TranscriptionText,
   TranscriptionVerbose,
 } from "../packages/server/src/api/transcription.ts";
+import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
+import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
@@ -60,6 +62,10 @@ const files: Generated[] = [
         TranscriptionText: TranscriptionText.json,
         TranscriptionVerbose: TranscriptionVerbose.json,
         TranscriptionStreamEvent: TranscriptionStreamEvent.json,
+        SpeechRequest: SpeechRequest.json,
+        SpeechWithBoundaries: SpeechWithBoundaries.json,
+        TTSWordBoundaryEvent: WordBoundary.json,
+        VoiceList: VoiceList.json,
         LogsQuery: LogsQuery.json,
         LogsAnswer: LogsAnswer.json,
         MetricsQuery: MetricsQuery.json,

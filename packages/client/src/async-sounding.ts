@@ -1,5 +1,6 @@
 /** The asynchronous client. */
 import { clientSettings, type ClientOptions } from "./options.ts";
+import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
 import {
@@ -26,6 +27,8 @@ import { createAsyncTransport } from "./transport-async.ts";
 export class AsyncSounding {
   /** Chat completions. */
   readonly chat: Chat<"async">;
+  /** Speech. */
+  readonly audio: Audio<"async">;
   /** The models that the server offers. */
   readonly models: Models<"async">;
   /** Log entries that applications sent. */
@@ -39,6 +42,7 @@ export class AsyncSounding {
   constructor(options: ClientOptions = {}) {
     const transport = createAsyncTransport(clientSettings(options));
     this.chat = createChat(transport);
+    this.audio = createAudio(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);

@@ -4,6 +4,8 @@ import { clientVersion } from "./version.ts";
 interface ProcessLike {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly versions?: Readonly<Record<string, string | undefined>>;
+  /** https://nodejs.org/api/process.html#processgetbuiltinmoduleid */
+  readonly getBuiltinModule?: (name: string) => unknown;
   readonly emitWarning?: (message: string, options: { type: string; code: string }) => void;
 }
 
@@ -26,6 +28,11 @@ export function userAgent(): string | undefined {
   const versions = processOf()?.versions;
   const runtime = ["bun", "deno", "node"].find((name) => versions?.[name] !== undefined);
   return runtime === undefined ? undefined : `sounding-client/${clientVersion} ${runtime}/${versions?.[runtime]}`;
+}
+
+/** A module of Node's, which Deno and Bun have too; undefined in browsers. Nothing of it is imported before. */
+export function builtinModule(name: string): unknown {
+  return processOf()?.getBuiltinModule?.(name);
 }
 
 let warnedOfLegacyVariable = false;

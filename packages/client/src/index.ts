@@ -30,11 +30,17 @@ export type {
   TranscriptionStreamEvent,
   TranscriptionText,
   TranscriptionVerbose,
+  TTSWordBoundaryEvent,
+  VoiceList,
 } from "./generated/types.ts";
 export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
+export type { SpeechParams } from "./resources/speech.ts";
+export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";
+export { TTSResponse } from "./resources/tts-response.ts";
+export type { VoiceFilter } from "./resources/voices.ts";
 export type {
   LogsQueryParams,
   MetricsQueryParams,

@@ -30,20 +30,39 @@ export interface SyncEventStream<T> extends Iterable<T> {
   close(): void;
 }
 
-/** Turns the bytes of a stream into events; pure. Errors inside the stream are thrown after the events before them. */
-export interface StreamDecoder<T> {
-  /** Yields the events that these bytes complete. */
-  push(bytes: Uint8Array): Iterable<T>;
-  /** Called at the end of the bytes. Throws IncompleteStreamError when the answer is not whole. */
-  end(): Iterable<T>;
+/** Items one after the other; an asynchronous client takes both kinds. */
+export type Items<M extends Mode, T> = M extends "async" ? AsyncIterable<T> | Iterable<T> : Iterable<T>;
+
+/** What comes of items that are changed on their way. */
+export type Iteration<M extends Mode, T> = M extends "async" ? AsyncIterable<T> : Iterable<T>;
+
+/** Makes other items out of items; pure. */
+export interface Transform<In, Out> {
+  /** Yields what this item completes. */
+  push(item: In): Iterable<Out>;
+  /** Called after the last item. */
+  end(): Iterable<Out>;
+}
+
+/**
+ * Turns the bytes of a stream into events; pure. Errors inside the stream are thrown after the events before them, and
+ * `end` throws IncompleteStreamError when the answer is not whole.
+ */
+export interface StreamDecoder<T> extends Transform<Uint8Array, T> {
   /** Whether the stream's own end has been seen; what follows is not read. */
   readonly finished: boolean;
 }
 
-/** Sends requests. The only part of the client that waits, and so the only one that exists once per mode. */
+/** Sends requests and writes files. The only part of the client that waits, and so the only one that exists once per mode. */
 export interface Transport<M extends Mode> {
   /** Sends a request, again where that is safe, and reads the whole answer. */
   send<T>(request: ApiRequest, read: (answer: WholeAnswer) => T): Out<M, T>;
   /** Sends a request, again where that is safe until its answer begins, and gives the answer's events. */
   stream<T>(request: ApiRequest, open: (head: AnswerHead) => StreamDecoder<T>): Out<M, EventStream<M, T>>;
+  /** Applies `change` to what an operation returns. */
+  map<A, B>(value: Out<M, A>, change: (value: A) => B): Out<M, B>;
+  /** The items that `transform` makes; leaving the loop over them ends the loop over `items`. */
+  transform<A, B>(items: Items<M, A>, transform: Transform<A, B>): Iteration<M, B>;
+  /** Writes pieces into a new file, or in place of an old one, as they come. Throws ConfigurationError in browsers. */
+  writeFile(path: string | URL, pieces: Items<M, Uint8Array>): Out<M, void>;
 }

@@ -25,6 +25,12 @@ export function responseOf(result: object): AnswerHead | undefined {
   return heads.get(result);
 }
 
+/** Lets `responseOf` find the answer that a result came in. */
+export function keepHead<T extends object>(result: T, head: AnswerHead): T {
+  heads.set(result, head);
+  return result;
+}
+
 /** Reads a JSON object; the service promises its shape. Throws InvalidAnswerError. */
 export function readJson(answer: WholeAnswer): object {
   const text = new TextDecoder().decode(answer.bytes);
@@ -33,8 +39,7 @@ export function readJson(answer: WholeAnswer): object {
     const type = answer.head.headers.get("content-type") ?? "no content type";
     throw new InvalidAnswerError(`The answer is not a JSON object (${type}): ${excerpt(text)}`);
   }
-  heads.set(value, answer.head);
-  return value;
+  return keepHead(value, answer.head);
 }
 
 /** The error that an answer with another status than 2xx stands for. */

@@ -1,6 +1,7 @@
 /** The synchronous client. */
 import { ConfigurationError } from "./errors.ts";
 import { clientSettings, type ClientOptions } from "./options.ts";
+import { createAudio, type Audio } from "./resources/audio.ts";
 import { createChat, type Chat } from "./resources/chat.ts";
 import { createModels, type Models } from "./resources/models.ts";
 import {
@@ -36,6 +37,8 @@ export type SyncClientOptions = Omit<ClientOptions, "fetch" | "apiKey" | "api_ke
 export class Sounding {
   /** Chat completions. */
   readonly chat: Chat<"sync">;
+  /** Speech. */
+  readonly audio: Audio<"sync">;
   /** The models that the server offers. */
   readonly models: Models<"sync">;
   /** Log entries that applications sent. */
@@ -52,6 +55,7 @@ export class Sounding {
     }
     const transport = createSyncTransport(clientSettings(options));
     this.chat = createChat(transport);
+    this.audio = createAudio(transport);
     this.models = createModels(transport);
     this.logs = createLogs(transport);
     this.metrics = createMetrics(transport);

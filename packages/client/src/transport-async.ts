@@ -1,7 +1,8 @@
 /** The asynchronous transport: `fetch` and promises. */
 import { ConfigurationError } from "./errors.ts";
 import { exchangeOpen, exchangeWhole, type OpenBody } from "./exchange.ts";
-import type { AsyncEventStream, StreamDecoder, Transport } from "./mode.ts";
+import { fileSystem } from "./file-system.ts";
+import type { AsyncEventStream, Items, StreamDecoder, Transform, Transport } from "./mode.ts";
 import type { ClientSettings } from "./options.ts";
 import { buildRequest } from "./request.ts";
 
@@ -20,7 +21,27 @@ export function createAsyncTransport(settings: ClientSettings): Transport<"async
         throw error;
       }
     },
+
+    map: async (value, change) => change(await value),
+    transform: transformed,
+
+    async writeFile(path, pieces) {
+      const file = await fileSystem().promises.open(path, "w");
+      try {
+        for await (const piece of pieces) await file.writeFile(piece);
+      } finally {
+        await file.close();
+      }
+    },
   };
+}
+
+async function* transformed<A, B>(
+  items: Items<"async", A>,
+  { push, end }: Transform<A, B>,
+): AsyncGenerator<B, void, void> {
+  for await (const item of items) yield* push(item);
+  yield* end();
 }
 
 function eventStream<T>(body: OpenBody, decoder: StreamDecoder<T>): AsyncEventStream<T> {

@@ -4,7 +4,8 @@
  */
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from "node:worker_threads";
 import { AbortError, ConfigurationError, ConnectionError } from "./errors.ts";
-import type { StreamDecoder, SyncEventStream, Transport } from "./mode.ts";
+import { fileSystem } from "./file-system.ts";
+import type { Items, StreamDecoder, SyncEventStream, Transform, Transport } from "./mode.ts";
 import { checkedApiKey, type ApiKey, type ClientSettings } from "./options.ts";
 import { fromPortableError } from "./portable-error.ts";
 import { buildRequest, defaultTimeoutMs, type HttpRequest } from "./request.ts";
@@ -49,7 +50,25 @@ export function createSyncTransport(settings: ClientSettings): Transport<"sync">
         throw error;
       }
     },
+
+    map: (value, change) => change(value),
+    transform: transformed,
+
+    writeFile(path, pieces) {
+      const files = fileSystem();
+      const file = files.openSync(path, "w");
+      try {
+        for (const piece of pieces) files.writeFileSync(file, piece);
+      } finally {
+        files.closeSync(file);
+      }
+    },
   };
+}
+
+function* transformed<A, B>(items: Items<"sync", A>, { push, end }: Transform<A, B>): Generator<B, void, void> {
+  for (const item of items) yield* push(item);
+  yield* end();
 }
 
 let worker: SyncWorker | undefined;

@@ -1,35 +1,9 @@
-/**
- * What both clients must do, written once: `await` and `for await` take the values and the iterables of the synchronous
- * client as well. Each case gives plain data, because the synchronous client runs in a thread of its own: it blocks the
- * thread, and the server of the tests must go on.
- */
-import { ApiStatusError, isSoundingError, responseOf, type AsyncSounding } from "@sounding/client";
-
-export interface CaseTools {
-  /** A client of the scripted server; the synchronous one passes for the asynchronous one here, as said above. */
-  readonly client: AsyncSounding;
-  /** Makes a client with other options. */
-  readonly make: (options: Record<string, unknown>) => AsyncSounding;
-  /** Tells the server's side of the test that this point is reached. */
-  readonly reached: (point: string) => void;
-}
+/** What both clients must do with answers of a scripted server. */
+import { responseOf } from "@sounding/client";
+import { errorOf, kindOf, type CaseTools, type ModeCases } from "./mode-case.ts";
+import { speechModeCases } from "./speech-mode-cases.ts";
 
 const question = { model: "m", messages: [{ role: "user" as const, content: "Hello?" }] };
-
-/** What an error is, as plain data. */
-async function errorOf(work: () => unknown): Promise<unknown> {
-  try {
-    await work();
-    return "no error";
-  } catch (error) {
-    if (!isSoundingError(error)) return String(error);
-    const { name, kind, message, code } = error;
-    const cause = error.cause instanceof Error ? error.cause.message : undefined;
-    if (!(error instanceof ApiStatusError)) return { name, kind, message, code, cause };
-    const { status, type, param, requestId, body } = error;
-    return { name, kind, message, code, status, type, param, requestId, body, header: error.headers.get("x-extra") };
-  }
-}
 
 async function contents(tools: CaseTools, options: object = {}, client = tools.client): Promise<string[]> {
   const seen: string[] = [];
@@ -103,10 +77,7 @@ export const modeCases = {
   "throws an error status before a stream": (tools) => errorOf(() => contents(tools)),
   "throws an error inside a stream after its chunks": (tools) => errorOf(() => contents(tools)),
   "throws when a stream ends too early": (tools) => errorOf(() => contents(tools)),
-  "throws when a stream is cut": async (tools) => {
-    const { name, kind } = (await errorOf(() => contents(tools))) as Record<string, unknown>;
-    return { name, kind };
-  },
+  "throws when a stream is cut": (tools) => kindOf(() => contents(tools)),
   "throws when an answer makes no sense": ({ client }) => errorOf(() => client.models.list()),
   "throws when a whole answer comes for a stream": (tools) => errorOf(() => contents(tools)),
   "repeats what may be repeated, with a fresh key each time": async ({ make }) => {
@@ -147,6 +118,7 @@ export const modeCases = {
     });
   },
   "refuses an option that is wrong": ({ make }) => errorOf(() => make({ apiKey: "sk-a", api_key: "sk-b" })),
-} satisfies Record<string, (tools: CaseTools) => Promise<unknown>>;
+  ...speechModeCases,
+} satisfies ModeCases;
 
 export type ModeCase = keyof typeof modeCases;

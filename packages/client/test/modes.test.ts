@@ -1,39 +1,13 @@
 import assert from "node:assert/strict";
-import { after, describe, test } from "node:test";
-import { Worker } from "node:worker_threads";
-import { AsyncSounding } from "@sounding/client";
-import { modeCases, type ModeCase } from "./mode-cases.ts";
-import { chunk, completion, done, events, failure, json, startScriptedServer, type Answer } from "./scripted-server.ts";
+import { describe, test } from "node:test";
+import { runnersFor } from "./both-modes.ts";
+import type { ModeCase } from "./mode-cases.ts";
+import type { Expectation } from "./mode-expectation.ts";
+import { chunk, completion, done, events, failure, json, startScriptedServer } from "./scripted-server.ts";
+import { speechExpectations } from "./speech-expectations.ts";
 
 const server = await startScriptedServer();
-const thread = new Worker(new URL("./sync-thread.ts", import.meta.url), { workerData: { url: server.url } });
-after(() => thread.terminate());
-
-type Reached = (point: string) => void;
-
-/** Runs a case with the asynchronous client, here. */
-function runAsync(name: ModeCase, reached: Reached): Promise<unknown> {
-  const make = (options: object): AsyncSounding =>
-    new AsyncSounding({ apiKey: "sk-test", baseUrl: server.url, maxRetries: 0, ...options });
-  return modeCases[name]({ client: make({}), make, reached });
-}
-
-/** Runs a case with the synchronous client, in its thread. */
-function runSync(name: ModeCase, reached: Reached): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const listen = (message: { reached?: string; outcome?: unknown; failure?: string }): void => {
-      if (message.reached !== undefined) {
-        reached(message.reached);
-        return;
-      }
-      thread.off("message", listen);
-      if (message.failure === undefined) resolve(message.outcome);
-      else reject(new Error(message.failure));
-    };
-    thread.on("message", listen);
-    thread.postMessage(name);
-  });
-}
+const runners = await runnersFor(new URL("./mode-cases.ts", import.meta.url), { url: server.url, key: "sk-test" });
 
 const models = { object: "list", data: [{ id: "a", object: "model", created: 1, owned_by: "x" }] };
 const logsAnswer = {
@@ -105,18 +79,10 @@ const refusedError = {
   header: "more",
 };
 
-interface Expectation {
-  readonly answers: readonly Answer[];
-  readonly outcome: unknown;
-  /** How many requests the server sees. */
-  readonly requests: number;
-  /** Path and body of the first request, where they matter. */
-  readonly sent?: readonly [path: string, body: unknown];
-  /** Whether the client must cancel the first request, which the server would leave open. */
-  readonly cancelled?: boolean;
-}
+/** The cases that need more than an answer. */
+type CaseOnItsOwn = "shows each chunk before the next is sent" | "speaks while the audio is made";
 
-const expectations: Record<Exclude<ModeCase, "shows each chunk before the next is sent">, Expectation> = {
+const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {
   "gives a whole answer and what came with it": {
     answers: [json(completion("Hi."), 200, { "x-request-id": "request-1" })],
     outcome: ["Hi.", "request-1", 200],
@@ -343,21 +309,20 @@ const expectations: Record<Exclude<ModeCase, "shows each chunk before the next i
     },
     requests: 0,
   },
+  ...speechExpectations,
 };
 
-for (const [mode, run] of [
-  ["asynchronous", runAsync],
-  ["synchronous", runSync],
-] as const) {
+for (const { mode, run } of runners) {
   describe(`the ${mode} client`, { timeout: 120_000 }, () => {
     for (const [name, expectation] of Object.entries(expectations)) {
       test(name, async () => {
         server.answer(...expectation.answers);
-        assert.deepEqual(await run(name as ModeCase, () => undefined), expectation.outcome);
+        assert.deepEqual(await run(name), expectation.outcome);
         assert.equal(server.requests.length, expectation.requests);
         const [first] = server.requests;
         if (expectation.sent !== undefined) {
-          assert.deepEqual([first!.url, JSON.parse(first!.body)], expectation.sent);
+          const [path, body] = expectation.sent;
+          assert.deepEqual([first!.url, first!.body === "" ? undefined : JSON.parse(first!.body)], [path, body]);
         }
         if (expectation.cancelled === true) await server.requests[0]!.closed;
       });
@@ -377,13 +342,27 @@ for (const [mode, run] of [
       const seen = await run("shows each chunk before the next is sent", (point) => reached.get(point)?.());
       assert.deepEqual(seen, ["one", "two"]);
     });
+
+    test("speaks while the audio is made", async () => {
+      let release = (): void => undefined;
+      const first = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      server.answer(async (response) => {
+        response.writeHead(200, { "content-type": "audio/mpeg" });
+        response.write("one ");
+        await first;
+        response.end("two");
+      });
+      assert.deepEqual(await run("speaks while the audio is made", () => release()), ["one ", "two"]);
+    });
   });
 }
 
 describe("the synchronous client's fresh keys", () => {
   test("reach the server one by one", async () => {
     server.answer(failure(503, { "retry-after-ms": "1" }), failure(503, { "retry-after-ms": "1" }), json(models));
-    await runSync("repeats what may be repeated, with a fresh key each time", () => undefined);
+    await runners[1]!.run("repeats what may be repeated, with a fresh key each time");
     assert.deepEqual(
       server.requests.map(({ headers }) => headers.authorization),
       ["Bearer sk-1", "Bearer sk-2", "Bearer sk-3"],

@@ -90,6 +90,23 @@ export function events(frames: readonly unknown[], open = false): Answer {
   };
 }
 
+/** Answers with bytes of a media type, piece by piece. Ends unless `open`. */
+export function bytes(type: string, pieces: readonly (string | Uint8Array)[], open = false): Answer {
+  return (response) => {
+    response.writeHead(200, { "content-type": type, "x-request-id": "request-8" });
+    for (const piece of pieces) response.write(piece);
+    if (!open) response.end();
+  };
+}
+
+/** Answers with bytes of a media type, and then with a broken connection. */
+export function brokenBytes(type: string, piece: string): Answer {
+  return (response, request) => {
+    void bytes(type, [piece], true)(response, request);
+    setImmediate(() => response.destroy());
+  };
+}
+
 export const done = "data: [DONE]\n\n";
 
 /** A chunk of a chat completion with this text. */

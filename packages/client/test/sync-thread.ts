@@ -2,20 +2,21 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { AsyncSounding } from "@sounding/client";
 import { Sounding } from "@sounding/client/sync";
-import { modeCases, type ModeCase } from "./mode-cases.ts";
+import type { ModeCases } from "./mode-case.ts";
 
-const { url }: { url: string } = workerData;
+const { url, key, table }: { url: string; key: string; table: string } = workerData;
+const { modeCases } = (await import(table)) as { modeCases: ModeCases };
 
 function make(options: object): AsyncSounding {
-  return new Sounding({ apiKey: "sk-test", baseUrl: url, maxRetries: 0, ...options }) as unknown as AsyncSounding;
+  return new Sounding({ apiKey: key, baseUrl: url, maxRetries: 0, ...options }) as unknown as AsyncSounding;
 }
 
-parentPort?.on("message", (name: ModeCase) => void run(name));
+parentPort?.on("message", (name: string) => void run(name));
 
-async function run(name: ModeCase): Promise<void> {
+async function run(name: string): Promise<void> {
   const reached = (point: string): void => parentPort?.postMessage({ reached: point });
   try {
-    parentPort?.postMessage({ outcome: await modeCases[name]({ client: make({}), make, reached }) });
+    parentPort?.postMessage({ outcome: await modeCases[name]!({ client: make({}), make, reached }) });
   } catch (error) {
     parentPort?.postMessage({ failure: String(error) });
   }

@@ -6,7 +6,10 @@ import type {
   ChatCompletion,
   ChatCompletionChunk,
   LogsResult,
+  SpeechItem,
+  SpeechStream,
   TracesResult,
+  TTSResponse,
 } from "@sounding/client";
 import type { Sounding, SyncEventStream } from "@sounding/client/sync";
 
@@ -33,13 +36,33 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   const traces: TracesResult = sync.traces.query({ trace: "all_traces", detail: false });
   const message: string | undefined = logs.samples[0]?.values[0]?.[1];
   const name: string | undefined = traces.spans[0]?.name;
+  const kinds: ("word" | "punctuation" | "sentence")[] = [];
+  const spoken = { model: "m", voice: "v", input: "Hello." };
+  const speech: TTSResponse = await client.audio.speech.create(spoken);
+  const syncSpeech: TTSResponse<"sync"> = sync.audio.speech.create({ ...spoken, extra_body: { sample_rate: 8000 } });
+  const written: Promise<void> = speech.write_to_file("a.wav");
+  const syncWritten: void = syncSpeech.write_to_file("a.wav");
+  const { with_streaming_response: streaming } = client.audio.speech;
+  const pieces: SpeechStream<"async"> = await streaming.create(spoken);
+  for await (const piece of pieces) if (piece.byteLength > 0) break;
+  const mixed: SpeechStream<"async", SpeechItem> = await streaming.create({
+    ...spoken,
+    extra_body: { enable_word_boundary: true },
+  });
+  for await (const item of mixed) if (!(item instanceof Uint8Array)) kinds.push(item.boundary_type);
+  // @ts-expect-error with word boundaries not every item is bytes
+  const notOnlyBytes: SpeechStream<"async"> = await streaming.create({ ...spoken, enable_word_boundary: true });
+  // @ts-expect-error a format that is none
+  void client.audio.speech.create({ ...spoken, response_format: "flac" });
+  // @ts-expect-error no voice
+  void client.audio.speech.create({ model: "m", input: "Hello." });
   // @ts-expect-error a severity that is none
   void client.logs.query({ severity: "fatal" });
   // @ts-expect-error no kind of traces
   void client.traces.query({});
   // @ts-expect-error a promise where the synchronous client needs a key
   const late: ConstructorParameters<typeof Sounding>[0] = { apiKey: async () => "sk-a" };
-  return [chunks, syncWhole, syncChunks, text, message, name, late];
+  return [chunks, syncWhole, syncChunks, text, message, name, late, kinds, written, syncWritten, notOnlyBytes];
 }
 
 test("parameters and results have their types in both clients", () => void compiled);

@@ -533,6 +533,95 @@ export type TranscriptionStreamEvent = {
   }[] | null;
 };
 
+/** A text and how to speak it. */
+export interface SpeechRequest {
+  /** Model ID. */
+  model: string;
+  /** Text to speak, at most 100 000 characters. */
+  input: string;
+  /** Voice name: one of `GET /v1/audio/voices`, or a well-known one of OpenAI or Azure. */
+  voice: string;
+  /** Format of the audio. Default `wav`. */
+  response_format?: "wav" | "mp3" | "pcm" | "opus" | null;
+  /** Pace; 1 is the voice's own, which is the default. */
+  speed?: number | null;
+  /** How to speak, in words; refused by models that cannot be told. */
+  instructions?: string | null;
+  /** Send the audio while it is made. Default false. */
+  stream?: boolean | null;
+  /** `sse`: server-sent events as OpenAI sends them. Default `audio`. */
+  stream_format?: "sse" | "audio" | null;
+  /** Longest time that the answer may take, seconds; then a 408, or the end of the stream. */
+  timeout?: number | null;
+  /** Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own. */
+  speech_synthesis_language?: string | null;
+  /** Samples a second of the answer. Absent: the engine's own rate. */
+  sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000 | null;
+  /** Tell when each word is spoken: the answer is JSON, or lines of JSON when `stream` is true. Default false. */
+  enable_word_boundary?: boolean | null;
+  /** Which boundaries to tell. Absent: all three. */
+  boundary_types?: ("word" | "punctuation" | "sentence")[] | null;
+  /** The same parameters once more, as some clients nest them; the top level comes first. */
+  extra_body?: {
+    /** Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own. */
+    speech_synthesis_language?: string | null;
+    /** Samples a second of the answer. Absent: the engine's own rate. */
+    sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000 | null;
+    /** Tell when each word is spoken: the answer is JSON, or lines of JSON when `stream` is true. Default false. */
+    enable_word_boundary?: boolean | null;
+    /** Which boundaries to tell. Absent: all three. */
+    boundary_types?: ("word" | "punctuation" | "sentence")[] | null;
+    [member: string]: unknown;
+  } | null;
+}
+
+/** Audio with word boundaries. */
+export interface SpeechWithBoundaries {
+  /** The audio, in base64. */
+  audio: string;
+  /** The boundaries in the order of time. */
+  word_boundaries: TTSWordBoundaryEvent[];
+}
+
+/** A word, a sign or a sentence, and when it is spoken. */
+export interface TTSWordBoundaryEvent {
+  /** Always `word_boundary`. */
+  type: "word_boundary";
+  /** The word, the sign or the sentence, as it stands in `input`. */
+  text: string;
+  /** When it begins, milliseconds from the start of the audio. */
+  audio_offset_ms: number;
+  /** How long it takes, milliseconds. */
+  duration_ms: number;
+  /** Where it begins in `input`, in UTF-16 code units. */
+  text_offset: number;
+  /** How long it is in `input`, in UTF-16 code units. */
+  word_length: number;
+  /** What it is. */
+  boundary_type: "word" | "punctuation" | "sentence";
+}
+
+/** Voices. */
+export interface VoiceList {
+  /** Always `list`. */
+  object: "list";
+  /** The voices, model by model. */
+  data: {
+    /** Voice name, to be sent as `voice`. */
+    name: string;
+    /** The model that has the voice, to be sent as `model`. */
+    model: string;
+    /** Who speaks: the model's owner, or the engine that runs it. */
+    engine: string;
+    /** Languages that it speaks (BCP 47), its own first; `*` for every language. */
+    languages: string[];
+    /** How it sounds; null when unknown. */
+    gender: "female" | "male" | "neutral" | null;
+    /** More about it. */
+    description: string | null;
+  }[];
+}
+
 /** A query of logs. */
 export interface LogsQuery {
   /** The key's own organization, which is also the default; any other is refused. */

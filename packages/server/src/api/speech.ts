@@ -16,7 +16,8 @@ const wordBoundary = Type.Object(
   },
   { description: "A word, a sign or a sentence, and when it is spoken." },
 );
-export type WordBoundary = TypeOf<ReturnType<typeof schema<typeof wordBoundary>>>;
+export const WordBoundary = schema(wordBoundary);
+export type WordBoundary = TypeOf<typeof WordBoundary>;
 
 export const SpeechWithBoundaries = schema(
   Type.Object(

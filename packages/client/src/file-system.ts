@@ -1,0 +1,28 @@
+/** Files, where the runtime has some: what the client uses of `node:fs`, which it asks for when it is needed and never imports. */
+import { builtinModule } from "./environment.ts";
+import { ConfigurationError } from "./errors.ts";
+
+/** https://nodejs.org/api/fs.html */
+interface FileSystem {
+  openSync(path: string | URL, flags: "w"): number;
+  writeFileSync(file: number, bytes: Uint8Array): void;
+  closeSync(file: number): void;
+  readonly promises: {
+    open(path: string | URL, flags: "w"): Promise<OpenFile>;
+  };
+}
+
+interface OpenFile {
+  /** Writes at the end of what was written before. */
+  writeFile(bytes: Uint8Array): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Throws ConfigurationError where there are no files. */
+export function fileSystem(): FileSystem {
+  const files = builtinModule("node:fs");
+  if (files === undefined) {
+    throw new ConfigurationError("Files need Node (22.3 or later), Deno or Bun; elsewhere use the bytes themselves.");
+  }
+  return files as FileSystem;
+}

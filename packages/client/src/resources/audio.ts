@@ -1,0 +1,15 @@
+/** Speech. */
+import type { Mode, Transport } from "../mode.ts";
+import { createSpeech, type Speech } from "./speech.ts";
+import { createVoices, type Voices } from "./voices.ts";
+
+export interface Audio<M extends Mode> {
+  /** From text to audio. */
+  readonly speech: Speech<M>;
+  /** The voices that speak. */
+  readonly voices: Voices<M>;
+}
+
+export function createAudio<M extends Mode>(transport: Transport<M>): Audio<M> {
+  return { speech: createSpeech(transport), voices: createVoices(transport) };
+}

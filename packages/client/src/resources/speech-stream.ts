@@ -1,0 +1,82 @@
+/** Speech while it is made: bytes, or lines of JSON with bytes and word boundaries. */
+import { fromBase64 } from "../base64.ts";
+import { checkedChunkSize, createChunker } from "../chunks.ts";
+import { InvalidAnswerError, StreamError } from "../errors.ts";
+import type { TTSWordBoundaryEvent } from "../generated/types.ts";
+import type { EventStream, Items, Iteration, Mode, Out, StreamDecoder, Transform, Transport } from "../mode.ts";
+import { createNdjsonDecoder } from "../ndjson.ts";
+import { errorDetails, memberOf, type AnswerHead } from "../response.ts";
+import { isAudio } from "./tts-response.ts";
+
+/** An item of a stream with word boundaries. A boundary comes before the audio in which it falls. */
+export type SpeechItem = Uint8Array | TTSWordBoundaryEvent;
+
+/** The stream of a spoken text; one loop over it, or one of these, reads it. */
+export type SpeechStream<M extends Mode, Item extends SpeechItem = Uint8Array> = EventStream<M, Item> & {
+  /** The audio alone, in chunks of `chunkSize` bytes, the last one perhaps shorter; without a size as it comes. */
+  iter_bytes(chunkSize?: number): Iteration<M, Uint8Array>;
+  /** The same as `iter_bytes`. */
+  iterBytes(chunkSize?: number): Iteration<M, Uint8Array>;
+  /**
+   * Writes the audio into a file as it comes. Node, Deno and Bun only. When the stream fails, what came before
+   * stays in the file.
+   */
+  stream_to_file(path: string | URL, chunkSize?: number): Out<M, void>;
+  /** The same as `stream_to_file`. */
+  streamToFile(path: string | URL, chunkSize?: number): Out<M, void>;
+};
+
+/** Gives a stream its helpers. */
+export function toSpeechStream<M extends Mode, Item extends SpeechItem>(
+  stream: EventStream<M, Item>,
+  transport: Transport<M>,
+): SpeechStream<M, Item> {
+  // A stream of either mode is a source of items in its own mode, which the compiler cannot see while M is open.
+  const items = stream as unknown as Items<M, SpeechItem>;
+  const audio = (chunkSize?: number): Iteration<M, Uint8Array> =>
+    transport.transform(items, createAudioFilter(chunkSize));
+  const toFile = (path: string | URL, chunkSize?: number): Out<M, void> => transport.writeFile(path, audio(chunkSize));
+  return Object.assign(stream, {
+    iter_bytes: audio,
+    iterBytes: audio,
+    stream_to_file: toFile,
+    streamToFile: toFile,
+  });
+}
+
+/** Leaves word boundaries out, and chunks the audio where a size is given. */
+function createAudioFilter(chunkSize: number | undefined): Transform<SpeechItem, Uint8Array> {
+  const chunker = chunkSize === undefined ? undefined : createChunker(checkedChunkSize(chunkSize));
+  return {
+    push(item) {
+      if (!(item instanceof Uint8Array)) return [];
+      return chunker?.push(item) ?? [item];
+    },
+    end: () => chunker?.end() ?? [],
+  };
+}
+
+/** Decodes by the answer's media type. @throws InvalidAnswerError when it is neither audio nor lines of JSON */
+export function createSpeechDecoder(head: AnswerHead): StreamDecoder<SpeechItem> {
+  const type = head.headers.get("content-type");
+  if (isAudio(type)) return { push: (bytes) => (bytes.length === 0 ? [] : [bytes]), end: () => [], finished: false };
+  if (!/^application\/(x-)?ndjson\b/i.test(type ?? "")) {
+    throw new InvalidAnswerError(`A stream of audio was asked for, but the answer is ${type}.`);
+  }
+  const lines = createNdjsonDecoder();
+  return {
+    push: (bytes) => readLines(lines.push(bytes), head),
+    end: () => readLines(lines.end(), head),
+    finished: false,
+  };
+}
+
+/** Lines of a kind that this version does not know are left out. */
+function* readLines(lines: Iterable<object>, head: AnswerHead): Generator<SpeechItem, void, void> {
+  for (const line of lines) {
+    const type = memberOf(line, "type");
+    if (type === "error") throw new StreamError(errorDetails(line, head, "The server reported an error."));
+    if (type === "word_boundary") yield line as TTSWordBoundaryEvent;
+    if (type === "audio") yield fromBase64(String(memberOf(line, "data")));
+  }
+}

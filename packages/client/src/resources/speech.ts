@@ -1,0 +1,59 @@
+/** `POST /v1/audio/speech`. https://platform.openai.com/docs/api-reference/audio/createSpeech */
+import type { SpeechRequest } from "../generated/types.ts";
+import type { Mode, Out, Transport } from "../mode.ts";
+import type { CallOptions, CallParameters } from "../request.ts";
+import { createSpeechDecoder, toSpeechStream, type SpeechItem, type SpeechStream } from "./speech-stream.ts";
+import { readSpeech, type TTSResponse } from "./tts-response.ts";
+
+type Steering = "extra_body" | "stream" | "stream_format" | "timeout";
+
+/** The request's parameters, each of which may also be undefined, and those that steer the client. */
+export type SpeechParams = Omit<CallParameters, "extra_body"> & {
+  [Name in keyof Omit<SpeechRequest, Steering | "input" | "model" | "voice">]: SpeechRequest[Name] | undefined;
+} & Pick<SpeechRequest, "input" | "model" | "voice"> & {
+    /** More parameters, as the interface nests them; a parameter of the same name given beside it wins. */
+    extra_body?: SpeechRequest["extra_body"] | undefined;
+  };
+
+/** Parameters that ask for word boundaries, in either place. */
+export type SpeechParamsWithBoundaries = SpeechParams &
+  ({ enable_word_boundary: true } | { extra_body: { enable_word_boundary: true } });
+
+export interface SpeechStreaming<M extends Mode> {
+  /** Speaks a text and gives the audio while it is made; with word boundaries these too, each before its audio. */
+  create(params: SpeechParamsWithBoundaries, options?: CallOptions): Out<M, SpeechStream<M, SpeechItem>>;
+  create(
+    params: SpeechParams & { enable_word_boundary?: false | null | undefined } & {
+      extra_body?: { enable_word_boundary?: false | null } | null | undefined;
+    },
+    options?: CallOptions,
+  ): Out<M, SpeechStream<M>>;
+  create(params: SpeechParams, options?: CallOptions): Out<M, SpeechStream<M, SpeechItem>>;
+}
+
+export interface Speech<M extends Mode> {
+  /** Speaks a text and gives the whole audio. */
+  create(params: SpeechParams, options?: CallOptions): Out<M, TTSResponse<M>>;
+  /** The same, while the audio is made. */
+  readonly with_streaming_response: SpeechStreaming<M>;
+}
+
+export function createSpeech<M extends Mode>(transport: Transport<M>): Speech<M> {
+  const post = { method: "POST", path: "/v1/audio/speech" } as const;
+
+  function createStream(params: SpeechParams, options?: CallOptions): Out<M, SpeechStream<M, SpeechItem>> {
+    const parameters = { ...params, stream: true };
+    const request = { ...post, accept: "audio/*, application/x-ndjson", parameters, options };
+    return transport.map(transport.stream(request, createSpeechDecoder), (stream) => toSpeechStream(stream, transport));
+  }
+
+  return {
+    create(params, options) {
+      const parameters = { ...params, stream: false };
+      const request = { ...post, accept: "audio/*, application/json", parameters, options };
+      return transport.send(request, (answer) => readSpeech(answer, transport));
+    },
+    // The parameters decide which items come.
+    with_streaming_response: { create: createStream as SpeechStreaming<M>["create"] },
+  };
+}

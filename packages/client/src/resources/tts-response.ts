@@ -1,0 +1,69 @@
+/** A whole spoken text, and what can be done with it. */
+import { checkedChunkSize, chunksOf, type ChunkedBytes } from "../chunks.ts";
+import { fromBase64 } from "../base64.ts";
+import { InvalidAnswerError } from "../errors.ts";
+import type { SpeechWithBoundaries, TTSWordBoundaryEvent } from "../generated/types.ts";
+import type { Mode, Out, Transport } from "../mode.ts";
+import { keepHead, readJson, type WholeAnswer } from "../response.ts";
+
+/** Bytes of a chunk where none are asked for. */
+const usualChunkBytes = 64 * 1024;
+
+export class TTSResponse<M extends Mode = "async"> {
+  /** The audio. */
+  readonly content: Uint8Array;
+  /** When each word, sign and sentence is spoken, in the order of time; present only when `enable_word_boundary` was true. */
+  declare readonly word_boundaries?: readonly TTSWordBoundaryEvent[];
+  readonly #transport: Transport<M>;
+
+  constructor(content: Uint8Array, boundaries: readonly TTSWordBoundaryEvent[] | undefined, transport: Transport<M>) {
+    this.content = content;
+    if (boundaries !== undefined) this.word_boundaries = boundaries;
+    this.#transport = transport;
+  }
+
+  /** The audio in chunks of `chunkSize` bytes, the last one perhaps shorter; for `for` and `for await`. */
+  iter_bytes(chunkSize: number = usualChunkBytes): ChunkedBytes {
+    return chunksOf(this.content, checkedChunkSize(chunkSize));
+  }
+
+  /** The same as `iter_bytes`. */
+  iterBytes(chunkSize?: number): ChunkedBytes {
+    return this.iter_bytes(chunkSize);
+  }
+
+  /** Writes the audio into a file, in place of what was there. Node, Deno and Bun only. */
+  write_to_file(path: string | URL): Out<M, void> {
+    return this.#transport.writeFile(path, [this.content]);
+  }
+
+  /** The same as `write_to_file`. */
+  writeToFile(path: string | URL): Out<M, void> {
+    return this.write_to_file(path);
+  }
+
+  /** Writes the audio into a file chunk by chunk. Node, Deno and Bun only. */
+  stream_to_file(path: string | URL, chunkSize?: number): Out<M, void> {
+    return this.#transport.writeFile(path, this.iter_bytes(chunkSize));
+  }
+
+  /** The same as `stream_to_file`. */
+  streamToFile(path: string | URL, chunkSize?: number): Out<M, void> {
+    return this.stream_to_file(path, chunkSize);
+  }
+}
+
+/** Reads audio, or JSON with audio and word boundaries. Throws InvalidAnswerError on anything else. */
+export function readSpeech<M extends Mode>(answer: WholeAnswer, transport: Transport<M>): TTSResponse<M> {
+  const type = answer.head.headers.get("content-type");
+  if (isAudio(type)) return keepHead(new TTSResponse(answer.bytes, undefined, transport), answer.head);
+  const { audio, word_boundaries: boundaries } = readJson(answer) as SpeechWithBoundaries;
+  if (typeof audio !== "string")
+    throw new InvalidAnswerError(`Audio was asked for, but the answer has none (${type}).`);
+  return keepHead(new TTSResponse(fromBase64(audio), boundaries, transport), answer.head);
+}
+
+/** Whether a media type is one of audio, or tells nothing. */
+export function isAudio(type: string | null): boolean {
+  return type === null || /^(audio\/|application\/(octet-stream|ogg)\b)/i.test(type);
+}

@@ -1,0 +1,59 @@
+/**
+ * Runs a table of cases with the asynchronous client here and with the synchronous one in a thread of its own: it blocks
+ * the thread, and the server of the tests must go on.
+ */
+import { after } from "node:test";
+import { Worker } from "node:worker_threads";
+import { AsyncSounding } from "@sounding/client";
+import type { ModeCases } from "./mode-case.ts";
+
+export type Reached = (point: string) => void;
+
+/** How the clients are made. */
+export interface ClientSetting {
+  readonly url: string;
+  readonly key: string;
+}
+
+export interface ModeRunner {
+  readonly mode: "asynchronous" | "synchronous";
+  /** Runs the case of this name and gives its outcome as plain data. */
+  readonly run: (name: string, reached?: Reached) => Promise<unknown>;
+}
+
+/** @param table the address of a module that exports the cases as `modeCases` */
+export async function runnersFor(table: URL, { url, key }: ClientSetting): Promise<readonly ModeRunner[]> {
+  const { modeCases } = (await import(table.href)) as { modeCases: ModeCases };
+  const thread = new Worker(new URL("./sync-thread.ts", import.meta.url), {
+    workerData: { url, key, table: table.href },
+  });
+  after(() => thread.terminate());
+  const ignore = (): void => undefined;
+  return [
+    {
+      mode: "asynchronous",
+      run(name, reached = ignore) {
+        const make = (options: object): AsyncSounding =>
+          new AsyncSounding({ apiKey: key, baseUrl: url, maxRetries: 0, ...options });
+        return modeCases[name]!({ client: make({}), make, reached });
+      },
+    },
+    { mode: "synchronous", run: (name, reached = ignore) => runInThread(thread, name, reached) },
+  ];
+}
+
+function runInThread(thread: Worker, name: string, reached: Reached): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const listen = (message: { reached?: string; outcome?: unknown; failure?: string }): void => {
+      if (message.reached !== undefined) {
+        reached(message.reached);
+        return;
+      }
+      thread.off("message", listen);
+      if (message.failure === undefined) resolve(message.outcome);
+      else reject(new Error(message.failure));
+    };
+    thread.on("message", listen);
+    thread.postMessage(name);
+  });
+}

@@ -1,0 +1,99 @@
+/** What both clients must do with the real server and its own engines; test/client-modes.test.ts says what each comes to. */
+import { errorOf, type ModeCases } from "../../packages/client/test/mode-case.ts";
+
+const chat = { model: "sounding-trial", messages: [{ role: "user" as const, content: "Hello!" }], seed: 7 };
+const input = "Dr. Lee paid $3.50, twice.";
+const spoken = { model: "flite", voice: "slt", input, response_format: "pcm" as const };
+
+function joined(pieces: readonly Uint8Array[]): Buffer {
+  return Buffer.concat(pieces);
+}
+
+/** What the server refuses, as far as both sides promise it. */
+async function refusalOf(work: () => unknown): Promise<unknown> {
+  const { name, status, code, param } = (await errorOf(work)) as Record<string, unknown>;
+  return { name, status, code, param };
+}
+
+export const modeCases = {
+  "lists and finds models": async ({ client }) => {
+    const { data } = await client.models.list();
+    const flite = await client.models.retrieve("flite");
+    return [data.map(({ id }) => id).includes("sounding-trial"), flite.id];
+  },
+  "refuses an unknown key": ({ make }) => refusalOf(() => make({ apiKey: "sk-unknown" }).models.list()),
+  "answers whole and in pieces alike": async ({ client }) => {
+    const whole = await client.chat.completions.create(chat);
+    let text = "";
+    for await (const { choices } of await client.chat.completions.create({ ...chat, stream: true })) {
+      text += choices[0]?.delta.content ?? "";
+    }
+    return [whole.choices[0]?.message.content === text, text.length > 0, whole.object];
+  },
+  "refuses an unknown model": ({ client }) =>
+    refusalOf(() => client.chat.completions.create({ ...chat, model: "no-such-model" })),
+  "speaks whole and in pieces alike": async ({ client }) => {
+    const { content } = await client.audio.speech.create(spoken);
+    const pieces: Uint8Array[] = [];
+    for await (const piece of await client.audio.speech.with_streaming_response.create(spoken)) pieces.push(piece);
+    return [content.length > 16_000, joined(pieces).equals(content)];
+  },
+  "speaks in every format": async ({ client }) => {
+    const beginnings: string[] = [];
+    for (const response_format of ["wav", "mp3", "opus"] as const) {
+      const { content } = await client.audio.speech.create({ ...spoken, response_format });
+      beginnings.push(new TextDecoder("latin1").decode(content.subarray(0, 4)));
+    }
+    return beginnings.map((text) => (/^(RIFF|OggS)$/.test(text) ? text : /^(ID3|ÿ[óûú])/.test(text)));
+  },
+  "tells the words of whole speech": async ({ client }) => {
+    const { content, word_boundaries = [] } = await client.audio.speech.create({
+      ...spoken,
+      extra_body: { enable_word_boundary: true, boundary_types: ["word"] },
+    });
+    const places = word_boundaries.map((each) => input.slice(each.text_offset, each.text_offset + each.word_length));
+    const endMs = Math.max(...word_boundaries.map((each) => each.audio_offset_ms + each.duration_ms));
+    return [places, word_boundaries.map(({ text }) => text), endMs / 1000 <= content.length / 2 / 16_000];
+  },
+  "tells the words while it speaks": async ({ client }) => {
+    const pieces: Uint8Array[] = [];
+    const kinds = new Set<string>();
+    const stream = await client.audio.speech.with_streaming_response.create({ ...spoken, enable_word_boundary: true });
+    for await (const item of stream) {
+      if (item instanceof Uint8Array) pieces.push(item);
+      else kinds.add(item.boundary_type);
+    }
+    const { content } = await client.audio.speech.create(spoken);
+    return [[...kinds].sort(), joined(pieces).equals(content)];
+  },
+  "refuses speech that breaks a rule": async ({ client }) => {
+    const { speech } = client.audio;
+    const wrong = [
+      { ...spoken, speed: 5 },
+      { ...spoken, response_format: "flac" as "wav" },
+      { ...spoken, extra_body: { enable_word_boundary: true, boundary_types: [] } },
+      { ...spoken, voice: "nobody" },
+      { ...spoken, model: "no-such-model" },
+    ];
+    const seen: unknown[] = [];
+    for (const params of wrong) {
+      seen.push(await refusalOf(() => speech.create(params)));
+      seen.push(await refusalOf(() => speech.with_streaming_response.create(params)));
+    }
+    return seen;
+  },
+  "lists voices by language": async ({ client }) => {
+    const { data } = await client.audio.voices.list({ model: "flite", language: "en" });
+    return data.map(({ name }) => name).sort();
+  },
+  "reads telemetry": async ({ client }) => {
+    const logs = await client.logs.query({ time_window: "1h" });
+    const metrics = await client.metrics.query({ metric: "token_consumption", time_window: "1h" });
+    const traces = await client.traces.query({ trace: "all_traces", limit: 5 });
+    return [
+      [logs.status, logs.result_type, logs["data"].result.length === logs.samples.length],
+      [metrics.status, metrics.result_type, metrics.query !== ""],
+      [traces.status, traces["traces"].length === traces.traces.length, Array.isArray(traces.spans)],
+    ];
+  },
+} satisfies ModeCases;
