@@ -140,6 +140,12 @@ test("an example for the shell runs: README.md: seeing what happens", async () =
   assert.match(printed, /ERROR/);
 });
 
+test("an example for the shell runs: docs/speech.md: the command", async () => {
+  await using server = await startServer();
+  const block = (await examplesOf("docs/speech.md")).find(({ code }) => code.includes("sounding speak"));
+  assert.match(await inShell(`${block!.code}\ntest -s hello.mp3`, server), /word +world$/m);
+});
+
 test("an example for the shell runs: README.md: speech", async () => {
   await using server = await startServer();
   const block = examples.find(
@@ -172,11 +178,14 @@ describe("an example in TypeScript runs", () => {
     await untilTelemetryReady(server);
     const files = (await readdir(join(repository, "test/examples"))).filter((name) => /^[a-z]+\.ts$/.test(name));
     assert.ok(files.length >= 4);
+    // Some write files.
+    const cwd = await mkdtemp(join(tmpdir(), "sounding-examples-"));
     for (const file of files) {
       await context.test(file, async () => {
         const env = { PATH: process.env["PATH"], SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
-        await run(process.execPath, [join(repository, "test/examples", file)], { env });
+        await run(process.execPath, [join(repository, "test/examples", file)], { env, cwd });
       });
     }
+    await rm(cwd, { recursive: true });
   });
 });

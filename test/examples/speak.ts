@@ -1,5 +1,4 @@
 // Speaks a text into a file, and tells when each word is spoken.
-import { rm } from "node:fs/promises";
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();
@@ -15,4 +14,3 @@ await speech.write_to_file("fathom.mp3");
 for (const { text, audio_offset_ms } of speech.word_boundaries ?? []) {
   console.log(audio_offset_ms, text);
 }
-await rm("fathom.mp3");

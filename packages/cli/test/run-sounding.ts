@@ -14,15 +14,20 @@ export interface RunOptions {
   readonly env?: Record<string, string>;
   /** What is piped in; the pipe is closed after it. */
   readonly input?: string;
+  /** Whether `during` closes the pipe. */
+  readonly keepOpen?: boolean;
   /** Called with the running process. */
   readonly during?: (child: ChildProcessWithoutNullStreams) => void;
 }
 
-export async function runSounding(words: readonly string[], { env, input, during }: RunOptions = {}): Promise<Outcome> {
+export async function runSounding(
+  words: readonly string[],
+  { env, input, keepOpen, during }: RunOptions = {},
+): Promise<Outcome> {
   const child = spawn(process.execPath, [main, ...words], { env: { ...env } });
   child.stdin.on("error", () => undefined);
-  child.stdin.end(input);
   during?.(child);
+  if (keepOpen !== true) child.stdin.end(input);
   const closed = new Promise<number | null>((resolve) => {
     child.once("close", resolve);
   });

@@ -1,0 +1,173 @@
+/** `sounding speak`: text to audio, played, or written to a file or to standard output while it is made. */
+import { extname } from "node:path";
+import type { SpeechParams, TTSWordBoundaryEvent } from "@sounding/client";
+import { readPiped } from "../chat/question.ts";
+import { CliError, UsageError } from "../cli-error.ts";
+import { command, type CommandIo } from "../command.ts";
+import { connectionOptions, numberOption, openClient } from "../connection.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printable, writeJson, writeLine } from "../output.ts";
+import { showBytes } from "../progress.ts";
+import { fileSink, outputSink, type AudioFormat, type AudioSink } from "../speak/audio-sink.ts";
+import { chooseVoice } from "../speak/choose-voice.ts";
+import { playerSink } from "../speak/player.ts";
+import { speakTexts } from "../speak/speak.ts";
+import { textPieces } from "../speak/text-pieces.ts";
+
+const formats = ["wav", "mp3", "pcm", "opus"] as const;
+
+const formatByEnding: Readonly<Record<string, AudioFormat>> = {
+  ".mp3": "mp3",
+  ".ogg": "opus",
+  ".opus": "opus",
+  ".pcm": "pcm",
+  ".raw": "pcm",
+  ".wav": "wav",
+};
+
+/** Where the audio goes: a path, `-` for standard output, or the loudspeakers. */
+type Destination = { readonly kind: "file"; readonly path: string } | { readonly kind: "output" | "player" };
+
+export const speakCommand = command({
+  name: "speak",
+  summary: "Speak a text, into a file or aloud",
+  description: `Without -o the speech is played by the first program found of afplay, paplay, aplay, ffplay, play and mpg123; where standard
+output is piped it gets the audio instead. Text that is piped in is spoken as it comes, a line of a slow writer at once.
+
+With --words each word, sign and sentence is printed as it comes: when it begins, how long it takes (seconds), what it is.
+With --json one object tells of the whole: model, voice, format, output, bytes, sample_rate and, with --words,
+word_boundaries.`,
+  arguments: [{ name: "text", description: "The text; several words need no quotes.", variadic: true }],
+  options: {
+    output: { type: "string", short: "o", value: "FILE", description: "Write the audio here; `-`: standard output." },
+    play: { type: "boolean", description: "Play the speech even where standard output is piped." },
+    voice: { type: "string", short: "v", value: "NAME", description: "The voice; else the first that fits." },
+    model: { type: "string", short: "m", value: "ID", description: "The model; else the first that has a voice." },
+    format: {
+      type: "string",
+      short: "f",
+      value: "FORMAT",
+      choices: formats,
+      description: "Format of the audio; else by the file's ending, else wav.",
+    },
+    rate: {
+      type: "string",
+      value: "HZ",
+      choices: ["8000", "16000", "22050", "24000", "44100", "48000"],
+      description: "Samples a second; else the voice's own.",
+    },
+    speed: { type: "string", value: "FACTOR", description: "Pace, 0.25 to 4; 1 is the voice's own." },
+    language: { type: "string", short: "l", value: "TAG", description: "Language to speak, such as fr-FR." },
+    words: { type: "boolean", description: "Print when each word is spoken." },
+    ...connectionOptions,
+  },
+  examples: [
+    ["sounding speak 'A fathom is six feet.'", "Aloud."],
+    ["sounding speak -o fathom.mp3 --voice rms 'A fathom is six feet.'", "Into a file."],
+    ["sounding chat what is a fathom | sounding speak --play", "A model's answer, read out."],
+    ["sounding speak --words -o fathom.wav 'A fathom is six feet.'", "A file, and when each word is spoken."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const { signal } = io;
+    const printing = values.words === true || json;
+    const destination = destinationOf(values, io, printing);
+    const format = formatOf(values.format, destination);
+    const words = positionals.join(" ");
+    if (words.trim() === "" && io.isTTY.stdin) throw new UsageError("nothing to say: give a text, or pipe one in");
+    const client = await openClient(values, io);
+    const { model, voice } = await chooseVoice(client, values, signal);
+    const sink = await openSink(destination, format, io);
+    const boundaries: TTSWordBoundaryEvent[] = [];
+    const { audioBytes, sampleRate } = await speakTexts(
+      client,
+      {
+        texts: textsOf(words, printing, io),
+        settings: {
+          model,
+          voice,
+          speed: numberOption("speed", values.speed),
+          sample_rate: numberOption("rate", values.rate) as SpeechParams["sample_rate"],
+          speech_synthesis_language: values.language,
+          enable_word_boundary: values.words === true ? true : undefined,
+        },
+        sink,
+      },
+      {
+        signal,
+        async onBoundary(boundary) {
+          if (json) boundaries.push(boundary);
+          else await writeLine(io.stdout, boundaryLine(boundary));
+        },
+      },
+    );
+    if (audioBytes === 0) throw new CliError("nothing was said: the text is empty", exitCodes.usage);
+    const path = destination.kind === "file" ? destination.path : null;
+    if (json) {
+      await writeJson(io.stdout, {
+        model,
+        voice,
+        format: destination.kind === "player" ? null : format,
+        output: path,
+        bytes: audioBytes,
+        sample_rate: sampleRate ?? null,
+        ...(values.words === true ? { word_boundaries: boundaries } : {}),
+      });
+    } else if (path !== null && io.progress) await writeLine(io.stderr, `${path}: ${showBytes(audioBytes)}`);
+    return exitCodes.ok;
+  },
+});
+
+/** With words to print, standard output is theirs. */
+function destinationOf(
+  { output, play }: { output: string | undefined; play: boolean | undefined },
+  io: CommandIo,
+  printing: boolean,
+): Destination {
+  if (output !== undefined && play === true) throw new UsageError("--play and -o are given; one of them is expected");
+  if (output === "-" && printing) {
+    throw new UsageError("-o - and --words or --json both want standard output; -o FILE writes the audio elsewhere");
+  }
+  if (output !== undefined && output !== "-") return { kind: "file", path: output };
+  if (output === undefined && (play === true || io.isTTY.stdout || printing)) return { kind: "player" };
+  if (io.isTTY.stdout) throw new UsageError("audio is not for a terminal; -o FILE writes it into a file");
+  return { kind: "output" };
+}
+
+function formatOf(asked: string | undefined, destination: Destination): AudioFormat {
+  if (asked !== undefined || destination.kind !== "file") return (asked ?? "wav") as AudioFormat;
+  const ending = extname(destination.path).toLowerCase();
+  const format = ending === "" ? "wav" : formatByEnding[ending];
+  // A device such as /dev/dsp1.0 or a file of another name needs --format.
+  if (format === undefined) {
+    const endings = Object.keys(formatByEnding).join(", ");
+    throw new UsageError(`the ending ${ending} names no format (${endings}); --format does`);
+  }
+  return format;
+}
+
+async function openSink(destination: Destination, format: AudioFormat, io: CommandIo): Promise<AudioSink> {
+  if (destination.kind === "file") return fileSink(destination.path, format);
+  return destination.kind === "output" ? outputSink(io.stdout, format) : await playerSink(io.env);
+}
+
+/** The words of the command line, else what is piped in: whole where times and places over all of it are told. */
+async function* textsOf(words: string, printing: boolean, io: CommandIo): AsyncGenerator<string, void, void> {
+  if (words.trim() !== "") yield words;
+  else if (printing) yield await readPiped(io);
+  else {
+    const stop = (): void => void io.stdin.destroy(new Error("interrupted"));
+    io.signal.addEventListener("abort", stop, { once: true });
+    try {
+      yield* textPieces(io.stdin as AsyncIterable<Uint8Array>);
+    } finally {
+      io.signal.removeEventListener("abort", stop);
+    }
+  }
+}
+
+/** `   0.050   0.310  word         fathom` */
+function boundaryLine({ audio_offset_ms, duration_ms, boundary_type, text }: TTSWordBoundaryEvent): string {
+  const seconds = (ms: number): string => (ms / 1000).toFixed(3).padStart(8);
+  const shown = printable(text).replaceAll(/\s+/g, " ");
+  return `${seconds(audio_offset_ms)}${seconds(duration_ms)}  ${boundary_type.padEnd(11)}  ${shown}`;
+}

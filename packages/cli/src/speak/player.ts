@@ -1,0 +1,157 @@
+/** Plays audio with a program of this machine, while it comes where the program can. */
+import { spawn, type ChildProcess } from "node:child_process";
+import { once } from "node:events";
+import { access, constants, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { CliError } from "../cli-error.ts";
+import type { CommandIo } from "../command.ts";
+import { fileSink, type AudioFormat, type AudioSink } from "./audio-sink.ts";
+
+interface Player {
+  readonly program: string;
+  /** What it reads: samples or MP3 from standard input, or a WAV file. */
+  readonly reads: "pcm" | "mp3" | "wav";
+  /** @param given the sample rate of `pcm`, the path of `wav` */
+  readonly words: (given: string) => readonly string[];
+}
+
+/** In the order of preference. */
+export const players: readonly Player[] = [
+  { program: "afplay", reads: "wav", words: (path) => [path] },
+  {
+    program: "paplay",
+    reads: "pcm",
+    words: (rate) => ["--raw", "--format=s16le", "--channels=1", `--rate=${rate}`],
+  },
+  { program: "aplay", reads: "pcm", words: (rate) => ["-q", "-t", "raw", "-f", "S16_LE", "-c", "1", "-r", rate, "-"] },
+  {
+    program: "ffplay",
+    reads: "pcm",
+    words: (rate) => `-loglevel error -nodisp -autoexit -f s16le -sample_rate ${rate} -i pipe:0`.split(" "),
+  },
+  {
+    program: "play",
+    reads: "pcm",
+    words: (rate) => `-q -t raw -e signed-integer -b 16 -c 1 -r ${rate} -`.split(" "),
+  },
+  { program: "mpg123", reads: "mp3", words: () => ["-q", "-"] },
+];
+
+/** The first player in PATH; undefined when there is none. */
+export async function findPlayer(env: CommandIo["env"]): Promise<Player | undefined> {
+  for (const player of players) if (await isInPath(player.program, env)) return player;
+  return undefined;
+}
+
+export async function isInPath(program: string, env: CommandIo["env"]): Promise<boolean> {
+  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
+    if (folder === "") continue;
+    const found = await access(join(folder, program), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return true;
+  }
+  return false;
+}
+
+/** Throws CliError when the machine has no player. */
+export async function playerSink(env: CommandIo["env"]): Promise<AudioSink> {
+  const player = await findPlayer(env);
+  if (player === undefined) {
+    const names = players.map(({ program }) => program).join(", ");
+    throw new CliError(`nothing to play with (${names}); -o FILE writes a file, -o - to standard output`);
+  }
+  return player.reads === "wav" ? playedFile(player, env) : playedStream(player, player.reads, env);
+}
+
+function playedStream(player: Player, wireFormat: AudioFormat, env: CommandIo["env"]): AudioSink {
+  let running: RunningPlayer | undefined;
+  return {
+    wireFormat,
+    begin: async (sampleRate) => void (running = startPlayer(player, String(sampleRate), env)),
+    write: (bytes) => running!.write(bytes),
+    pieceEnded: async () => {},
+    end: () => running!.end(),
+    abandon: async () => running?.kill(),
+  };
+}
+
+/** Each piece of text becomes a file that is played while the next is not yet asked for. */
+function playedFile(player: Player, env: CommandIo["env"]): AudioSink {
+  let folder: string | undefined;
+  let rate: number | undefined;
+  let file: AudioSink | undefined;
+  let running: RunningPlayer | undefined;
+  const path = (): string => join(folder!, "speech.wav");
+  const clean = async (): Promise<void> => {
+    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
+  };
+  return {
+    wireFormat: "pcm",
+    async begin(sampleRate) {
+      folder = await mkdtemp(join(tmpdir(), "sounding-speak-"));
+      rate = sampleRate;
+    },
+    async write(bytes) {
+      if (file === undefined) {
+        file = fileSink(path(), "wav");
+        await file.begin(rate);
+      }
+      await file.write(bytes);
+    },
+    async pieceEnded() {
+      await file?.end();
+      file = undefined;
+      running = startPlayer(player, path(), env);
+      await running.end();
+    },
+    end: clean,
+    async abandon() {
+      running?.kill();
+      await file?.abandon();
+      await clean();
+    },
+  };
+}
+
+interface RunningPlayer {
+  /** Waits until the player takes more. Throws CliError when it has ended. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Waits until everything is played. Throws CliError when it failed. */
+  end(): Promise<void>;
+  kill(): void;
+}
+
+function startPlayer({ program, words }: Player, given: string, env: CommandIo["env"]): RunningPlayer {
+  const child: ChildProcess = spawn(program, words(given), { stdio: ["pipe", "ignore", "pipe"], env: { ...env } });
+  const { stdin, stderr } = child;
+  let complaint = "";
+  let failure: Error | undefined;
+  stderr!.on("data", (bytes: Buffer) => (complaint = (complaint + bytes.toString()).slice(-2_000)));
+  // What it means is told by how the program ends.
+  stdin!.on("error", () => undefined);
+  const ended = new Promise<number | null>((resolve) => {
+    child.once("error", (error) => {
+      failure = error;
+      resolve(null);
+    });
+    child.once("close", resolve);
+  });
+  const fail = (): never => {
+    const why = failure?.message ?? complaint.trim().split("\n").at(-1) ?? "";
+    throw new CliError(`${program} cannot play it${why === "" ? "" : `: ${why}`}; -o FILE writes a file`);
+  };
+  return {
+    async write(bytes) {
+      if (child.exitCode !== null || failure !== undefined) fail();
+      if (!stdin!.write(bytes)) await Promise.race([once(stdin!, "drain"), ended]);
+    },
+    async end() {
+      stdin!.end();
+      if ((await ended) !== 0) fail();
+    },
+    kill: () => void child.kill(),
+  };
+}

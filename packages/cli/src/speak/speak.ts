@@ -1,0 +1,64 @@
+/** Asks for the speech of one text after the other, and gives audio and word boundaries on as they come. */
+import type { AsyncSounding, SpeechParams, TTSWordBoundaryEvent } from "@sounding/client";
+import { CliError } from "../cli-error.ts";
+import type { AudioSink } from "./audio-sink.ts";
+
+/** What all texts have in common. */
+export type SpeechSettings = Omit<SpeechParams, "input" | "response_format">;
+
+export interface Spoken {
+  readonly audioBytes: number;
+  /** Hertz; undefined where the server does not tell. */
+  readonly sampleRate: number | undefined;
+}
+
+/**
+ * The sink has ended, or is abandoned, when this is over. Texts of white space alone are left out.
+ * @throws CliError when the server does not tell the rate of plain samples
+ */
+export async function speakTexts(
+  client: AsyncSounding,
+  { texts, settings, sink }: { texts: AsyncIterable<string>; settings: SpeechSettings; sink: AudioSink },
+  { signal, onBoundary }: { signal: AbortSignal; onBoundary: (boundary: TTSWordBoundaryEvent) => Promise<void> },
+): Promise<Spoken> {
+  let audioBytes = 0;
+  let sampleRate: number | undefined;
+  try {
+    for await (const input of texts) {
+      if (input.trim() === "") continue;
+      const params = {
+        ...settings,
+        input,
+        response_format: sink.wireFormat,
+        // All pieces become one recording.
+        ...(sampleRate === undefined ? {} : { sample_rate: sampleRate as SpeechParams["sample_rate"] }),
+      };
+      const stream = await client.audio.speech.with_streaming_response.create(params, { signal });
+      if (audioBytes === 0) {
+        sampleRate = rateOf(stream.head.headers.get("x-sample-rate")) ?? settings.sample_rate ?? undefined;
+        if (sampleRate === undefined && sink.wireFormat === "pcm") {
+          throw new CliError("the server does not tell the rate of its samples; --rate asks for one");
+        }
+        await sink.begin(sampleRate);
+      }
+      for await (const item of stream) {
+        if (item instanceof Uint8Array) {
+          audioBytes += item.length;
+          await sink.write(item);
+        } else await onBoundary(item);
+        signal.throwIfAborted();
+      }
+      await sink.pieceEnded();
+    }
+    if (audioBytes > 0) await sink.end();
+    return { audioBytes, sampleRate };
+  } catch (error) {
+    await sink.abandon();
+    throw error;
+  }
+}
+
+function rateOf(header: string | null): number | undefined {
+  const rate = Number(header ?? NaN);
+  return Number.isInteger(rate) && rate > 0 ? rate : undefined;
+}
