@@ -139,18 +139,20 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
     });
     child.once("close", resolve);
   });
-  const fail = (): never => {
+  const fail = async (): Promise<never> => {
+    // Its last words come before its end.
+    await ended;
     const why = failure?.message ?? complaint.trim().split("\n").at(-1) ?? "";
     throw new CliError(`${program} cannot play it${why === "" ? "" : `: ${why}`}; -o FILE writes a file`);
   };
   return {
     async write(bytes) {
-      if (child.exitCode !== null || failure !== undefined) fail();
+      if (child.exitCode !== null || failure !== undefined) await fail();
       if (!stdin!.write(bytes)) await Promise.race([once(stdin!, "drain"), ended]);
     },
     async end() {
       stdin!.end();
-      if ((await ended) !== 0) fail();
+      if ((await ended) !== 0) await fail();
     },
     kill: () => void child.kill(),
   };
