@@ -148,7 +148,7 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
   return {
     async write(bytes) {
       if (child.exitCode !== null || failure !== undefined) await fail();
-      if (!stdin!.write(bytes)) await Promise.race([once(stdin!, "drain"), ended]);
+      if (!stdin!.write(bytes)) await Promise.race([once(stdin!, "drain").catch(fail), ended]);
     },
     async end() {
       stdin!.end();
