@@ -24,6 +24,7 @@ import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/serve
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
+import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 
@@ -48,6 +49,7 @@ const files: Generated[] = [
   { path: "docs/metrics.md", render: renderMetricsDocument, format: true },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
   { path: "docs/config.md", render: renderConfigDocument, format: true },
+  { path: "docs/client-reference.md", render: renderClientReference, format: true },
   { path: "docs/cli.md", render: renderCliDocument, format: true },
   {
     path: "packages/client/src/generated/types.ts",

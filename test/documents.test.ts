@@ -189,3 +189,24 @@ describe("an example in TypeScript runs", () => {
     await rm(cwd, { recursive: true });
   });
 });
+
+describe("an example in Python runs", async () => {
+  const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
+  for (const [file, module] of [
+    ["openai_sdk.py", "openai"],
+    ["reference_sdk.py", "air"],
+  ] as const) {
+    const isInstalled = await run(python, ["-c", `import ${module}`]).then(
+      () => true,
+      () => false,
+    );
+    const skip = isInstalled ? false : `the Python package ${module} is not installed`;
+    test(`test/examples/${file}`, { skip }, async () => {
+      await using server = await startServer("", { telemetry: true });
+      await untilTelemetryReady(server);
+      const env = { ...process.env, SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key, AIR_SILENT: "1" };
+      const script = join(repository, "test/examples", file);
+      await run(python, [script], { env, cwd: server.dataDirectory });
+    });
+  }
+});
