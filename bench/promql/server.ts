@@ -1,0 +1,31 @@
+/**
+ * The measured process: the operations on metrics over an embedded store in the folder that is given, for one organization. Its
+ * parent tells it rows to write through nothing but the store's own interface, and asks for its event loop's delay.
+ */
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { metricsRoutes } from "../../packages/server/src/query/metrics/routes.ts";
+import { createMetricPresets } from "../../packages/server/src/query/metrics/metric-presets.ts";
+import { openTestStore } from "../../packages/server/test/store/test-store.ts";
+import { startTestHttp } from "../../packages/server/test/support/test-http.ts";
+import { testKey } from "../../packages/server/test/support/test-key.ts";
+import { organizationId, tokenPrices } from "./queries.ts";
+
+const { store, [Symbol.asyncDispose]: closeStore } = await openTestStore({ directory: process.argv[2]! });
+const presets = createMetricPresets({ tokenPrices, configured: {} });
+const http = await startTestHttp({
+  routes: metricsRoutes({ store, presets, version: "0.0.0" }),
+  checkKey: () => testKey({ organizationId }),
+});
+const delay = monitorEventLoopDelay({ resolution: 1 });
+delay.enable();
+
+process.on("message", (message) => {
+  if (message === "reset") delay.reset();
+  else if (message === "delay") process.send!({ delayMs: delay.max / 1e6 });
+  else
+    void http
+      .close()
+      .then(closeStore)
+      .then(() => process.disconnect());
+});
+process.send!({ url: http.url });
