@@ -38,74 +38,104 @@ const numberTypes = {
   Int64: BigInt64Array,
 } as const;
 
+/** Bytes as they arrive. Numbers are copied to where they stay, piece by piece, so that no large copy holds the thread. */
 class NativeReader {
-  readonly #bytes: Buffer;
+  readonly #chunks: AsyncIterator<Uint8Array>;
+  #chunk: Buffer = Buffer.alloc(0);
   #at = 0;
 
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
+  constructor(body: AsyncIterable<Uint8Array>) {
+    this.#chunks = body[Symbol.asyncIterator]();
   }
 
-  get isAtEnd(): boolean {
-    return this.#at >= this.#bytes.length;
+  async isAtEnd(): Promise<boolean> {
+    while (this.#at === this.#chunk.length) {
+      const next = await this.#chunks.next();
+      if (next.done === true) return true;
+      this.#chunk = Buffer.from(next.value.buffer, next.value.byteOffset, next.value.length);
+      this.#at = 0;
+    }
+    return false;
   }
 
-  varint(): number {
+  async varint(): Promise<number> {
     let value = 0;
     for (let factor = 1; ; factor *= 0x80) {
-      const byte = this.#take(1)[0]!;
+      const byte = this.#at < this.#chunk.length ? this.#chunk[this.#at++]! : (await this.#take(1))[0]!;
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;
     }
   }
 
-  text(): string {
-    return this.#take(this.varint()).toString("utf8");
+  async text(): Promise<string> {
+    return (await this.#take(await this.varint())).toString("utf8");
   }
 
-  texts(count: number): string[] {
-    return Array.from({ length: count }, () => this.text());
+  async texts(count: number): Promise<string[]> {
+    const texts: string[] = [];
+    for (let row = 0; row < count; row += 1) texts.push(this.#textHere() ?? (await this.text()));
+    return texts;
   }
 
-  /** A copy, aligned as typed arrays must be. This machine is little-endian, as the format is. */
-  numbers(type: keyof typeof numberTypes, count: number): NumberColumn {
-    const constructor = numberTypes[type];
-    const taken = this.#take(count * constructor.BYTES_PER_ELEMENT);
-    return new constructor(taken.buffer.slice(taken.byteOffset, taken.byteOffset + taken.length) as ArrayBuffer);
+  /** The next text if all of it has arrived and it is short, as nearly all are. */
+  #textHere(): string | undefined {
+    const length = this.#chunk[this.#at];
+    if (length === undefined || length >= 0x80 || this.#at + 1 + length > this.#chunk.length) return undefined;
+    this.#at += 1 + length;
+    return this.#chunk.toString("utf8", this.#at - length, this.#at);
   }
 
-  column(type: string, count: number): ReadColumn {
+  /** Aligned as typed arrays must be. This machine is little-endian, as the format is. */
+  async numbers(type: keyof typeof numberTypes, count: number): Promise<NumberColumn> {
+    const column = new numberTypes[type](count);
+    await this.#fill(new Uint8Array(column.buffer));
+    return column;
+  }
+
+  async column(type: string, count: number): Promise<ReadColumn> {
     const item = /^Array\((?<item>.+)\)$/.exec(type)?.groups?.["item"];
     if (item === undefined) return this.#plain(type, count);
-    const ends = Float64Array.from(this.numbers("UInt64", count) as BigUint64Array, Number);
-    return { ends, items: this.#plain(item, ends.at(-1) ?? 0) };
+    const ends = Float64Array.from((await this.numbers("UInt64", count)) as BigUint64Array, Number);
+    return { ends, items: await this.#plain(item, ends.at(-1) ?? 0) };
   }
 
-  #plain(type: string, count: number): NumberColumn | readonly string[] {
-    if (count === 0 || type === "String") return this.texts(count);
-    if (type === "LowCardinality(String)") return this.#labels(count);
+  async #plain(type: string, count: number): Promise<NumberColumn | readonly string[]> {
     if (type.startsWith("DateTime64(")) return this.numbers("Int64", count);
     if (Object.hasOwn(numberTypes, type)) return this.numbers(type as keyof typeof numberTypes, count);
+    if (count === 0 || type === "String") return this.texts(count);
+    if (type === "LowCardinality(String)") return this.#labels(count);
     throw new TypeError(`Columns of type ${type} cannot be read as columns; convert them in the statement.`);
   }
 
   /** A dictionary of this block's texts, and for each row its place in it. */
-  #labels(count: number): string[] {
-    this.#take(8); // Version of the encoding: there is one.
-    const width = this.#take(8)[0]!;
+  async #labels(count: number): Promise<string[]> {
+    await this.#take(8); // Version of the encoding: there is one.
+    const width = (await this.#take(8))[0]!;
     const indexType = (["UInt8", "UInt16", "UInt32", "UInt64"] as const)[width]!;
-    const texts = this.texts(Number(this.#take(8).readBigUInt64LE()));
-    this.#take(8); // The count once more.
-    const places = this.numbers(indexType, count);
+    const texts = await this.texts(Number((await this.#take(8)).readBigUInt64LE()));
+    await this.#take(8); // The count once more.
+    const places = await this.numbers(indexType, count);
     return Array.from({ length: count }, (_, row) => texts[Number(places[row])]!);
   }
 
-  #take(length: number): Buffer {
-    const end = this.#at + length;
-    if (end > this.#bytes.length) throw new StoreError("The store's answer was cut.");
-    const taken = this.#bytes.subarray(this.#at, end);
-    this.#at = end;
+  async #take(length: number): Promise<Buffer> {
+    if (this.#at + length <= this.#chunk.length) {
+      this.#at += length;
+      return this.#chunk.subarray(this.#at - length, this.#at);
+    }
+    const taken = Buffer.alloc(length);
+    await this.#fill(taken);
     return taken;
+  }
+
+  async #fill(target: Uint8Array): Promise<void> {
+    for (let filled = 0; filled < target.length;) {
+      if (await this.isAtEnd()) throw new StoreError("The store's answer was cut.");
+      const piece = this.#chunk.subarray(this.#at, this.#at + target.length - filled);
+      target.set(piece, filled);
+      filled += piece.length;
+      this.#at += piece.length;
+    }
   }
 }
 
@@ -115,17 +145,17 @@ class NativeReader {
  * @throws StoreError when the bytes end too early
  * @throws TypeError when the statement selects a column of another type
  */
-export function readBlocks(bytes: Buffer): ColumnBlock[] {
-  const reader = new NativeReader(bytes);
+export async function readBlocks(body: AsyncIterable<Uint8Array>): Promise<ColumnBlock[]> {
+  const reader = new NativeReader(body);
   const blocks: ColumnBlock[] = [];
-  while (!reader.isAtEnd) {
-    const columnCount = reader.varint();
-    const rowCount = reader.varint();
+  while (!(await reader.isAtEnd())) {
+    const columnCount = await reader.varint();
+    const rowCount = await reader.varint();
     const columns = new Map<string, ReadColumn>();
     for (let index = 0; index < columnCount; index += 1) {
-      const name = reader.text();
-      const type = reader.text();
-      columns.set(name, reader.column(type, rowCount));
+      const name = await reader.text();
+      const type = await reader.text();
+      columns.set(name, await reader.column(type, rowCount));
     }
     if (rowCount > 0) blocks.push({ rowCount, columns });
   }

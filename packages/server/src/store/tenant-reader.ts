@@ -3,7 +3,6 @@
  * bound organization, and the store filters every table by it once more, whatever the statement says.
  */
 import type { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
@@ -120,7 +119,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     },
     async columns(statement, query = {}) {
       try {
-        return readBlocks(await buffer(await open(statement, query, columnFormat)));
+        return await readBlocks(await open(statement, query, columnFormat));
       } catch (error) {
         throw toReadError(error, query.signal);
       }

@@ -128,6 +128,7 @@ describe("metrics sent by OTLP", () => {
     ["sum(increase(http_server_requests_total[5m]))", "30"],
     ["sum(increase(jobs_done_total[5m]))", "25"],
     ["sum(max_over_time(room_temperature_celsius[10m]))", "29"],
+    ["sum(max_over_time(room_temperature_celsius[100d]))", "29"],
     ["count(room_temperature_celsius)", undefined],
     ["sum(work_duration_seconds_count)", "40"],
     ["sum(work_duration_seconds_sum)", "60"],

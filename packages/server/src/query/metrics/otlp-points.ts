@@ -1,8 +1,11 @@
 /** Points of OTLP series, read from the store as columns. */
 import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
+import { Slices } from "../../slices.ts";
+import type { ListColumn } from "../../store/native-reader.ts";
 import { allOf } from "../conditions.ts";
 import { toNumber } from "./span-series.ts";
+import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
 
 export interface PointsRequest {
   readonly metrics: readonly string[];
@@ -16,7 +19,6 @@ export interface PointsRequest {
 
 type NumberJson = number | string;
 type PointTuple = readonly [timeMs: NumberJson, startUnixNano: NumberJson, stale: number];
-type ValueTuple = readonly [...PointTuple, value: NumberJson];
 type DistributionTuple = readonly [
   ...PointTuple,
   count: NumberJson,
@@ -48,10 +50,6 @@ interface Point {
   readonly isStale: boolean;
 }
 
-export interface ValuePoint extends Point {
-  readonly value: number;
-}
-
 export interface DistributionPoint extends Point {
   readonly count: number;
   readonly sum: number;
@@ -69,16 +67,54 @@ export interface DistributionPoint extends Point {
 /** More IDs than this make a statement larger than they make its answer smaller. */
 const maximumNamedSeries = 20_000;
 
-/** Gauges and sums by the series' ID; in rising order of time, of doubles the last. */
-export async function readValues(reader: TenantReader, request: PointsRequest): Promise<Map<string, ValuePoint[]>> {
+/** Gauges and sums by the series' ID. */
+export async function readValues(reader: TenantReader, request: PointsRequest): Promise<Map<string, ValueColumns>> {
+  const sinceFrom = sql`toUnixTimestamp64Milli(time) - ${bind.int64(request.fromMs)}`;
+  // 32 bits hold 49 days.
+  const offset = request.toMs - request.fromMs < 2 ** 32 ? sql`toUInt32(${sinceFrom})` : sql`toFloat64(${sinceFrom})`;
   // One list of tuples, since lists of single columns do not keep to one order where a column is stored sparsely.
-  const rows = await reader.query<SeriesOfPoints<ValueTuple>>(
-    sql`SELECT series_id, groupArray((${timeColumns}, value)) AS point_tuples
-      FROM points WHERE ${condition(request)} GROUP BY series_id`,
+  const blocks = await reader.columns(
+    sql`SELECT series_id, points.1 AS times, points.2 AS point_values, if(has_starts, points.3, []) AS starts,
+        if(has_stale, points.4, []) AS stale
+      FROM (
+        SELECT series_id, max(start_time) > fromUnixTimestamp64Nano(0) AS has_starts, max(bitAnd(flags, 1)) AS has_stale,
+          groupArray((${offset}, value, toUnixTimestamp64Nano(start_time), bitAnd(flags, 1))) AS points
+        FROM points WHERE ${condition(request)} GROUP BY series_id
+      )`,
     { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
   );
-  const toPoint = (tuple: ValueTuple): ValuePoint => ({ ...pointOf(tuple), value: toNumber(tuple[3]) });
-  return new Map(rows.map((row) => [row.series_id, inOrder(row.point_tuples.map(toPoint))]));
+  const found = new Map<string, ValueColumns>();
+  const slices = new Slices();
+  for (const block of blocks) {
+    const ids = block.columns.get("series_id") as BigUint64Array;
+    const [times, values, starts, stale] = ["times", "point_values", "starts", "stale"].map(
+      (name) => block.columns.get(name) as ListColumn,
+    );
+    for (const [row, id] of ids.entries()) {
+      const startsOfRow = listOf<BigInt64Array>(starts!, row);
+      const staleOfRow = listOf<Uint8Array>(stale!, row);
+      const columns = {
+        timestampsMs: Float64Array.from(
+          listOf<Uint32Array | Float64Array>(times!, row),
+          (time) => request.fromMs + time,
+        ),
+        values: listOf<Float64Array>(values!, row),
+        startTimestampsMs: startsOfRow.length === 0 ? undefined : Float64Array.from(startsOfRow, toMilliseconds),
+        stale: staleOfRow.length === 0 ? undefined : staleOfRow,
+      };
+      found.set(String(id), inTimeOrder(columns));
+      if (slices.isOver()) await slices.next();
+    }
+  }
+  return found;
+}
+
+function listOf<Numbers>({ ends, items }: ListColumn, row: number): Numbers {
+  return (items as Uint8Array).subarray(row === 0 ? 0 : ends[row - 1], ends[row]) as Numbers;
+}
+
+function toMilliseconds(nanoseconds: bigint): number {
+  return Number(nanoseconds) / 1e6;
 }
 
 /** Histograms and summaries by the series' ID; in rising order of time, of doubles the last. */
@@ -108,7 +144,7 @@ function condition({ fromMs, metrics, seriesIds, toMs }: PointsRequest): Stateme
   ]);
 }
 
-function pointOf([timeMs, startUnixNano, stale]: PointTuple | ValueTuple | DistributionTuple): Point {
+function pointOf([timeMs, startUnixNano, stale]: DistributionTuple): Point {
   return { timeMs: Number(timeMs), startMs: Number(startUnixNano) / 1e6, isStale: stale === 1 };
 }
 

@@ -1,24 +1,20 @@
 /** Series of metrics that applications sent by OTLP, with Prometheus' names, labels and parts. */
+import { Slices } from "../../slices.ts";
 import { bind, ownOrganization, sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, ofProject } from "../conditions.ts";
 import { readDescriptions } from "../descriptions.ts";
 import { labelsFrom, type Labels } from "../promql/series/labels.ts";
-import type { StoredSeries } from "../promql/storage.ts";
+import { markStale, type StoredSeries } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { formatPlain } from "../promql/syntax/number-literal.ts";
 import { isMatchedBy } from "./label-matching.ts";
 import { toNativeHistogram } from "./native-histogram.ts";
 import { seenSince, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
 import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
-import {
-  readDistributions,
-  readValues,
-  type DistributionPoint,
-  type PointsRequest,
-  type ValuePoint,
-} from "./otlp-points.ts";
+import { readDistributions, readValues, type DistributionPoint, type PointsRequest } from "./otlp-points.ts";
 import { buildSeries, mergeSeries, type Sample } from "./stored-series.ts";
+import type { ValueColumns } from "./value-columns.ts";
 
 export interface OtlpRequest {
   readonly names: readonly OtlpSeriesName[];
@@ -94,20 +90,21 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   const plain = request.names.filter(({ part }) => part === "value");
   const distributed = request.names.filter(({ part }) => part !== "value");
   const [values, distributions] = await Promise.all([
-    plain.length === 0 ? new Map<string, ValuePoint[]>() : readValues(query.reader, ofMetrics(plain)),
+    plain.length === 0 ? new Map<string, ValueColumns>() : readValues(query.reader, ofMetrics(plain)),
     distributed.length === 0
       ? new Map<string, DistributionPoint[]>()
       : readDistributions(query.reader, ofMetrics(distributed)),
   ]);
-  const found = request.names.flatMap((name) =>
-    series
-      .filter((each) => belongsTo(each, name.metric))
-      .flatMap((each) =>
-        name.part === "value"
-          ? valueSeries(name, each, values.get(each.id) ?? [])
-          : distributionSeries(name, each, distributions.get(each.id) ?? []),
-      ),
-  );
+  const found: StoredSeries[] = [];
+  const slices = new Slices();
+  for (const name of request.names) {
+    for (const each of series) {
+      if (!belongsTo(each, name.metric)) continue;
+      if (name.part === "value") found.push(...valueSeries(name, each, values.get(each.id)));
+      else found.push(...distributionSeries(name, each, distributions.get(each.id) ?? []));
+      if (slices.isOver()) await slices.next();
+    }
+  }
   const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
   return mergeSeries(found.filter(({ labels }) => isMatchedBy(labels, matchers)));
 }
@@ -125,10 +122,20 @@ function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, ...more: [s
   return labelsFrom([...series.labels, ...more, ["__name__", name]]);
 }
 
-function valueSeries(name: OtlpSeriesName, series: DescribedSeries, points: readonly ValuePoint[]): StoredSeries[] {
+function valueSeries(name: OtlpSeriesName, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {
+  if (columns === undefined) return [];
+  const { stale, startTimestampsMs, timestampsMs, values } = columns;
+  for (let index = stale?.indexOf(1) ?? -1; index !== -1; index = stale!.indexOf(1, index + 1))
+    markStale(values, index);
   // Only what rises has a begin; a gauge's start time says nothing.
-  const samples = points.map((point) => ({ ...point, startMs: series.monotonic ? point.startMs : 0 }));
-  return buildSeries(labelsOf(name, series), samples);
+  return [
+    {
+      labels: labelsOf(name, series),
+      timestampsMs,
+      values,
+      startTimestampsMs: series.monotonic ? startTimestampsMs : undefined,
+    },
+  ];
 }
 
 function distributionSeries(

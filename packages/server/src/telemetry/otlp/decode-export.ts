@@ -3,7 +3,7 @@ import type { GroupReader } from "./groups.ts";
 import type { Intake } from "./intake.ts";
 import { MessageScan } from "./message-scan.ts";
 import type { Signal } from "./signals.ts";
-import { Slices } from "./slices.ts";
+import { Slices } from "../../slices.ts";
 
 /**
  * Reads the whole request into the intake.

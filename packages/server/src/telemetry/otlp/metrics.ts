@@ -10,7 +10,7 @@ import type { MessageType } from "./message-type.ts";
 import { MessageScan, type RangeList } from "./message-scan.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
 import { boolAt, uint32At } from "./numbers.ts";
-import type { Slices } from "./slices.ts";
+import type { Slices } from "../../slices.ts";
 import { timeProblem } from "./time-check.ts";
 
 /** A kind of metric's data. */

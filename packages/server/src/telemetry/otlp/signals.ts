@@ -5,7 +5,7 @@ import { LogDecoder } from "./logs.ts";
 import type { MessageType } from "./message-type.ts";
 import { logExport, metricExport, traceExport } from "./messages.ts";
 import { MetricDecoder } from "./metrics.ts";
-import type { Slices } from "./slices.ts";
+import type { Slices } from "../../slices.ts";
 import { SpanDecoder } from "./spans.ts";
 
 /** Turns the records of one request into rows. */
