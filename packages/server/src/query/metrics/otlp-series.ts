@@ -12,6 +12,7 @@ import { isMatchedBy } from "./label-matching.ts";
 import { toNativeHistogram } from "./native-histogram.ts";
 import { seenSince, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
 import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
+import { boundsOf, countsUpTo, readHistograms, totalsOf, type HistogramColumns } from "./otlp-histograms.ts";
 import { readDistributions, readValues, type DistributionPoint, type PointsRequest } from "./otlp-points.ts";
 import { buildSeries, mergeSeries, type Sample } from "./stored-series.ts";
 import type { ValueColumns } from "./value-columns.ts";
@@ -88,24 +89,35 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
     seriesIds: series.map(({ id }) => id),
   });
   const plain = request.names.filter(({ part }) => part === "value");
-  const distributed = request.names.filter(({ part }) => part !== "value");
-  const [values, distributions] = await Promise.all([
+  const bounded = request.names.filter(({ metric }) => metric.type === "histogram");
+  const others = request.names.filter(({ metric, part }) => part !== "value" && metric.type !== "histogram");
+  const [values, histograms, distributions] = await Promise.all([
     plain.length === 0 ? new Map<string, ValueColumns>() : readValues(query.reader, ofMetrics(plain)),
-    distributed.length === 0
-      ? new Map<string, DistributionPoint[]>()
-      : readDistributions(query.reader, ofMetrics(distributed)),
+    bounded.length === 0
+      ? new Map<string, HistogramColumns[]>()
+      : readHistograms(query.reader, ofMetrics(bounded), {
+          withBuckets: bounded.some(({ part }) => part === "bucket"),
+        }),
+    others.length === 0 ? new Map<string, DistributionPoint[]>() : readDistributions(query.reader, ofMetrics(others)),
   ]);
+  const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
   const found: StoredSeries[] = [];
   const slices = new Slices();
   for (const name of request.names) {
     for (const each of series) {
       if (!belongsTo(each, name.metric)) continue;
-      if (name.part === "value") found.push(...valueSeries(name, each, values.get(each.id)));
-      else found.push(...distributionSeries(name, each, distributions.get(each.id) ?? []));
+      if (name.part === "value") found.push(...valueSeries(labelsOf(name, each), each, values.get(each.id)));
+      else if (name.metric.type !== "histogram") {
+        found.push(...distributionSeries(name, each, distributions.get(each.id) ?? []));
+      } else {
+        for (const one of histogramSeries(name, each, { groups: histograms.get(each.id), matchers })) {
+          found.push(one);
+          if (slices.isOver()) await slices.next();
+        }
+      }
       if (slices.isOver()) await slices.next();
     }
   }
-  const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
   return mergeSeries(found.filter(({ labels }) => isMatchedBy(labels, matchers)));
 }
 
@@ -122,20 +134,37 @@ function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, ...more: [s
   return labelsFrom([...series.labels, ...more, ["__name__", name]]);
 }
 
-function valueSeries(name: OtlpSeriesName, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {
+function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {
   if (columns === undefined) return [];
   const { stale, startTimestampsMs, timestampsMs, values } = columns;
   for (let index = stale?.indexOf(1) ?? -1; index !== -1; index = stale!.indexOf(1, index + 1))
     markStale(values, index);
   // Only what rises has a begin; a gauge's start time says nothing.
-  return [
-    {
-      labels: labelsOf(name, series),
-      timestampsMs,
-      values,
-      startTimestampsMs: series.monotonic ? startTimestampsMs : undefined,
-    },
-  ];
+  const isRising = series.monotonic || series.type === "histogram";
+  return [{ labels, timestampsMs, values, startTimestampsMs: isRising ? startTimestampsMs : undefined }];
+}
+
+interface HistogramParts {
+  readonly groups: readonly HistogramColumns[] | undefined;
+  /** On the labels of parts: buckets that none asks for are not counted. */
+  readonly matchers: readonly LabelMatcher[];
+}
+
+function* histogramSeries(
+  name: OtlpSeriesName,
+  series: DescribedSeries,
+  { groups, matchers }: HistogramParts,
+): Generator<StoredSeries> {
+  if (groups === undefined) return;
+  if (name.part !== "bucket") {
+    const totals = totalsOf(groups, name.part === "sum" ? "sums" : "counts");
+    yield* valueSeries(labelsOf(name, series), series, totals);
+    return;
+  }
+  for (const bound of boundsOf(groups)) {
+    const labels = labelsOf(name, series, ["le", formatPlain(bound)]);
+    if (isMatchedBy(labels, matchers)) yield* valueSeries(labels, series, countsUpTo(groups, bound));
+  }
 }
 
 function distributionSeries(
@@ -167,13 +196,6 @@ function distributionSeries(
         labelsOf(name, series),
         of((point) => ({ histogram: point.isStale ? null : toNativeHistogram(point) })),
       );
-    case "bucket":
-      return parted(points, ({ bounds }) => [...bounds, Infinity]).flatMap((bound) =>
-        buildSeries(
-          labelsOf(name, series, ["le", formatPlain(bound)]),
-          of((point) => ({ value: countUpTo(point, bound) })),
-        ),
-      );
     default:
       return parted(points, ({ quantiles }) => quantiles).flatMap((quantile) =>
         buildSeries(
@@ -189,17 +211,6 @@ function parted(
   values: (point: DistributionPoint) => readonly number[],
 ): number[] {
   return [...new Set(points.flatMap(values))].sort((left, right) => left - right);
-}
-
-/** Observations at or below a bound; a point without that bound tells of the next lower one. */
-function countUpTo({ bounds, count, counts }: DistributionPoint, bound: number): number {
-  if (bound === Infinity) return count;
-  let sum = 0;
-  for (const [index, each] of bounds.entries()) {
-    if (each > bound) break;
-    sum += counts[index] ?? 0;
-  }
-  return sum;
 }
 
 /** The label sets of the names' series, whether or not they have points in the time. */
