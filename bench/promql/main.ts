@@ -74,8 +74,9 @@ async function end(child: ChildProcess): Promise<void> {
   await once(child, "exit");
 }
 
-async function ask(url: string, init: RequestInit = {}): Promise<void> {
-  const response = await fetch(url, { ...init, headers: { authorization: "Bearer sk-bench", ...init.headers } });
+async function ask(url: string, json?: string): Promise<void> {
+  const headers = { authorization: "Bearer sk-bench", "content-type": "application/json" };
+  const response = await fetch(url, json === undefined ? { headers } : { method: "POST", headers, body: json });
   const text = await response.text();
   if (!response.ok) throw new Error(`${url}: ${response.status} ${text.slice(0, 300)}`);
 }
@@ -163,8 +164,7 @@ async function measurePresets(): Promise<void> {
       );
       for (const metric of presets) {
         const body = JSON.stringify({ metric, ...parameters });
-        const headers = { "content-type": "application/json" };
-        const request = (): Promise<void> => ask(`${url}/observability/metrics`, { method: "POST", body, headers });
+        const request = (): Promise<void> => ask(`${url}/observability/metrics`, body);
         const { delayMs, latenciesMs } = await measure(request, child);
         cells.get(metric)!.push(ms(quantile(latenciesMs, 0.5)), ms(quantile(latenciesMs, 0.95)));
         delays.set(metric, Math.max(delays.get(metric) ?? 0, delayMs));

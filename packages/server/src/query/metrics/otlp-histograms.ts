@@ -39,14 +39,15 @@ export async function readHistograms(
   const found = new Map<string, HistogramColumns[]>();
   const slices = new Slices();
   for (const { columns } of blocks) {
-    const lists = (name: string): ListColumn => columns.get(name) as ListColumn;
+    const list = (name: string, row: number): Float64Array =>
+      listOf(columns.get(name) as ListColumn, row) as Float64Array;
     for (const [row, id] of (columns.get("series_id") as BigUint64Array).entries()) {
       const one: HistogramColumns = {
         times: timeColumnsOf(columns, row, request.fromMs),
-        bounds: listOf(lists("bounds"), row),
-        counts: listOf(lists("point_counts"), row),
-        sums: listOf(lists("sums"), row),
-        bucketCounts: listOf(lists("bucket_counts"), row),
+        bounds: list("bounds", row),
+        counts: list("point_counts", row),
+        sums: list("sums", row),
+        bucketCounts: list("bucket_counts", row),
       };
       const known = found.get(String(id));
       if (known === undefined) found.set(String(id), [one]);
@@ -87,8 +88,7 @@ function joined(
   valuesOf: (group: HistogramColumns) => Float64Array,
 ): ValueColumns {
   if (groups.length === 1) return inTimeOrder({ ...groups[0]!.times, values: valuesOf(groups[0]!).slice() });
-  const all = <Numbers extends Float64Array | Uint8Array>(lists: readonly Numbers[]): number[] =>
-    lists.flatMap((list) => [...list]);
+  const all = (lists: readonly (Float64Array | Uint8Array)[]): number[] => lists.flatMap((list) => [...list]);
   const zeros = ({ counts }: HistogramColumns): Float64Array => new Float64Array(counts.length);
   return inTimeOrder({
     timestampsMs: Float64Array.from(all(groups.map(({ times }) => times.timestampsMs))),

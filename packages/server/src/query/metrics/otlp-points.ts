@@ -2,7 +2,7 @@
 import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { Slices } from "../../slices.ts";
-import type { ColumnBlock, ListColumn } from "../../store/native-reader.ts";
+import type { ColumnBlock, ListColumn, NumberColumn } from "../../store/native-reader.ts";
 import { allOf } from "../conditions.ts";
 import { toNumber } from "./span-series.ts";
 import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
@@ -89,7 +89,7 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
   const slices = new Slices();
   for (const { columns } of blocks) {
     for (const [row, id] of (columns.get("series_id") as BigUint64Array).entries()) {
-      const values = listOf<Float64Array>(columns.get("point_values") as ListColumn, row);
+      const values = listOf(columns.get("point_values") as ListColumn, row) as Float64Array;
       found.set(String(id), inTimeOrder({ ...timeColumnsOf(columns, row, request.fromMs), values }));
       if (slices.isOver()) await slices.next();
     }
@@ -98,8 +98,8 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
 }
 
 /** The list of a row. */
-export function listOf<Numbers>({ ends, items }: ListColumn, row: number): Numbers {
-  return (items as Uint8Array).subarray(row === 0 ? 0 : ends[row - 1], ends[row]) as Numbers;
+export function listOf({ ends, items }: ListColumn, row: number): NumberColumn {
+  return (items as NumberColumn).subarray(row === 0 ? 0 : ends[row - 1], ends[row]);
 }
 
 /** A row's columns `times`, `starts` and `stale`. */
@@ -108,11 +108,11 @@ export function timeColumnsOf(
   row: number,
   fromMs: number,
 ): Omit<ValueColumns, "values"> {
-  const list = <Numbers>(name: string): Numbers => listOf(columns.get(name) as ListColumn, row);
-  const starts = list<BigInt64Array>("starts");
-  const stale = list<Uint8Array>("stale");
+  const list = (name: string): NumberColumn => listOf(columns.get(name) as ListColumn, row);
+  const starts = list("starts") as BigInt64Array;
+  const stale = list("stale") as Uint8Array;
   return {
-    timestampsMs: Float64Array.from(list<Uint32Array | Float64Array>("times"), (time) => fromMs + time),
+    timestampsMs: Float64Array.from(list("times") as Uint32Array | Float64Array, (time) => fromMs + time),
     startTimestampsMs: starts.length === 0 ? undefined : Float64Array.from(starts, (start) => Number(start) / 1e6),
     stale: stale.length === 0 ? undefined : stale,
   };
