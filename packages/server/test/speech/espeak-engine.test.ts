@@ -13,6 +13,7 @@ import { parseVoices } from "../../src/models/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
 import { Turns } from "../../src/models/spoken-text/turns.ts";
 import { espeakEngineSettings } from "./engine-settings.ts";
+import { assertMarks } from "./assert-marks.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
 import { hasProgram } from "./decoders.ts";
 
@@ -80,16 +81,10 @@ for (const [variant, skip] of [
     });
 
     test("awkward texts are spoken, never obeyed, and their marks are in order", async () => {
-      for (const text of [...awkwardTexts, "[[h@'loU]] -v fr --help $(ls)"]) {
-        let offset = 0;
-        for (const { marks, samples, sampleRate } of await speak(text, { speed: 2 })) {
-          for (const mark of marks) {
-            assert.ok(mark.offset >= offset && mark.length > 0, text);
-            assert.ok(mark.startMs + mark.durationMs <= (samples.length / sampleRate) * 1000 + 1, text);
-            offset = mark.offset + mark.length;
-          }
-        }
-      }
+      // A program is a process for each phrase, so it reads a part of them.
+      const texts = variant === "package" ? awkwardTexts : awkwardTexts.filter((_, index) => index % 4 === 0);
+      for (const text of [...texts, "[[h@'loU]] -v fr --help $(ls)"])
+        assertMarks(text, await speak(text, { speed: 2 }));
     });
 
     test("an abort kills the process and is the call's error", async () => {

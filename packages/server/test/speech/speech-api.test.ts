@@ -7,6 +7,7 @@ import { silentLogger } from "../../src/logger.ts";
 import { createFliteEngine } from "../../src/models/flite/engine.ts";
 import { testSecret } from "../support/test-http.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
+import { missing, runOn } from "../audio/programs.ts";
 import { fliteEngineSettings } from "./engine-settings.ts";
 import { decode, hasProgram, probe } from "./decoders.ts";
 
@@ -75,6 +76,36 @@ describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () 
     assert.equal(audio.readUInt32LE(4), audio.length - 8);
     assert.equal(audio.readUInt32LE(24), 16_000);
   });
+
+  for (const format of ["wav", "mp3", "opus"] as const) {
+    test(`${format} decodes to the same samples whole and streamed: nothing clicks where pieces meet`, async () => {
+      const long = { ...spoken, input: `${text} `.repeat(3), response_format: format, sample_rate: 24_000 };
+      const whole = decode(await bytesOf(await server.post(long)), 24_000);
+      const streamed = decode(await bytesOf(await server.post({ ...long, stream: true })), 24_000);
+      // A player cuts the silence with which an MP3 begins only where a header tells it, which a stream cannot have.
+      const from = whole.length >> 1;
+      const lag = Array.from({ length: format === "mp3" ? 3_000 : 1 }, (_, index) => index).find((each) =>
+        whole.subarray(from, from + 500).every((sample, index) => sample === streamed[from + index + each]),
+      );
+      assert.ok(lag !== undefined, "the middle is found in the stream");
+      const same = whole.filter((sample, index) => sample === streamed[index + lag]).length;
+      assert.ok(same / whole.length > 0.999, `${same} of ${whole.length} samples are the same`);
+    });
+  }
+
+  for (const [format, program, command] of [
+    ["wav", "sox", "sox {} -n stat"],
+    ["mp3", "mpg123", "mpg123 -q -t {}"],
+    ["opus", "opusinfo", "opusinfo {}"],
+  ] as const) {
+    test(`streamed ${format} is accepted by ${program}`, { skip: missing(program) }, async () => {
+      for (const rate of [8_000, 22_050, 48_000]) {
+        const streamed = { ...spoken, response_format: format, sample_rate: rate, stream: true };
+        const printed = runOn(await bytesOf(await server.post(streamed)), format, command).toString();
+        if (format === "opus") assert.match(printed, /Playback length: 0m:0[2-5]/);
+      }
+    });
+  }
 
   test("a streamed WAV has open sizes and the same samples", async () => {
     const whole = await bytesOf(await server.post(spoken));

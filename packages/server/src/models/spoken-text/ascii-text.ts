@@ -24,13 +24,24 @@ export function toAscii(part: string, offset: number): AsciiText {
   let text = "";
   const starts: number[] = [];
   const ends: number[] = [];
+  // Letters that have no sound in ASCII belong to the word that they stand in: to the letter before them, or after.
+  let silentFrom: number | undefined;
+  let afterLetter = false;
   for (const { segment, index } of graphemes.segment(part)) {
     const ascii = onlyAscii.test(segment) ? segment : spelled(segment);
+    const isLetter = /^\p{L}/u.test(segment);
+    if (isLetter && ascii === "") {
+      if (afterLetter) ends[ends.length - 1] = offset + index + segment.length;
+      else silentFrom ??= offset + index;
+      continue;
+    }
     text += ascii;
     for (let each = 0; each < ascii.length; each++) {
-      starts.push(offset + index);
+      starts.push(isLetter ? (silentFrom ?? offset + index) : offset + index);
       ends.push(offset + index + segment.length);
     }
+    afterLetter = isLetter;
+    silentFrom = undefined;
   }
   return {
     text,
@@ -45,6 +56,7 @@ function spelled(grapheme: string): string {
   if (/^[—–]$/.test(grapheme)) return "-";
   // Variation selectors, joiners and tags have no sound of their own.
   const ascii = anyAscii(grapheme).replaceAll(/[^\u0020-\u007E]/g, "");
+  if (/^\p{L}/u.test(grapheme)) return /[A-Za-z0-9]/.test(ascii) ? ascii.replaceAll(/[^A-Za-z0-9' ]/g, "") : "";
   if (!/^\p{Extended_Pictographic}/u.test(grapheme)) return ascii;
   // `:thumbsup::medium_skin_tone:` is read as two names.
   return ` ${ascii.replaceAll(/[:_]+/g, " ").trim()} `;

@@ -88,7 +88,9 @@ function wordsIn(chunk: string): string[] {
     const segments = new Intl.Segmenter(undefined, { granularity: "word" }).segment(chunk);
     return [...segments].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []));
   }
-  const word = /[\p{L}\p{N}\p{Sc}\p{So}](?:.*[\p{L}\p{M}\p{N}\p{Sc}\p{So}])?/u.exec(chunk);
+  const word = /(?:[\p{L}\p{N}\p{Sc}\p{So}]|[#*](?=\uFE0F?\u20E3))(?:.*[\p{L}\p{M}\p{N}\p{Sc}\p{So}\p{Sk}])?/u.exec(
+    chunk,
+  );
   return word === null ? [] : [word[0]];
 }
 

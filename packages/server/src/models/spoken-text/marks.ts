@@ -101,7 +101,7 @@ interface Gap {
 /** What follows a word closely is heard as the pause after it; what stands before a word begins with it. */
 function punctuation(ascii: AsciiText, { from, to, before, after }: Gap): SpeechMark[] {
   const marks: SpeechMark[] = [];
-  for (const found of ascii.text.slice(from, to).matchAll(/(?<sign>\S)\k<sign>*/g)) {
+  for (const found of ascii.text.slice(from, to).matchAll(/(?<sign>\S\p{M}*)\k<sign>*/gu)) {
     const start = from + found.index;
     const closes = from > 0 && !/\s/.test(ascii.text.slice(from, start));
     const pause = closes && marks.length === 0 ? after - before : 0;

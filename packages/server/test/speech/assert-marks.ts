@@ -1,0 +1,41 @@
+/** What holds for the marks of every text, from every engine that gives some. */
+import assert from "node:assert/strict";
+import type { SpeechPiece } from "../../src/models/model.ts";
+
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Times are told in tenths of a millisecond. */
+const toleranceMs = 0.1;
+
+/**
+ * Marks stand where something is written, whole characters of it, one after the other; every letter, digit and emoji is in
+ * one; times go forward and stay within the sound of the piece.
+ */
+export function assertMarks(text: string, pieces: readonly SpeechPiece[]): void {
+  const borders = new Set([...graphemes.segment(text)].map(({ index }) => index).concat(text.length));
+  const covered = new Uint8Array(text.length);
+  let offset = 0;
+  for (const { marks, samples, sampleRate, sentence } of pieces) {
+    let timeMs = 0;
+    for (const mark of marks) {
+      const end = mark.offset + mark.length;
+      const written = text.slice(mark.offset, end);
+      const where = `${JSON.stringify(written)} in ${JSON.stringify(text)}`;
+      assert.ok(mark.offset >= offset, `offsets go forward: ${where}`);
+      assert.ok(written !== "" && written.trim() === written, `something is written there: ${where}`);
+      assert.ok(borders.has(mark.offset) && borders.has(end), `characters are whole: ${where}`);
+      assert.ok(mark.startMs >= timeMs - toleranceMs && mark.durationMs >= 0, `times go forward: ${where}`);
+      assert.ok(
+        mark.startMs + mark.durationMs <= (samples.length / sampleRate) * 1000 + toleranceMs,
+        `it is heard before the end: ${where}`,
+      );
+      if (mark.kind === "punctuation") assert.ok(!/[\p{L}\p{N}]/u.test(written), `no word is punctuation: ${where}`);
+      covered.fill(1, mark.offset, end);
+      offset = end;
+      timeMs = mark.startMs;
+    }
+    if (sentence !== undefined) assert.ok(sentence.offset + sentence.length <= text.length);
+  }
+  for (const { 0: character, index } of text.matchAll(/[\p{L}\p{N}\p{Extended_Pictographic}]/gu)) {
+    assert.ok(covered[index] === 1, `${character} at ${index} is in no mark of ${JSON.stringify(text)}`);
+  }
+}
