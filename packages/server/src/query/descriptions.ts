@@ -34,32 +34,68 @@ interface ScopeRow extends DescribingRow {
   readonly version: string;
 }
 
+/** What the rows' hashes stand for. Most is in memory, since answers come from few resources and scopes. */
 export async function readDescriptions(
   reader: TenantReader,
   rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
   signal: AbortSignal,
 ): Promise<Descriptions> {
-  if (rows.length === 0) return { resources: new Map(), scopes: new Map() };
-  const resourceIds = [...new Set(rows.map((row) => row.resource_id))];
-  const scopeIds = [...new Set(rows.map((row) => row.scope_id))];
   const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
     schema_url, dropped_attributes`;
-  const read = <Shape extends object>(statement: Statement): Promise<Shape[]> =>
+  const read = <Shape extends DescribingRow>(statement: Statement): Promise<Shape[]> =>
     reader.query<Shape>(statement, { signal, duplicates: "kept" });
   const [resources, scopes] = await Promise.all([
-    read<DescribingRow>(
-      sql`SELECT resource_id AS id, ${described} FROM resources
-        WHERE organization = ${ownOrganization} AND resource_id IN ${bind.uint64s(resourceIds)}`,
-    ),
-    read<ScopeRow>(
-      sql`SELECT scope_id AS id, name, version, ${described} FROM scopes
-        WHERE organization = ${ownOrganization} AND scope_id IN ${bind.uint64s(scopeIds)}`,
-    ),
+    remembered<DescribingRow, Resource>(reader, {
+      table: "resources",
+      ids: new Set(rows.map((row) => row.resource_id)),
+      read: (ids) =>
+        read(
+          sql`SELECT resource_id AS id, ${described} FROM resources
+            WHERE organization = ${ownOrganization} AND resource_id IN ${bind.uint64s(ids)}`,
+        ),
+      describe: toResource,
+    }),
+    remembered<ScopeRow, InstrumentationScope>(reader, {
+      table: "scopes",
+      ids: new Set(rows.map((row) => row.scope_id)),
+      read: (ids) =>
+        read(
+          sql`SELECT scope_id AS id, name, version, ${described} FROM scopes
+            WHERE organization = ${ownOrganization} AND scope_id IN ${bind.uint64s(ids)}`,
+        ),
+      describe: (row) => ({ ...toResource(row), name: row.name, version: row.version }),
+    }),
   ]);
-  return {
-    resources: new Map(resources.map((row) => [row.id, toResource(row)])),
-    scopes: new Map(scopes.map((row) => [row.id, { ...toResource(row), name: row.name, version: row.version }])),
-  };
+  return { resources, scopes };
+}
+
+interface Described<Row, Description> {
+  readonly table: "resources" | "scopes";
+  readonly ids: ReadonlySet<string>;
+  readonly read: (ids: readonly string[]) => Promise<Row[]>;
+  readonly describe: (row: Row) => Description;
+}
+
+/** By hash; a hash that the store does not know (yet) is left out and asked for again the next time. */
+async function remembered<Row extends DescribingRow, Description extends object>(
+  { memory }: TenantReader,
+  { table, ids, read, describe }: Described<Row, Description>,
+): Promise<ReadonlyMap<string, Description>> {
+  const found = new Map<string, Description>();
+  const missing: string[] = [];
+  for (const id of ids) {
+    // Under a table's name stand descriptions of that table alone.
+    const known = memory.get(`${table} ${id}`) as Description | undefined;
+    if (known === undefined) missing.push(id);
+    else found.set(id, known);
+  }
+  if (missing.length === 0) return found;
+  for (const row of await read(missing)) {
+    const description = describe(row);
+    found.set(row.id, description);
+    memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+  }
+  return found;
 }
 
 function toResource(row: DescribingRow): Resource {

@@ -21,15 +21,9 @@ export interface LogsSearch {
   readonly signal: AbortSignal;
 }
 
-interface KeyRow {
-  readonly project: string;
+interface LogRow extends DescribedRow {
   readonly unix_nano: string;
   readonly record_id: string;
-  readonly resource_id: string;
-  readonly scope_id: string;
-}
-
-interface LogRow extends KeyRow, DescribedRow {
   readonly event_name: string;
   readonly body: string;
   readonly body_type: string;
@@ -37,11 +31,8 @@ interface LogRow extends KeyRow, DescribedRow {
 
 /** @throws AppError as the store does */
 export async function searchLogs(reader: TenantReader, search: LogsSearch): Promise<LogsAnswer> {
-  const keys = await newestKeys(reader, search);
-  const [rows, descriptions] = await Promise.all([
-    readEntries(reader, keys, search),
-    readDescriptions(reader, keys, search.signal),
-  ]);
+  const rows = await newestEntries(reader, search);
+  const descriptions = await readDescriptions(reader, rows, search.signal);
   const streams = new Map<string, LogsAnswer["data"]["result"][number]>();
   for (const row of rows) {
     const labels = logLabels(row, descriptions);
@@ -70,9 +61,9 @@ function ofSeverity(severity: Severity | undefined): Statement | undefined {
   return severity === undefined ? undefined : sql`level = ${bind.text(severity)}`;
 }
 
-/** Finds the entries by the few columns that order and filter them. */
-async function newestKeys(reader: TenantReader, search: LogsSearch): Promise<KeyRow[]> {
-  const keys: KeyRow[] = [];
+/** Newest first. The store orders and filters by few columns, and reads the others of those rows that it gives. */
+async function newestEntries(reader: TenantReader, search: LogsSearch): Promise<LogRow[]> {
+  const entries: LogRow[] = [];
   for (const { fromUnixNano, toUnixNano } of lookBack(search.range, search.nowUnixNano)) {
     const conditions = allOf([
       sql`organization = ${ownOrganization}`,
@@ -80,43 +71,21 @@ async function newestKeys(reader: TenantReader, search: LogsSearch): Promise<Key
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
       ofSeverity(search.severity),
     ]);
-    const read = (limit: number): Promise<KeyRow[]> =>
-      reader.query<KeyRow>(
-        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, resource_id, scope_id
+    const read = (limit: number): Promise<LogRow[]> =>
+      reader.query<LogRow>(
+        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, toUInt8(level) AS level_number,
+            severity_text, service, trace_id, span_id, event_name, body, body_type, resource_id, scope_id
           FROM logs WHERE ${conditions}
           ORDER BY time DESC, record_id DESC, project
           LIMIT ${bind.uint32(limit)}`,
         { signal: search.signal, duplicates: "kept" },
       );
-    keys.push(...(await distinctRows(search.limit - keys.length, read, keyOf)));
-    if (keys.length >= search.limit) break;
+    entries.push(...(await distinctRows(search.limit - entries.length, read, keyOf)));
+    if (entries.length >= search.limit) break;
   }
-  return keys;
+  return entries;
 }
 
-/** The whole entries, newest first. */
-async function readEntries(reader: TenantReader, keys: readonly KeyRow[], search: LogsSearch): Promise<LogRow[]> {
-  const [newest, oldest] = [keys[0], keys.at(-1)];
-  if (newest === undefined || oldest === undefined) return [];
-  const conditions = allOf([
-    sql`organization = ${ownOrganization}`,
-    sql`project IN ${bind.texts([...new Set(keys.map((key) => key.project))])}`,
-    sql`time >= ${bind.time(BigInt(oldest.unix_nano))} AND time <= ${bind.time(BigInt(newest.unix_nano))}`,
-    sql`record_id IN ${bind.uint64s(keys.map((key) => key.record_id))}`,
-    ofSeverity(search.severity),
-  ]);
-  const read = (limit: number): Promise<LogRow[]> =>
-    reader.query<LogRow>(
-      sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, toUInt8(level) AS level_number,
-          severity_text, service, trace_id, span_id, event_name, body, body_type, resource_id, scope_id
-        FROM logs WHERE ${conditions}
-        ORDER BY time DESC, record_id DESC, project
-        LIMIT ${bind.uint32(limit)}`,
-      { signal: search.signal, duplicates: "kept" },
-    );
-  return distinctRows(keys.length, read, keyOf);
-}
-
-function keyOf({ project, unix_nano, record_id }: KeyRow): string {
+function keyOf({ project, unix_nano, record_id }: LogRow): string {
   return `${unix_nano} ${record_id} ${project}`;
 }

@@ -11,6 +11,7 @@ import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
+import { RowMemories } from "./row-memory.ts";
 import type { Store, WriteReport } from "./store.ts";
 import { type Layout, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
@@ -23,6 +24,8 @@ export interface StoreOptions {
   readonly observe?: (report: WriteReport) => void;
 }
 
+/** Resources and scopes that are kept in memory for reading. */
+const describingBytes = 16_777_216;
 /** Connections to the store, for inserts and queries together. */
 const maximumConnections = 24;
 
@@ -35,7 +38,11 @@ const insertSettings: Settings = {
   optimize_on_insert: 0,
 };
 const clusterInsertSettings: Settings = { distributed_foreground_insert: 1 };
-const readSettings: Settings = { do_not_merge_across_partitions_select_final: 1 };
+const readSettings: Settings = {
+  do_not_merge_across_partitions_select_final: 1,
+  // Of the newest rows, large columns are read only once it is known which they are; older servers do it for ten rows.
+  query_plan_max_limit_for_lazy_materialization: 10_000,
+};
 const clusterReadSettings: Settings = { distributed_product_mode: "global" };
 
 interface Home {
@@ -121,6 +128,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     tables: readableTables(layout),
     settings: { ...readSettings, ...home.readSettings },
     queryTimeoutMs: settings.query_timeout_ms,
+    memories: new RowMemories(describingBytes),
   };
   return {
     async append(batch) {

@@ -4,6 +4,7 @@
  */
 import type { Scope } from "../tenant.ts";
 import type { ColumnBlock } from "./native-reader.ts";
+import type { RowMemory } from "./row-memory.ts";
 import type { TableName } from "./schema.ts";
 import type { Statement } from "./statement.ts";
 
@@ -48,6 +49,8 @@ export interface TenantReader {
   stream<Shape extends object = Row>(statement: Statement, options?: QueryOptions): AsyncIterable<Shape>;
   /** The same as typed arrays, for answers with many numbers; see native-reader.ts for the types that it can read. */
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
+  /** Rows of this organization that never change, by table and identity. */
+  readonly memory: RowMemory;
 }
 
 export interface StoreState {

@@ -7,6 +7,7 @@ import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
+import type { RowMemories } from "./row-memory.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
 import { toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
@@ -18,6 +19,7 @@ export interface ReaderOptions {
   /** Settings of the installation, for every query. */
   readonly settings: Settings;
   readonly queryTimeoutMs: number;
+  readonly memories: RowMemories;
 }
 
 const defaultMaximumRows = 100_000;
@@ -114,6 +116,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
 
   return {
     stream,
+    memory: options.memories.of(organizationId),
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));
     },
