@@ -72,7 +72,7 @@ export function cpuMicros(pid: number): number {
   return (own * 1e6) / ticksPerSecond + childrenOf(pid).reduce((sum, child) => sum + cpuMicros(child), 0);
 }
 
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return text === "" ? [] : text.split(" ").map(Number);
 }

@@ -1,183 +1,163 @@
 /**
- * How fast telemetry goes in, durably, and comes out: `npm run bench:telemetry` (about 4 minutes),
- * `npm run bench:telemetry -- --quick` (about one). One server with the embedded store, the load on the same machine,
+ * How fast telemetry goes in, durably, and comes out: `npm run bench:telemetry` (about half an hour),
+ * `npm run bench:telemetry -- --quick` (about a minute). One server with the embedded store, the load on the same machine,
  * loopback only. Prints Markdown tables at its end.
+ *
+ * Options: `--seconds N` each phase of load (120), `--rows N` rows of each signal that the queries meet (10000000),
+ * `--connections N` requests under way (16), `--only alone,together,small,fill,store` some phases only.
  */
-import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { Pool } from "undici";
-import { cpuMicros, describeMachine, firstLine, residentBytes, start, stop } from "../processes.ts";
-import { createRequests, type RequestSource, type Signal } from "./requests.ts";
+import { describeMachine } from "../processes.ts";
+import { ingest, type LoadResult } from "./ingest-load.ts";
+import { questionsOf } from "./queries.ts";
+import { createRequests, type Signal } from "./requests.ts";
+import { startMeasuredServer, type MeasuredServer } from "./server.ts";
+import { measureStoreAlone, tableSizes } from "./store-alone.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, seconds: { type: "string" } } });
-const phaseSeconds = Number(values.seconds ?? (values.quick ? 8 : 40));
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    seconds: { type: "string" },
+    rows: { type: "string" },
+    connections: { type: "string", default: "16" },
+    only: { type: "string", default: "alone,together,small,fill,store" },
+  },
+});
+const phaseSeconds = Number(values.seconds ?? (values.quick ? 5 : 120));
+const rowsWanted = Number(values.rows ?? (values.quick ? 200_000 : 10_000_000));
+const connections = Number(values.connections);
+const phases: ReadonlySet<string> = new Set(values.only.split(","));
+
 const signals: Signal[] = ["traces", "logs", "metrics"];
 const units: Record<Signal, string> = { traces: "spans", logs: "log records", metrics: "metric points" };
+const aims: Record<Signal, number> = { traces: 80_000, logs: 100_000, metrics: 400_000 };
+const rounds = values.quick ? 20 : 100;
+const dayMs = 86_400_000;
 
-const directory = mkdtempSync(join(tmpdir(), "sounding-bench-telemetry-"));
-const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
-const command = [process.execPath, cli, "serve", "--json", "--port", "0", "--data-dir", directory] as const;
-const server = start({ command: [...command], env: { SOUNDING_LOG_LEVEL: "error" }, measured: false });
-const welcome = JSON.parse(await firstLine(server)) as { url: string; firstStart: { key: string } };
-const pool = new Pool(welcome.url, { connections: 32, pipelining: 1, headersTimeout: 60_000 });
-const authorization = `Bearer ${welcome.firstStart.key}`;
-
-/** Sends one request and waits until it is acknowledged. @returns milliseconds, or undefined when it was refused */
-async function send(source: RequestSource): Promise<number | undefined> {
-  // The source reuses its buffer; undici may still be writing it when the next request is made.
-  const body = Buffer.from(source.next());
-  const startMs = performance.now();
-  const answer = await pool.request({
-    method: "POST",
-    path: `/v1/${source.signal}`,
-    headers: { authorization, "content-type": "application/x-protobuf" },
-    body,
-  });
-  await answer.body.dump();
-  if (answer.statusCode !== 200) await sleep(Number(answer.headers["retry-after"] ?? 1) * 100);
-  return answer.statusCode === 200 ? performance.now() - startMs : undefined;
-}
-
-interface Ingested {
-  readonly perSecond: number;
-  readonly microsPerRecord: number;
-  readonly refusals: number;
-  readonly latenciesMs: readonly number[];
-}
-
-/** As fast as `connections` senders can, or at a pace. */
-async function ingest(
-  source: RequestSource,
-  options: { connections: number; seconds: number; perSecond?: number },
-): Promise<Ingested> {
-  const latenciesMs: number[] = [];
-  let refusals = 0;
-  const cpuBefore = cpuMicros(server.pid!);
-  const startMs = performance.now();
-  const endMs = startMs + options.seconds * 1000;
-  const pauseMs =
-    options.perSecond === undefined ? 0 : (1000 * options.connections * source.recordCount) / options.perSecond;
-  const sender = async (): Promise<void> => {
-    while (performance.now() < endMs) {
-      const latencyMs = await send(source);
-      if (latencyMs === undefined) refusals += 1;
-      else latenciesMs.push(latencyMs);
-      if (pauseMs > 0) await sleep(Math.max(0, pauseMs - (latencyMs ?? 0)));
-    }
-  };
-  await Promise.all(Array.from({ length: options.connections }, sender));
-  const seconds = (performance.now() - startMs) / 1000;
-  const records = latenciesMs.length * source.recordCount;
-  return {
-    perSecond: records / seconds,
-    microsPerRecord: (cpuMicros(server.pid!) - cpuBefore) / Math.max(1, records),
-    refusals,
-    latenciesMs,
-  };
-}
-
-async function query(path: string, body: object): Promise<number> {
-  const startMs = performance.now();
-  const answer = await pool.request({
-    method: "POST",
-    path,
-    headers: { authorization, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  const text = await answer.body.text();
-  if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode} ${text.slice(0, 300)}`);
-  return performance.now() - startMs;
-}
+const rows: string[] = [];
+const row = (...cells: (string | number)[]): void => void rows.push(`| ${cells.join(" | ")} |`);
+const head = (...cells: string[]): void => {
+  rows.push("");
+  row(...cells);
+  row("---", ...cells.slice(1).map(() => "--:"));
+};
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US").replaceAll(",", " ");
+const megabytes = (bytes: number): string => whole(bytes / 1e6);
 
 function quantile(numbers: readonly number[], q: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
 }
 
-function folderBytes(path: string): number {
-  return readdirSync(path, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .reduce(
-      (sum, entry) => sum + (statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.size ?? 0),
-      0,
-    );
+function loadRow(name: string, result: LoadResult, aim: string): void {
+  const { perSecond, cpuMicros, latenciesMs, refusals } = result;
+  const times = [0.5, 0.95].map((q) => whole(quantile(latenciesMs, q)));
+  row(name, whole(perSecond), Number.isNaN(cpuMicros) ? "–" : cpuMicros.toFixed(2), ...times, refusals, aim);
 }
 
-async function untilReady(): Promise<void> {
-  for (;;) {
-    const answer = await pool.request({ method: "GET", path: "/readyz" });
-    const { checks } = (await answer.body.json()) as { checks: Record<string, string> };
-    if (Object.values(checks).every((check) => check === "ok")) return;
-    await sleep(200);
-  }
+function during(seconds: number): () => boolean {
+  const endMs = performance.now() + seconds * 1000;
+  return () => performance.now() < endMs;
 }
 
-const rows: string[] = [];
-const row = (...cells: (string | number)[]): void => void rows.push(`| ${cells.join(" | ")} |`);
-const whole = (value: number): string => Math.round(value).toLocaleString("en-US").replaceAll(",", " ");
-
-try {
-  await untilReady();
-  row("what", "records/s", "server CPU µs a record", "p50 ms", "p95 ms", "refused requests");
-  row("---", "--:", "--:", "--:", "--:", "--:");
-  const reached: Partial<Record<Signal, number>> = {};
+/** Each signal as fast as it goes. */
+async function alone(server: MeasuredServer): Promise<void> {
   for (const signal of signals) {
-    const alone = await ingest(createRequests(signal, 1000), { connections: 8, seconds: phaseSeconds });
-    reached[signal] = alone.perSecond;
-    row(
-      `${units[signal]} alone, 1 000 a request`,
-      whole(alone.perSecond),
-      alone.microsPerRecord.toFixed(2),
-      whole(quantile(alone.latenciesMs, 0.5)),
-      whole(quantile(alone.latenciesMs, 0.95)),
-      alone.refusals,
-    );
+    const result = await ingest(server, createRequests(signal, 1000), { connections, goesOn: during(phaseSeconds) });
+    loadRow(`${units[signal]} alone, 1 000 a request`, result, `${whole(aims[signal])}/s`);
   }
-  const small = await ingest(createRequests("traces", 20), {
-    connections: 4,
-    seconds: phaseSeconds / 2,
-    perSecond: reached.traces! / 10,
-  });
-  row(
-    "spans, 20 a request, at a tenth of that load",
-    whole(small.perSecond),
-    small.microsPerRecord.toFixed(2),
-    whole(quantile(small.latenciesMs, 0.5)),
-    whole(quantile(small.latenciesMs, 0.95)),
-    small.refusals,
-  );
+}
 
-  const questions: [name: string, ask: () => Promise<number>][] = [
-    [
-      "newest 500 log entries, severity and project",
-      () => query("/observability/logs", { severity: "error", project_name: "bench", limit: 500 }),
-    ],
-    [
-      "newest 100 traces with all spans",
-      () => query("/observability/traces", { trace: "inference_traces", time_window: "1h", limit: 100 }),
-    ],
-    [
-      "an unknown trace by id",
-      () => query("/observability/traces", { trace: "all_traces", trace_id: "f".repeat(32), time_window: "24h" }),
-    ],
-  ];
-  rows.push("");
-  row("query", "p50 ms", "p95 ms");
-  row("---", "--:", "--:");
-  for (const [name, ask] of questions) {
-    const latencies: number[] = [];
-    for (let round = 0; round < 25; round++) latencies.push(await ask());
-    row(name, whole(quantile(latencies, 0.5)), whole(quantile(latencies, 0.95)));
-  }
-  const { highest } = residentBytes(server.pid!);
-  process.stdout.write(
-    `${describeMachine({ bound: false })}\n\n${rows.join("\n")}\n\nOn disk: ${whole(folderBytes(directory) / 1e6)} MB. The server process at its highest: ${whole(highest / 1e6)} MB (the store's process not counted).\n`,
+/** A third of each aim at the same time, and queries one after the other beside them. */
+async function together(server: MeasuredServer): Promise<void> {
+  const goesOn = during(phaseSeconds);
+  const questions = await questionsOf(server);
+  const latencies = new Map<string, number[]>(questions.map(({ name }) => [name, []]));
+  const asking = async (): Promise<void> => {
+    while (goesOn()) {
+      for (const question of questions) latencies.get(question.name)!.push(await question.ask());
+    }
+  };
+  const loads = signals.map((signal) =>
+    ingest(server, createRequests(signal, 1000), { connections, goesOn, perSecond: aims[signal] / 3 }),
   );
+  const [, ...results] = await Promise.all([asking(), ...loads]);
+  for (const [index, signal] of signals.entries()) {
+    // Processor time cannot be told apart here.
+    const result = { ...results[index]!, cpuMicros: Number.NaN };
+    loadRow(`${units[signal]}, all three together beside queries`, result, `${whole(aims[signal] / 3)}/s`);
+  }
+  for (const [name, times] of latencies) {
+    const quantiles = [0.5, 0.95].map((q) => whole(quantile(times, q)));
+    row(`… ${name}, beside them`, "–", "–", ...quantiles, 0, "–");
+  }
+}
+
+/** Requests of twenty spans. */
+async function small(server: MeasuredServer): Promise<void> {
+  const result = await ingest(server, createRequests("traces", 20), {
+    connections: 32,
+    goesOn: during(phaseSeconds / 2),
+    perSecond: aims.traces / 10,
+  });
+  loadRow("spans, 20 a request, at a tenth of the aim", result, "p95 50 ms");
+}
+
+/** Rows of a day, in order of time, by HTTP; then the questions. */
+async function fillAndAsk(server: MeasuredServer): Promise<void> {
+  for (const signal of signals) {
+    let filled = 0;
+    const startMs = Date.now() - dayMs;
+    const clock = (): number => startMs + dayMs * Math.min(1, filled / rowsWanted);
+    const goesOn = (acknowledged: number): boolean => (filled = acknowledged) < rowsWanted;
+    await ingest(server, createRequests(signal, 1000, clock), { connections, goesOn });
+  }
+  await server.untilQuiet();
+  head(`query, ${whole(rowsWanted)} spans, log records and points of a day`, "p50 ms", "p95 ms", "aim of p95");
+  for (const { name, ask, aim } of await questionsOf(server)) {
+    const latencies: number[] = [];
+    for (let round = 0; round < rounds; round += 1) latencies.push(await ask());
+    row(name, whole(quantile(latencies, 0.5)), whole(quantile(latencies, 0.95)), aim);
+  }
+}
+
+async function storeAlone(): Promise<void> {
+  head("the store alone, groups of 16 000 rows, two at a time", "rows/s", "CPU µs a row");
+  for (const signal of signals) {
+    const { perSecond, cpuMicros } = await measureStoreAlone(signal, Math.min(30, phaseSeconds));
+    row(units[signal], whole(perSecond), cpuMicros.toFixed(2));
+  }
+}
+
+async function diskRows(directory: string): Promise<void> {
+  const sizes = await tableSizes(directory);
+  const bytesOf = (table: string): number => sizes.get(table)?.bytes ?? 0;
+  head("on the disk", "rows", "MB", "bytes a row", "aim");
+  for (const table of ["spans", "logs", "points"]) {
+    const count = sizes.get(table)?.rows ?? 0;
+    const bytes = bytesOf(table) + (table === "spans" ? bytesOf("trace_index") : 0);
+    const name = table === "spans" ? "spans with the index of traces" : table;
+    row(name, whole(count), megabytes(bytes), (bytes / count).toFixed(1), table === "spans" ? "80" : "–");
+  }
+}
+
+if (phases.has("store")) await storeAlone();
+const server = await startMeasuredServer();
+try {
+  head("what", "records/s", "CPU µs a record", "p50 ms", "p95 ms", "refused requests", "aim");
+  if (phases.has("alone")) await alone(server);
+  if (phases.has("small")) await small(server);
+  if (phases.has("together")) await together(server);
+  if (phases.has("fill")) await fillAndAsk(server);
+  const memory = server.residentBytes();
+  head("memory at its highest", "MB", "aim");
+  row("the server", megabytes(memory.server), "–");
+  row("the store's process", megabytes(memory.store), "–");
+  row("together", megabytes(memory.server + memory.store), "1 500");
+  await server.stop();
+  await diskRows(server.directory);
+  process.stdout.write(`${describeMachine({ bound: false })}\n${rows.join("\n")}\n`);
 } finally {
-  await pool.close();
-  await stop(server);
-  rmSync(directory, { recursive: true, force: true });
+  await server.stop();
+  server.removeFolder();
 }

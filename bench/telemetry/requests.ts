@@ -1,6 +1,6 @@
 /**
  * OTLP requests as an SDK would send them, each with identities of its own: encoded once by protobufjs with marks in
- * the places of ids, times and a word of the text, which are written over for every request sent.
+ * the places of ids, times and a word of the text, which are written over for every request sent. Ten spans are a trace.
  */
 import { encode } from "../../packages/server/test/otlp/oracle.ts";
 
@@ -14,8 +14,11 @@ export interface RequestSource {
 }
 
 const markBytes = 8;
-/** Appears nowhere else in a request. */
+/** They appear nowhere else in a request. */
 const mark = Buffer.from("\u0001\u0002@mark@");
+const traceMark = Buffer.from("\u0001\u0002@trac@");
+const parentMark = Buffer.from("\u0001\u0002@pare@");
+const spansPerTrace = 10;
 const timeMark = 0x0102407273744041n;
 
 const text = (key: string, stringValue: string) => ({ key, value: { stringValue } });
@@ -35,21 +38,25 @@ const scope = { name: "bench", version: "1.0.0" };
 const models = ["gpt-4o", "llama-3.3-70b", "claude-sonnet", "mistral-large"];
 
 function span(index: number) {
+  const place = index % spansPerTrace;
+  const isRoot = place === 0;
+  const operation = isRoot ? "invoke_agent" : place % 3 === 0 ? "execute_tool" : "chat";
+  const model = models[index % models.length]!;
   return {
-    traceId: Buffer.concat([mark, Buffer.alloc(8, 7)]),
+    traceId: Buffer.concat([traceMark, Buffer.alloc(8, 7)]),
     spanId: mark,
-    parentSpanId: index % 4 === 0 ? Buffer.alloc(0) : Buffer.alloc(8, 9),
-    name: `chat ${models[index % models.length]}`,
-    kind: 3,
+    parentSpanId: isRoot ? Buffer.alloc(0) : parentMark,
+    name: `${operation} ${operation === "chat" ? model : "support"}`,
+    kind: operation === "chat" ? 3 : 1,
     startTimeUnixNano: timeMark.toString(),
     endTimeUnixNano: timeMark.toString(),
     attributes: [
-      text("gen_ai.operation.name", "chat"),
+      text("gen_ai.operation.name", operation),
       text("gen_ai.provider.name", "openai"),
-      text("gen_ai.request.model", models[index % models.length]!),
-      text("gen_ai.response.model", models[index % models.length]!),
-      text("gen_ai.conversation.id", `session-${index % 50}`),
-      text("gen_ai.agent.name", `agent-${index % 8}`),
+      text("gen_ai.request.model", model),
+      text("gen_ai.response.model", model),
+      text("gen_ai.conversation.id", `session-${Math.floor(index / spansPerTrace) % 50}`),
+      text("gen_ai.agent.name", `agent-${Math.floor(index / spansPerTrace) % 8}`),
       number("gen_ai.usage.input_tokens", 400 + (index % 300)),
       number("gen_ai.usage.output_tokens", 50 + (index % 100)),
       text("server.address", "api.example.com"),
@@ -119,29 +126,62 @@ function placesOf(bytes: Buffer, pattern: Buffer): number[] {
   return places;
 }
 
-export function createRequests(signal: Signal, recordCount: number): RequestSource {
+function makeSerials(): () => bigint {
+  // Ids of other runs must differ too.
+  let serial = BigInt(Date.now()) * 1_000_000n;
+  return () => (serial += 1n);
+}
+
+/** Writes ids over the marks of spans: those of a trace have one trace and all but the first the first one as parent. */
+function writeSpanIds(bytes: Buffer, places: { traces: number[]; spans: number[]; parents: number[] }): () => void {
+  const nextSerial = makeSerials();
+  return () => {
+    let root = 0n;
+    let parent = 0;
+    for (const [index, place] of places.spans.entries()) {
+      const serial = nextSerial();
+      if (index % spansPerTrace === 0) root = serial;
+      else bytes.writeBigUInt64BE(root, places.parents[parent++]);
+      bytes.writeBigUInt64BE(serial, place);
+      bytes.writeBigUInt64BE(root, places.traces[index]);
+    }
+  };
+}
+
+/** In a text only printable bytes may stand. */
+function writeWords(bytes: Buffer, places: readonly number[]): () => void {
+  const nextSerial = makeSerials();
+  return () => {
+    for (const place of places) {
+      bytes.write(nextSerial().toString(36).padStart(markBytes, "0").slice(-markBytes), place, "latin1");
+    }
+  };
+}
+
+/** @param now the time of the records, in UNIX milliseconds */
+export function createRequests(signal: Signal, recordCount: number, now: () => number = Date.now): RequestSource {
   const bytes = template(signal, recordCount);
   const timeBytes = Buffer.alloc(8);
   timeBytes.writeBigUInt64LE(timeMark);
-  const ids = placesOf(bytes, mark);
   const times = placesOf(bytes, timeBytes);
-  // Ids of other runs must differ too. In a text only printable bytes may stand.
-  const printable = signal === "logs";
-  let serial = BigInt(Date.now()) * 1_000_000n;
+  const writeIds =
+    signal === "traces"
+      ? writeSpanIds(bytes, {
+          traces: placesOf(bytes, traceMark),
+          spans: placesOf(bytes, mark),
+          parents: placesOf(bytes, parentMark),
+        })
+      : writeWords(bytes, placesOf(bytes, mark));
   return {
     signal,
     recordCount,
     next() {
-      for (const place of ids) {
-        serial += 1n;
-        if (printable) bytes.write(serial.toString(36).padStart(markBytes, "0").slice(-markBytes), place, "latin1");
-        else bytes.writeBigUInt64BE(serial, place);
-      }
-      const now = BigInt(Date.now()) * 1_000_000n;
+      writeIds();
+      const unixNano = BigInt(Math.floor(now())) * 1_000_000n;
       for (const [index, place] of times.entries()) {
         // Spans end a while after they begin; points of one series differ in time from request to request.
         const offset = signal === "traces" && index % 2 === 1 ? 250_000_000n : BigInt(index % 1000);
-        bytes.writeBigUInt64LE(now + offset, place);
+        bytes.writeBigUInt64LE(unixNano + offset, place);
       }
       return bytes;
     },

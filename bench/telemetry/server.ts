@@ -1,0 +1,88 @@
+/** The server under load, with its embedded store, and what it takes of the machine. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool } from "undici";
+import { childrenOf, cpuMicros, firstLine, residentBytes, start, stop } from "../processes.ts";
+
+export interface MeasuredServer {
+  readonly directory: string;
+  /** Server and store together, in microseconds. */
+  cpuMicros(): number;
+  /** Highest resident memory so far, in bytes: of the server and of the store's process. */
+  residentBytes(): { server: number; store: number };
+  /** Sends a body; the answer's status, text and the milliseconds until its end. */
+  post(request: PostRequest): Promise<Posted>;
+  /** Resolves when merging has come to rest, or after two minutes. */
+  untilQuiet(): Promise<void>;
+  /** Ends the processes; the folder stays. */
+  stop(): Promise<void>;
+  removeFolder(): void;
+}
+
+export interface PostRequest {
+  readonly path: string;
+  readonly contentType: string;
+  readonly body: Uint8Array | string;
+}
+
+export interface Posted {
+  readonly status: number;
+  readonly text: string;
+  readonly latencyMs: number;
+  readonly retryAfterMs: number;
+}
+
+async function untilReady(pool: Pool): Promise<void> {
+  for (;;) {
+    const answer = await pool.request({ method: "GET", path: "/readyz" });
+    const { checks } = (await answer.body.json()) as { checks: Record<string, string> };
+    if (Object.values(checks).every((check) => check === "ok")) return;
+    await sleep(200);
+  }
+}
+
+export async function startMeasuredServer(): Promise<MeasuredServer> {
+  const directory = mkdtempSync(join(tmpdir(), "sounding-bench-telemetry-"));
+  const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
+  const command = [process.execPath, cli, "serve", "--json", "--port", "0", "--data-dir", directory] as const;
+  const server = start({ command: [...command], env: { SOUNDING_LOG_LEVEL: "error" }, measured: false });
+  const welcome = JSON.parse(await firstLine(server)) as { url: string; firstStart: { key: string } };
+  const pool = new Pool(welcome.url, { connections: 64, pipelining: 1, headersTimeout: 60_000 });
+  const authorization = `Bearer ${welcome.firstStart.key}`;
+  await untilReady(pool);
+  const pid = server.pid!;
+  const storePid = childrenOf(pid).find((child) =>
+    readFileSync(`/proc/${child}/cmdline`, "utf8").includes("store/embedded"),
+  )!;
+  return {
+    directory,
+    cpuMicros: () => cpuMicros(pid),
+    residentBytes: () => ({ server: residentBytes(pid).highest, store: residentBytes(storePid).highest }),
+    async post({ path, contentType, body }) {
+      const startMs = performance.now();
+      const answer = await pool.request({
+        method: "POST",
+        path,
+        headers: { authorization, "content-type": contentType },
+        body,
+      });
+      const text = await answer.body.text();
+      const retryAfterMs = Number(answer.headers["retry-after"] ?? 0) * 1000;
+      return { status: answer.statusCode, text, latencyMs: performance.now() - startMs, retryAfterMs };
+    },
+    async untilQuiet() {
+      for (let quiet = 0, seconds = 0; quiet < 4 && seconds < 120; seconds += 1) {
+        const before = cpuMicros(storePid);
+        await sleep(1000);
+        quiet = cpuMicros(storePid) - before < 100_000 ? quiet + 1 : 0;
+      }
+    },
+    async stop() {
+      if (!pool.closed) await pool.close();
+      await stop(server);
+    },
+    removeFolder: () => rmSync(directory, { recursive: true, force: true }),
+  };
+}
