@@ -1,7 +1,7 @@
 /** The examples of the documents: each is run, or loaded, or parsed. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
@@ -63,20 +63,33 @@ describe("an example of JSON is JSON", () => {
   }
 });
 
+interface ShellOptions {
+  /** By name: what lies in the folder. Its scripts find the packages that are installed here. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** What stands for the example's key; the operator's when absent. */
+  readonly secret?: string;
+}
+
 /** Runs code in a shell with the command `sounding` and the names of the examples pointing to the test's server. */
-async function inShell(code: string, server: RunningServer): Promise<string> {
+async function inShell(
+  code: string,
+  server: RunningServer,
+  { files = {}, secret = server.operatorKey }: ShellOptions = {},
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "sounding-docs-"));
   try {
-    const command = join(folder, "sounding");
-    await writeFile(
-      command,
-      `#!/bin/sh\nexec "${process.execPath}" "${join(repository, "packages/cli/src/main.ts")}" "$@"\n`,
-    );
-    await chmod(command, 0o755);
+    const commands = { node: "", sounding: `"${join(repository, "packages/cli/src/main.ts")}"` };
+    for (const [name, script] of Object.entries(commands)) {
+      const command = join(folder, name);
+      await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" ${script} "$@"\n`);
+      await chmod(command, 0o755);
+    }
+    await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+    for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const script = code
       .replaceAll("https://sounding.example.com", server.url)
       .replaceAll("http://127.0.0.1:4141", server.url)
-      .replaceAll("sk-…", server.operatorKey);
+      .replaceAll("sk-…", secret);
     const env = {
       PATH: `${folder}:${process.env["PATH"]}`,
       SOUNDING_BASE_URL: server.url,
@@ -114,6 +127,16 @@ describe("an example for the shell runs", () => {
     assert.match(seen, /support-web +POST \/chat/);
     assert.match(seen, /ERROR +demo\/support-/);
     assert.match(asked, /"rootTraceName":"POST \/chat"/);
+  });
+
+  test("docs/telemetry.md: an application with OpenTelemetry's SDK, whose trace is seen", async () => {
+    await using server = await startServer("", { telemetry: true });
+    await untilTelemetryReady(server);
+    const page = await examplesOf("docs/telemetry.md");
+    const application = page.find(({ language }) => language === "js")!.code;
+    const commands = page.find(({ language }) => language === "sh")!.code;
+    const printed = await inShell(commands, server, { files: { "app.mjs": application }, secret: server.key });
+    assert.match(printed, /support-bot +answer a customer/);
   });
 
   test("docs/tenancy.md: the admin API", async () => {
