@@ -10,6 +10,7 @@ import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
 import { AppError, toAppError } from "./errors.ts";
+import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
@@ -118,10 +119,12 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         })
       : noOwnTelemetry,
   );
+  const guardrails = closeAtEnd(createGuardrails(config.guardrails, { logger, rootOf: (id) => registry.rootOf(id) }));
   let maxInputCharacters = config.speech.max_input_characters;
   let maxAudioSeconds = config.transcription.max_audio_seconds;
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
+    guardFor: (scope, modelId) => guardrails.forCall(scope, modelId),
     limiter,
     observe: (call) => {
       metrics.observeChat(call);
@@ -207,6 +210,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       await registry.reload(modelsOf(next));
       engines = next.engines;
       limiter.setDefaults(next.limits);
+      guardrails.reload(next.guardrails);
       maxInputCharacters = next.speech.max_input_characters;
       maxAudioSeconds = next.transcription.max_audio_seconds;
       logger.setLevel(next.server.log_level);

@@ -46,6 +46,13 @@ export const errorTable = {
     retryable: false,
     when: "The prompt and the requested completion do not fit into the model's context.",
   },
+  content_filter: {
+    status: 400,
+    type: "invalid_request_error",
+    code: "content_filter",
+    retryable: false,
+    when: "A guardrail, or the engine itself, refused the prompt for its content; the message names the category.",
+  },
   invalid_api_key: {
     status: 401,
     type: "authentication_error",

@@ -2,6 +2,7 @@
  * The query of metrics by name. Answers have the shape of Prometheus' query API
  * (https://prometheus.io/docs/prometheus/latest/querying/api/), with the query that was executed beside it.
  */
+import { contentCategories } from "./content-categories.ts";
 import { Type } from "typebox";
 import { optional, tenantFilters } from "./observability.ts";
 import { operation } from "./operation.ts";
@@ -25,10 +26,7 @@ export const MetricsQuery = schema(
         Type.Enum(["success", "failure", "timeout"]),
         "How it ended, for metrics of agents. Default `success`.",
       ),
-      category: optional(
-        Type.Enum(["harassment", "hate", "self-harm", "sexual", "violence", "illicit"]),
-        "Why content was refused, for `rai_rejection_total`.",
-      ),
+      category: optional(Type.Enum([...contentCategories]), "Why content was refused, for `rai_rejection_total`."),
       percentile: optional(
         Type.Union([Type.String(), Type.Number()]),
         'For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95".',

@@ -3,6 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError, ErrorCode } from "../errors.ts";
 import { callerOf, type Caller } from "../http/caller.ts";
+import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../models/model.ts";
@@ -32,10 +33,13 @@ export interface FinishedChat extends Caller {
   readonly usage: ChatUsage | undefined;
   readonly answer: RecordedAnswer;
   readonly attempts: readonly Attempt[];
+  /** What guardrails found; undefined where none applied. */
+  readonly guard: GuardReport | undefined;
 }
 
 interface CallContext {
   readonly request: ChatRequest;
+  readonly guard: GuardReport | undefined;
   /** Estimated. */
   readonly promptTokens: number;
   readonly admission: Admission;
@@ -49,6 +53,8 @@ interface CallContext {
 /** What is learnt of one call while it runs. */
 export class CallRecord implements ChunkObserver {
   readonly attempts: Attempt[] = [];
+  /** As the model got it, which is what is recorded. */
+  request: ChatRequest;
   readonly #startUnixMs = Date.now();
   readonly #startMs = performance.now();
   readonly #context: CallContext;
@@ -60,6 +66,7 @@ export class CallRecord implements ChunkObserver {
 
   constructor(context: CallContext) {
     this.#context = context;
+    this.request = context.request;
     this.#answer = new AnswerRecord(context.parts.keepsContent(context.input.scope));
   }
 
@@ -69,8 +76,12 @@ export class CallRecord implements ChunkObserver {
     this.#answer.addChunk(chunk);
   }
 
+  /** A chunk of the engine of which nothing may be told yet, if ever. */
+  onWithheld(): void {
+    this.#chunks += 1;
+  }
+
   onCompletion(completion: ChatCompletion): void {
-    if (completion.usage !== undefined) this.onUsage(completion.usage);
     this.#answer.addCompletion(completion);
   }
 
@@ -83,7 +94,8 @@ export class CallRecord implements ChunkObserver {
     if (this.#ended) return;
     this.#ended = true;
     const outcome = error?.code ?? "ok";
-    const { request, admission, input, parts } = this.#context;
+    const { admission, guard, input, parts } = this.#context;
+    const { request } = this;
     admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(outcome) });
     input.note({
       model: request.model,
@@ -107,6 +119,7 @@ export class CallRecord implements ChunkObserver {
       firstChunkMs: this.#firstChunkMs,
       usage: this.#usage,
       attempts: this.attempts,
+      guard,
     });
   }
 

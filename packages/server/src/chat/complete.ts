@@ -3,6 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts"
 import type { ChatRequest } from "../api/chat-request.ts";
 import { AppError, toAppError } from "../errors.ts";
 import { callerOf } from "../http/caller.ts";
+import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../models/model.ts";
@@ -14,6 +15,8 @@ import { toFrames } from "./chunks.ts";
 export interface ChatParts {
   /** @throws AppError model_not_found, model_not_allowed */
   resolveModel(scope: Scope, modelId: string): ChatModel;
+  /** What checks the call's prompt and answer; undefined: nothing does. */
+  guardFor(scope: Scope, modelId: string): ChatGuard | undefined;
   readonly limiter: Limiter;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedChat): void;
@@ -43,8 +46,12 @@ const bytesPerToken = 4;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
-    const { request, changes, model, promptTokens, admission } = admit(input, parts);
-    const record = new CallRecord({ request, promptTokens, admission, input, parts });
+    const { request: asked, changes: asDiffers, model, guard, promptTokens, admission } = admit(input, parts);
+    const record = new CallRecord({ request: asked, guard, promptTokens, admission, input, parts });
+    const { request, changes } =
+      guard === undefined
+        ? { request: asked, changes: asDiffers }
+        : await guardPrompt(guard, { request: asked, changes: asDiffers }, { signal: input.signal, record });
     const call: ChatCall = {
       request,
       bytes: input.bytes,
@@ -55,10 +62,17 @@ export function createChat(parts: ChatParts): Chat {
     };
     const headers = admission.headers();
     if (request.stream !== true) {
-      return { stream: false, completion: await complete(model, call, record), headers };
+      return { stream: false, completion: await complete(model, call, { record, guard }), headers };
     }
     const includeUsage = request.stream_options?.include_usage === true;
-    const frames = toFrames(counted(model.stream(call), record), {
+    const answered = model.stream(call);
+    const chunks =
+      guard?.stream(answered, {
+        signal: input.signal,
+        choiceCount: request.n ?? 1,
+        onWithheld: () => record.onWithheld(),
+      }) ?? answered;
+    const frames = toFrames(counted(chunks, record), {
       includeUsage,
       observer: record,
     });
@@ -73,10 +87,12 @@ function admit(input: ChatInput, parts: ChatParts) {
     const { request, changes, organizationId } = prepareChat(input.body);
     input.scope.requireOrganization(organizationId);
     const model = parts.resolveModel(input.scope, request.model);
+    const guard = parts.guardFor(input.scope, request.model);
+    guard?.checkParameters(request);
     const promptTokens = Math.ceil(input.bytes.length / bytesPerToken);
     const longestAnswer = (request.max_completion_tokens ?? request.max_tokens ?? 0) * (request.n ?? 1);
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
-    return { request, changes, model, promptTokens, admission };
+    return { request, changes, model, guard, promptTokens, admission };
   } catch (thrown) {
     const durationMs = Date.now() - startUnixMs;
     parts.observeRefusal({
@@ -90,9 +106,35 @@ function admit(input: ChatInput, parts: ChatParts) {
   }
 }
 
-async function complete(model: ChatModel, call: ChatCall, record: CallRecord): Promise<ChatCompletion> {
+type Prepared = Pick<ChatCall, "request" | "changes">;
+
+/** The request as the model may see it. The call is over when it may not see it at all. */
+async function guardPrompt(
+  guard: ChatGuard,
+  { request, changes }: Prepared,
+  { record, signal }: { readonly record: CallRecord; readonly signal: AbortSignal },
+): Promise<Prepared> {
   try {
-    const completion = await model.complete(call);
+    const messages = await guard.checkPrompt(request.messages, signal);
+    if (messages === request.messages) return { request, changes };
+    const redacted = { ...request, messages };
+    record.request = redacted;
+    return { request: redacted, changes: { ...changes, messages } };
+  } catch (error) {
+    record.end(toAppError(error));
+    throw error;
+  }
+}
+
+async function complete(
+  model: ChatModel,
+  call: ChatCall,
+  { record, guard }: { readonly record: CallRecord; readonly guard: ChatGuard | undefined },
+): Promise<ChatCompletion> {
+  try {
+    const answer = await model.complete(call);
+    if (answer.usage !== undefined) record.onUsage(answer.usage);
+    const completion = (await guard?.completion(answer, call.signal)) ?? answer;
     record.onCompletion(completion);
     record.end();
     return completion;

@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { discovery } from "./discovery.ts";
 import { engineSettings } from "./engine-settings.ts";
+import { guardrails } from "./guardrails.ts";
 import { limits } from "./limits.ts";
 import { aliases, models, routing } from "./models.ts";
 import { otlp } from "./otlp.ts";
@@ -24,6 +25,7 @@ export const configSchema = Type.Object({
   models,
   aliases,
   routing,
+  guardrails,
   discovery,
   speech,
   transcription,
@@ -39,6 +41,7 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "models",
   "aliases",
   "routing",
+  "guardrails",
   "discovery",
   "speech",
   "transcription",

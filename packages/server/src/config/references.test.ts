@@ -38,6 +38,13 @@ const cases: readonly [title: string, text: string, ...problems: string[]][] = [
     "test.yaml:4:14: aliases.a has the name of a model under `models`.",
     "test.yaml:4:14: aliases.a runs in a circle: a → a.",
   ],
+  [
+    "a guardrail that looks for nothing, and patterns that are none",
+    "guardrails:\n  house:\n    type: rules\n    rules:\n      - { category: hate, patterns: ['(a', 'b*'] }\n      - { category: hate }\n",
+    "test.yaml:5:38: guardrails.house.rules[0].patterns[0] is no regular expression in RE2's syntax: error parsing regexp: missing closing ): `(a`.",
+    "test.yaml:5:44: guardrails.house.rules[0].patterns[1] matches the empty text; it must match something.",
+    "test.yaml:6:9: guardrails.house.rules[1] has neither words nor patterns.",
+  ],
 ];
 
 describe("a reference is told with its line:", () => {

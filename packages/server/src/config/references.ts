@@ -1,10 +1,12 @@
 /**
- * Rules between settings: targets name engines, fallbacks and aliases name models, and neither runs in a circle.
+ * Rules that no schema says: targets name engines, fallbacks and aliases name models, and neither runs in a circle;
+ * guardrails look for something.
  * Works on a configuration that may still be wrong elsewhere, so that all problems are told together.
  */
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines } from "./discovery.ts";
 import { suggestion } from "./closest.ts";
+import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isMap } from "./resolution.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
@@ -34,6 +36,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkTargets(names, report);
   checkFallbacks(names, report);
   checkAliases(names, report);
+  checkGuardrailRules(config, report);
   return problems;
 }
 

@@ -8,11 +8,13 @@ export interface ModelAccess {
 /** Whether one of the names (a model ID, or an alias and what it stands for) is on the allow-list. */
 export function mayCall(access: ModelAccess, ...names: readonly string[]): boolean {
   const { allowedModels } = access;
-  return allowedModels === undefined || allowedModels.some((pattern) => names.some((name) => matches(pattern, name)));
+  return (
+    allowedModels === undefined || allowedModels.some((pattern) => names.some((name) => matchesName(pattern, name)))
+  );
 }
 
-/** Linear in practice: a `*` is given more text only from the last one on, never all of them again. */
-function matches(pattern: string, name: string): boolean {
+/** Whether the name is the pattern, in which `*` stands for any text. Linear in practice: a `*` is given more text only from the last one on, never all of them again. */
+export function matchesName(pattern: string, name: string): boolean {
   let at = 0;
   let inPattern = 0;
   let star = -1;

@@ -39,6 +39,8 @@ export interface Registry {
   speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The same for a model that transcribes. */
   transcription(id: string, access: ModelAccess): RoutedTranscription;
+  /** The model that an alias stands for, else the ID itself, whether or not there is such a model. */
+  rootOf(id: string): string;
   /** The models that speak, among those that the organization sees. */
   speakers(access: ModelAccess): readonly Speaker[];
   /** The models that the organization sees: those that chat first, each sorted by ID. */
@@ -106,6 +108,10 @@ class ModelRegistry implements Registry {
 
   chat(id: string, access: ModelAccess): ChatModel {
     return createRouteModel(this.#routing(id, access, "chat"));
+  }
+
+  rootOf(id: string): string {
+    return this.#current.rootOf(id);
   }
 
   speech(id: string, access: ModelAccess): RoutedSpeech {

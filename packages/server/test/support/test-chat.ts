@@ -3,6 +3,7 @@ import type { FinishedChat, RefusedChat } from "../../src/chat/call-record.ts";
 import { createChat, type ChatParts } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { LimitSettings } from "../../src/config/limits.ts";
+import type { Guardrails } from "../../src/guardrails/guardrails.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
 import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
@@ -15,6 +16,7 @@ interface TestChatOptions {
   readonly limits?: LimitSettings["key"];
   readonly settings?: Partial<HttpSettings>;
   readonly keepsContent?: ChatParts["keepsContent"];
+  readonly guardrails?: Guardrails;
 }
 
 export async function startTestChat({
@@ -22,6 +24,7 @@ export async function startTestChat({
   limits = {},
   settings = {},
   keepsContent = () => false,
+  guardrails,
 }: TestChatOptions) {
   const finishedChats: FinishedChat[] = [];
   const refusedChats: RefusedChat[] = [];
@@ -32,6 +35,7 @@ export async function startTestChat({
   const limiter = createLimiter({ defaults: { key: limits, organization: {} }, usage });
   const chat = createChat({
     resolveModel: () => model,
+    guardFor: (scope, modelId) => guardrails?.forCall(scope, modelId),
     limiter,
     observe: (call) => finishedChats.push(call),
     observeRefusal: (call) => refusedChats.push(call),

@@ -28,6 +28,8 @@ interface Complaint {
 const longestMessage = 2_000;
 const contextLength =
   /maximum context length|context[ _](?:length|size|window)|exceed\w* (?:the )?(?:available |model's |maximum )?context|prompt is too long|too many (?:input )?tokens/i;
+/** OpenAI's, Azure's and their imitators' words for a prompt that may not be answered. */
+const refusedContent = /content_filter|content_policy_violation|ResponsibleAIPolicyViolation/;
 const spentAccount = /insufficient_quota|insufficient_credits|billing/i;
 
 /** The error of an answer with status 300 or more. */
@@ -130,6 +132,7 @@ function callersError(complaint: Complaint, status: number): AppError {
     return new AppError("model_not_found", message, { param: param ?? "model" });
   }
   if (status === 413) return new AppError("payload_too_large", message, { param });
+  if (refusedContent.test(words)) return new AppError("content_filter", message, { param });
   if (code === "unsupported_parameter") return new AppError("unsupported_parameter", message, { param });
   return new AppError("invalid_request", message, { param, wireCode: code });
 }

@@ -21,8 +21,8 @@ export const spanLabels = {
   tool_name: sql`attributes['gen_ai.tool.name']`,
   /** `input` or `output`; from the ARRAY JOIN of the metric. */
   token_type: sql`token_type`,
-  /** Why content was refused. */
-  category: sql`arrayFirst(x -> x != '', [attributes['gen_ai.guardrail.risk.category'], attributes['rai.category'], attributes['category'], 'unknown'])`,
+  /** Why content was refused: the head of `harassment/threatening`. */
+  category: sql`splitByChar('/', arrayFirst(x -> x != '', [attributes['gen_ai.guardrail.risk.category'], attributes['rai.category'], attributes['category'], 'unknown']))[1]`,
   voice: sql`attributes['gen_ai.request.voice']`,
 } as const satisfies Readonly<Record<string, Statement>>;
 

@@ -4,7 +4,7 @@
  * in OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/) it has one of ours.
  */
 import { bind, sql, type Statement } from "../../store/statement.ts";
-import type { SpanLabel } from "./span-labels.ts";
+import { spanLabels, type SpanLabel } from "./span-labels.ts";
 
 /** Values of `gen_ai.operation.name`. */
 const inferenceOperations = ["chat", "text_completion", "generate_content", "embeddings", "speech", "transcription"];
@@ -135,9 +135,11 @@ const agents: readonly SpanMetric[] = [
     unit: "",
     help: "Requests and answers that were refused for their content.",
     source:
-      "Spans with `error.type` `content_filter` or the finish reason `content_filter`; the category is `gen_ai.guardrail.risk.category`, `rai.category` or `category`.",
+      "Spans, but for those of agents, with `error.type` `content_filter` or the finish reason `content_filter`; the category is `gen_ai.guardrail.risk.category`, `rai.category` or `category`.",
     labels: [...agentLabels, "model_key", "category"],
-    condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)`,
+    // What a model refused is told again by the agent that asked it, and by each attempt of ours.
+    condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
+      AND NOT ${isAgent} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
     value: one,
   }),
 ];

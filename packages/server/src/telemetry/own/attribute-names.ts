@@ -28,6 +28,7 @@ export const genAi = {
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
   systemInstructions: "gen_ai.system_instructions",
+  riskCategory: "gen_ai.guardrail.risk.category",
 } as const;
 
 export const errorType = "error.type";
@@ -48,4 +49,7 @@ export const sounding = {
   /** Seconds of work for a second of audio. */
   realtimeFactor: "sounding.transcription.realtime_factor",
   transcriptionConfidence: "sounding.transcription.confidence",
+  guardrailNames: "sounding.guardrail.names",
+  guardrailFlagged: "sounding.guardrail.flagged",
+  guardrailRedacted: "sounding.guardrail.redacted",
 } as const;

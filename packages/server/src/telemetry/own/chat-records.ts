@@ -1,7 +1,7 @@
 /** A chat call as spans and, where something went wrong, a log record. */
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { ChatUsage } from "../../api/chat-answer.ts";
-import { genAi } from "./attribute-names.ts";
+import { genAi, sounding } from "./attribute-names.ts";
 import { toCallRecords, type CallRecords, type ObservedCall, type ProviderOf } from "./call-records.ts";
 import { contentAttributes, type AnswerContent } from "./message-content.ts";
 import type { Attributes } from "./own-records.ts";
@@ -14,6 +14,18 @@ export interface ObservedChat extends ObservedCall {
   readonly answer?:
     | (AnswerContent & { readonly id: string | undefined; readonly model: string | undefined })
     | undefined;
+  /** What guardrails found in prompt and answer. */
+  readonly guard?:
+    | {
+        readonly findings: readonly {
+          readonly guardrail: string;
+          readonly category: string;
+          readonly action: string;
+        }[];
+        /** Why the call, or its answer, was refused. */
+        readonly blockedFor: string | undefined;
+      }
+    | undefined;
 }
 
 /** @param keepContent whether the project's settings say that prompts and answers are recorded */
@@ -22,6 +34,7 @@ export function toChatRecords(call: ObservedChat, keepContent: boolean, provider
   const attributes = {
     ...requestAttributes(call.request),
     ...answerAttributes(call),
+    ...guardAttributes(call),
     ...(keepContent ? contentAttributes(messages, call.answer) : {}),
   };
   return toCallRecords(
@@ -61,5 +74,20 @@ function answerAttributes({ answer, usage, firstChunkMs }: ObservedChat): Attrib
     [genAi.outputTokens]: usage?.completion_tokens,
     [genAi.cacheReadTokens]: usage?.prompt_tokens_details?.cached_tokens,
     [genAi.reasoningTokens]: usage?.completion_tokens_details?.reasoning_tokens,
+  };
+}
+
+function guardAttributes({ guard }: ObservedChat): Attributes {
+  if (guard === undefined || guard.findings.length === 0) return {};
+  const { findings } = guard;
+  const categoriesOf = (action: string): string[] | undefined => {
+    const categories = findings.filter((each) => each.action === action).map(({ category }) => category);
+    return categories.length === 0 ? undefined : [...new Set(categories)];
+  };
+  return {
+    [genAi.riskCategory]: guard.blockedFor,
+    [sounding.guardrailNames]: [...new Set(findings.map(({ guardrail }) => guardrail))],
+    [sounding.guardrailFlagged]: categoriesOf("flag"),
+    [sounding.guardrailRedacted]: categoriesOf("redact"),
   };
 }

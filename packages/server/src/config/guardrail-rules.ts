@@ -1,0 +1,33 @@
+/** That every rule of a guardrail looks for something, and that its patterns are regular expressions. */
+import { RE2JS } from "re2js";
+import { formatPath, type SettingPath } from "./problem.ts";
+import { isMap } from "./resolution.ts";
+
+/** @param config the resolved configuration, checked or not */
+export function checkGuardrailRules(config: unknown, report: (path: SettingPath, message: string) => void): void {
+  const guardrails = isMap(config) && isMap(config["guardrails"]) ? config["guardrails"] : {};
+  for (const [name, guardrail] of Object.entries(guardrails)) {
+    const rules = isMap(guardrail) && Array.isArray(guardrail["rules"]) ? (guardrail["rules"] as unknown[]) : [];
+    for (const [index, rule] of rules.entries()) {
+      if (!isMap(rule)) continue;
+      const path = ["guardrails", name, "rules", index];
+      const { patterns, words } = rule;
+      if (!Array.isArray(patterns) || !Array.isArray(words)) continue;
+      if (patterns.length + words.length === 0) report(path, `${formatPath(path)} has neither words nor patterns.`);
+      for (const [at, pattern] of patterns.entries() as Iterable<[number, unknown]>) {
+        const problem = typeof pattern === "string" ? problemOf(pattern) : undefined;
+        const place = [...path, "patterns", at];
+        if (problem !== undefined) report(place, `${formatPath(place)} ${problem}`);
+      }
+    }
+  }
+}
+
+function problemOf(pattern: string): string | undefined {
+  try {
+    if (RE2JS.compile(pattern).matcher("").find()) return "matches the empty text; it must match something.";
+    return undefined;
+  } catch (error) {
+    return `is no regular expression in RE2's syntax: ${error instanceof Error ? error.message : String(error)}.`;
+  }
+}

@@ -1,0 +1,154 @@
+/** One choice of a streamed answer on its way through the guardrails. */
+import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
+import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
+import { checkTexts } from "./check-texts.ts";
+import { jsonTexts, mapJsonTexts } from "./json-texts.ts";
+
+export interface AnswerCheck {
+  readonly checkers: readonly Checker[];
+  readonly signal: AbortSignal;
+  report(finding: Finding): void;
+}
+
+type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
+
+/** More characters of the arguments of tool calls end the choice: what cannot be judged does not leave. */
+export const maximumArguments = 1_048_576;
+/** So that no frame grows beyond what strict clients take, whatever has to be escaped. */
+const argumentsPerChunk = 65_536;
+
+/** A text and the filters that it passes, one after the other. */
+interface Channel {
+  readonly filters: readonly { readonly name: string; readonly filter: TextFilter }[];
+}
+
+export class GuardedChoice {
+  /** Whether no more of it leaves. */
+  isOver = false;
+  isBlocked = false;
+  readonly #index: number;
+  readonly #check: AnswerCheck;
+  readonly #channels = new Map<string, Channel>();
+  readonly #calls: ToolCallPiece[] = [];
+  #argumentsLength = 0;
+
+  constructor(index: number, check: AnswerCheck) {
+    this.#index = index;
+    this.#check = check;
+  }
+
+  /** What may leave now that this came, in order. */
+  async push({ delta, finish_reason: reason }: ChatChunkChoice): Promise<ChatChunkChoice[]> {
+    const isLast = reason !== null;
+    const out: ChatDelta = delta.role === undefined ? {} : { role: delta.role };
+    const { tool_calls: calls = [], ...members } = delta;
+    for (const [name, text] of Object.entries(members)) {
+      // What is neither text nor a tool call cannot be judged, and stays here.
+      if (name === "role" || typeof text !== "string") continue;
+      if (!(await this.#pushText(name, text, out))) return this.#block(out.role);
+    }
+    for (const call of calls) this.#keepCall(call);
+    if (this.#argumentsLength > maximumArguments) return this.#block(out.role);
+    return isLast ? this.#finish(out, reason) : this.#choices(out);
+  }
+
+  /** The stream ends without a reason: what is held leaves if it may. */
+  async end(): Promise<ChatChunkChoice[]> {
+    return this.isOver ? [] : this.#finish({}, null);
+  }
+
+  async #finish(out: ChatDelta, reason: ChatChunkChoice["finish_reason"]): Promise<ChatChunkChoice[]> {
+    for (const name of this.#channels.keys()) {
+      if (!(await this.#pushText(name, "", out, true))) return this.#block(out.role);
+    }
+    const calls = await this.#judgedCalls();
+    if (calls === undefined) return this.#block(out.role);
+    this.isOver = true;
+    const pieces = calls.flatMap(inPieces).map((call) => this.#choice({ tool_calls: [call] }));
+    return [...this.#choices(out), ...pieces, ...(reason === null ? [] : [this.#choice({}, reason)])];
+  }
+
+  /** Adds what may leave of a member to the delta; false: nothing more may. */
+  async #pushText(name: string, piece: string, out: ChatDelta, isLast = false): Promise<boolean> {
+    let text = piece;
+    for (const { filter, name: guardrail } of this.#channel(name).filters) {
+      const filtered = await filter.push(text, isLast);
+      for (const found of filtered.findings) this.#check.report({ ...found, guardrail, side: "output" });
+      if (isBlocked(filtered)) return false;
+      text = filtered.text;
+    }
+    if (text !== "") Object.assign(out, { [name]: ((out as Record<string, unknown>)[name] ?? "") + text });
+    return true;
+  }
+
+  #channel(name: string): Channel {
+    let channel = this.#channels.get(name);
+    if (channel === undefined) {
+      const { checkers, signal } = this.#check;
+      channel = { filters: checkers.map((checker) => ({ name: checker.name, filter: checker.filter(signal) })) };
+      this.#channels.set(name, channel);
+    }
+    return channel;
+  }
+
+  #keepCall(piece: ToolCallPiece): void {
+    this.#argumentsLength += piece.function?.arguments?.length ?? 0;
+    const known = this.#calls.find(({ index }) => index === piece.index);
+    if (known === undefined) {
+      this.#calls.push({ ...piece, function: { ...piece.function, arguments: piece.function?.arguments ?? "" } });
+      return;
+    }
+    known.function!.arguments += piece.function?.arguments ?? "";
+    known.function!.name ??= piece.function?.name as string;
+  }
+
+  /** The tool calls with their arguments judged as a whole; undefined: they may not leave. */
+  async #judgedCalls(): Promise<ToolCallPiece[] | undefined> {
+    let calls = this.#calls;
+    const { checkers, ...check } = this.#check;
+    for (const checker of checkers) {
+      const texts = calls.flatMap((call) => jsonTexts(call.function!.arguments!));
+      const judged = await checkTexts(texts, { ...check, checker, side: "output" });
+      if (judged.blocked !== undefined) return undefined;
+      const rest = judged.texts.values();
+      const next = (): string => rest.next().value!;
+      calls = calls.map((call) => ({
+        ...call,
+        function: { ...call.function, arguments: mapJsonTexts(call.function!.arguments!, next) },
+      }));
+    }
+    return calls;
+  }
+
+  #block(role: ChatDelta["role"]): ChatChunkChoice[] {
+    this.isOver = true;
+    this.isBlocked = true;
+    return [this.#choice(role === undefined ? {} : { role }, "content_filter")];
+  }
+
+  #choices(delta: ChatDelta): ChatChunkChoice[] {
+    return Object.keys(delta).length === 0 ? [] : [this.#choice(delta)];
+  }
+
+  #choice(delta: ChatDelta, reason: ChatChunkChoice["finish_reason"] = null): ChatChunkChoice {
+    return { index: this.#index, delta, finish_reason: reason };
+  }
+}
+
+/** A tool call as the pieces of a stream: the first says whose arguments follow. */
+function inPieces(call: ToolCallPiece): ToolCallPiece[] {
+  const { arguments: text = "", ...named } = call.function ?? {};
+  const pieces: ToolCallPiece[] = [];
+  for (let at = 0; at === 0 || at < text.length;) {
+    let end = Math.min(at + argumentsPerChunk, text.length);
+    if (/[\ud800-\udbff]/.test(text[end - 1] ?? "") && end < text.length) end += 1;
+    const piece = text.slice(at, end);
+    pieces.push(
+      at === 0
+        ? { ...call, function: { ...named, arguments: piece } }
+        : { index: call.index, function: { arguments: piece } },
+    );
+    at = Math.max(end, 1);
+  }
+  return pieces;
+}

@@ -1,0 +1,107 @@
+/** The guardrails of one chat call. */
+import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
+import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
+import type { ContentCategory } from "../api/content-categories.ts";
+import { AppError } from "../errors.ts";
+import { checkTexts } from "./check-texts.ts";
+import type { Checker, Finding } from "./finding.ts";
+import { guardCompletion, guardStream } from "./guard-answer.ts";
+import { mapPromptTexts, promptTexts } from "./prompt-texts.ts";
+
+/** What was found in a call, for its telemetry; each thing once. */
+export interface GuardReport {
+  readonly findings: readonly Finding[];
+  /** Why the call, or its answer, was refused. */
+  readonly blockedFor: ContentCategory | undefined;
+}
+
+export interface AppliedGuardrail {
+  readonly checker: Checker;
+  readonly checksInput: boolean;
+  readonly checksOutput: boolean;
+  readonly roles: readonly string[] | undefined;
+}
+
+export class ChatGuard implements GuardReport {
+  readonly findings: Finding[] = [];
+  readonly #guardrails: readonly AppliedGuardrail[];
+  readonly #outputCheckers: readonly Checker[];
+
+  constructor(guardrails: readonly AppliedGuardrail[]) {
+    this.#guardrails = guardrails;
+    this.#outputCheckers = guardrails.filter(({ checksOutput }) => checksOutput).map(({ checker }) => checker);
+  }
+
+  get blockedFor(): ContentCategory | undefined {
+    return this.findings.find(({ action }) => action === "block")?.category;
+  }
+
+  /**
+   * What of a request could not be held to, where answers are checked.
+   * @throws AppError unsupported_parameter
+   */
+  checkParameters({ logprobs, modalities }: ChatRequest): void {
+    if (this.#outputCheckers.length === 0) return;
+    if (logprobs === true) refuse("logprobs", "they would tell what is withheld");
+    if (modalities?.some((each) => each !== "text") === true) refuse("modalities", "only text can be");
+  }
+
+  /**
+   * The messages as the model may see them; the very same where nothing was redacted.
+   * @throws AppError content_filter, and as `Checker.judge`
+   */
+  async checkPrompt(messages: ChatMessage[], signal: AbortSignal): Promise<ChatMessage[]> {
+    let checked = messages;
+    for (const { checker, checksInput, roles } of this.#guardrails) {
+      if (!checksInput) continue;
+      const texts = promptTexts(checked, roles);
+      const judged = await checkTexts(texts, { checker, signal, side: "input", report: this.#report });
+      if (judged.blocked !== undefined) throw refusedPrompt(judged.blocked);
+      if (judged.texts.every((text, index) => text === texts[index])) continue;
+      const rest = judged.texts.values();
+      checked = mapPromptTexts(checked, roles, () => rest.next().value!);
+    }
+    return checked;
+  }
+
+  /** Fails as `Checker.judge`. */
+  async completion(completion: ChatCompletion, signal: AbortSignal): Promise<ChatCompletion> {
+    if (this.#outputCheckers.length === 0) return completion;
+    return guardCompletion(completion, { checkers: this.#outputCheckers, signal, report: this.#report });
+  }
+
+  /** Fails as the chunks do, and as `Checker.judge`. */
+  stream(
+    chunks: AsyncIterable<ChatCompletionChunk>,
+    options: { readonly signal: AbortSignal; readonly choiceCount: number; onWithheld(): void },
+  ): AsyncIterable<ChatCompletionChunk> {
+    if (this.#outputCheckers.length === 0) return chunks;
+    return guardStream(chunks, { ...options, checkers: this.#outputCheckers, report: this.#report });
+  }
+
+  readonly #report = (finding: Finding): void => {
+    const isKnown = this.findings.some(
+      (each) =>
+        each.guardrail === finding.guardrail &&
+        each.category === finding.category &&
+        each.action === finding.action &&
+        each.side === finding.side,
+    );
+    if (!isKnown) this.findings.push(finding);
+  };
+}
+
+function refuse(param: string, why: string): never {
+  throw new AppError("unsupported_parameter", `${param} cannot be had where guardrails check the answer: ${why}.`, {
+    param,
+  });
+}
+
+/** Names no text: errors are logged. */
+function refusedPrompt({ category, guardrail }: Finding): AppError {
+  return new AppError(
+    "content_filter",
+    `The prompt was refused for its content: ${category} (guardrail ${JSON.stringify(guardrail)}).`,
+    { param: "messages" },
+  );
+}

@@ -1,0 +1,44 @@
+/** What guardrails find, and what judges a text. */
+import type { ContentCategory } from "../api/content-categories.ts";
+import type { GuardrailAction } from "../config/guardrails.ts";
+
+/** Something in a text that the configuration does not want. */
+export interface TextFinding {
+  readonly category: ContentCategory;
+  readonly action: GuardrailAction;
+}
+
+export type Side = "input" | "output";
+
+/** The same, with who found it and where: as telemetry tells it. */
+export interface Finding extends TextFinding {
+  readonly guardrail: string;
+  readonly side: Side;
+}
+
+export interface FilteredText {
+  /** What may leave; nothing once a finding blocks. */
+  readonly text: string;
+  readonly findings: readonly TextFinding[];
+}
+
+/** Judges one text as it grows. */
+export interface TextFilter {
+  /** Takes the next piece; gives what of the text so far may leave now. Fails as `Checker.judge`. */
+  push(piece: string, isLast: boolean): FilteredText | Promise<FilteredText>;
+}
+
+/** One guardrail of the configuration. */
+export interface Checker {
+  readonly name: string;
+  filter(signal: AbortSignal): TextFilter;
+  /**
+   * Judges whole texts, each by itself.
+   * @throws AppError upstream_failed, upstream_timeout or overloaded when there is no judgement and the text must not pass without
+   */
+  judge(texts: readonly string[], signal: AbortSignal): Promise<readonly FilteredText[]>;
+}
+
+export function isBlocked({ findings }: FilteredText): boolean {
+  return findings.some(({ action }) => action === "block");
+}

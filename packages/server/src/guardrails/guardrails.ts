@@ -1,0 +1,91 @@
+/** The guardrails of the configuration, and which of them apply to a call. */
+import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
+import type { Logger } from "../logger.ts";
+import { matchesName } from "../models/model-access.ts";
+import type { Scope } from "../tenant.ts";
+import { ChatGuard, type AppliedGuardrail } from "./chat-guard.ts";
+import { createModerationChecker } from "./moderation-checker.ts";
+import { createModerationClient, type ModerationClient } from "./moderation-client.ts";
+import { createRulesChecker } from "./rules-checker.ts";
+
+export interface Guardrails {
+  /** The guard of a call; undefined where nothing is checked. */
+  forCall(scope: Scope, modelId: string): ChatGuard | undefined;
+  /** Puts other guardrails in force. Running calls keep theirs. */
+  reload(settings: Readonly<Record<string, GuardrailSettings>>): void;
+  close(): Promise<void>;
+}
+
+interface Guardrail extends AppliedGuardrail {
+  readonly settings: GuardrailSettings;
+}
+
+export interface GuardrailsParts {
+  readonly logger: Logger;
+  /** The model that an alias stands for, else the ID itself. */
+  rootOf(modelId: string): string;
+}
+
+export function createGuardrails(
+  settings: Readonly<Record<string, GuardrailSettings>>,
+  { logger, rootOf }: GuardrailsParts,
+): Guardrails {
+  /** By everything that decides how the endpoint is asked, so that a reload which changes nothing of it keeps connections. */
+  const clients = new Map<string, ModerationClient>();
+  const clientOf = (name: string, each: ModerationGuardrailSettings): ModerationClient => {
+    const identity = JSON.stringify([
+      name,
+      each.base_url,
+      each.api_key,
+      each.model,
+      each.timeout_ms,
+      each.max_connections,
+    ]);
+    let client = clients.get(identity);
+    if (client === undefined) clients.set(identity, (client = createModerationClient(name, each, logger)));
+    return client;
+  };
+  const build = (next: Readonly<Record<string, GuardrailSettings>>): Guardrail[] =>
+    Object.entries(next).map(([name, each]) => ({
+      settings: each,
+      checker:
+        each.type === "rules"
+          ? createRulesChecker(name, each)
+          : createModerationChecker({ name, settings: each, client: clientOf(name, each), logger }),
+      checksInput: each.check.includes("input"),
+      checksOutput: each.check.includes("output"),
+      roles: each.roles,
+    }));
+  let all = build(settings);
+  return {
+    forCall(scope, modelId) {
+      if (all.length === 0) return undefined;
+      const models = [modelId, rootOf(modelId)];
+      const applied = all.filter(({ settings: each }) => applies(each, scope, models));
+      return applied.length === 0 ? undefined : new ChatGuard(applied);
+    },
+    reload(next) {
+      all = build(next);
+    },
+    async close() {
+      await Promise.all([...clients.values()].map((client) => client.close()));
+    },
+  };
+}
+
+function applies(
+  { models, organizations, projects }: GuardrailSettings,
+  scope: Scope,
+  asked: readonly string[],
+): boolean {
+  const { organizationId, organizationName } = scope.key;
+  return (
+    isNamed(models, asked) &&
+    isNamed(organizations, [organizationId, organizationName]) &&
+    isNamed(projects, [scope.projectName])
+  );
+}
+
+function isNamed(patterns: readonly string[] | undefined, names: readonly string[]): boolean {
+  return patterns === undefined || patterns.some((pattern) => names.some((name) => matchesName(pattern, name)));
+}

@@ -1,0 +1,34 @@
+/** The texts of JSON text, as a reader of the JSON sees them: arguments of tools may be written with any escapes. */
+
+/** Every string of the value, names of members included, in the order in which they stand. */
+export function jsonTexts(json: string): string[] {
+  const texts: string[] = [];
+  mapJsonTexts(json, (text) => {
+    texts.push(text);
+    return text;
+  });
+  return texts;
+}
+
+/** The JSON with every string replaced; the very same text where none changed. What is no JSON is one text. */
+export function mapJsonTexts(json: string, map: (text: string) => string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return map(json);
+  }
+  let isChanged = false;
+  const mapAll = (each: unknown): unknown => {
+    if (typeof each === "string") {
+      const mapped = map(each);
+      isChanged ||= mapped !== each;
+      return mapped;
+    }
+    if (Array.isArray(each)) return each.map(mapAll);
+    if (typeof each !== "object" || each === null) return each;
+    return Object.fromEntries(Object.entries(each).map(([name, member]) => [mapAll(name), mapAll(member)]));
+  };
+  const mapped = mapAll(value);
+  return isChanged ? JSON.stringify(mapped) : json;
+}

@@ -1,0 +1,142 @@
+/**
+ * A moderation endpoint as a guardrail. A growing text is judged in pieces, each with the end of the one before for its
+ * meaning; a piece leaves when it was judged.
+ */
+import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
+import { AppError, toAppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
+import type { CategoryJudgement, ModerationClient } from "./moderation-client.ts";
+import { pieceEnd } from "./text-pieces.ts";
+
+export interface ModerationParts {
+  readonly name: string;
+  readonly settings: ModerationGuardrailSettings;
+  readonly client: Pick<ModerationClient, "judge">;
+  readonly logger: Logger;
+}
+
+/** Of whole texts: characters of one input, and inputs of one request. */
+const longestInput = 8_000;
+const mostInputs = 32;
+/** Characters of what was let pass before. */
+const contextLength = 300;
+
+export function createModerationChecker(parts: ModerationParts): Checker {
+  const { replacement } = parts.settings;
+  return {
+    name: parts.name,
+    filter: (signal) => new ModerationFilter(parts, signal),
+    async judge(texts, signal) {
+      const pieces = texts.flatMap((text, index) => splitText(text, longestInput).map((piece) => ({ index, piece })));
+      const judged = texts.map((): { text: string; findings: TextFinding[] } => ({ text: "", findings: [] }));
+      for (let at = 0; at < pieces.length; at += mostInputs) {
+        const asked = pieces.slice(at, at + mostInputs);
+        const findings = await findIn(
+          asked.map(({ piece }) => piece),
+          { ...parts, signal },
+        );
+        for (const [order, { index, piece }] of asked.entries()) {
+          const found = { text: piece, findings: findings[order]! };
+          const target = judged[index]!;
+          target.findings.push(...found.findings);
+          target.text += isRedacted(found) ? replacement : piece;
+        }
+      }
+      return judged.map((each) => (isBlocked(each) ? { ...each, text: "" } : each));
+    },
+  };
+}
+
+class ModerationFilter implements TextFilter {
+  readonly #parts: ModerationParts & { readonly signal: AbortSignal };
+  #held = "";
+  #context = "";
+
+  constructor(parts: ModerationParts, signal: AbortSignal) {
+    this.#parts = { ...parts, signal };
+  }
+
+  async push(piece: string, isLast: boolean): Promise<FilteredText> {
+    const { replacement, batch_characters: longest } = this.#parts.settings;
+    this.#held += piece;
+    let text = "";
+    const findings: TextFinding[] = [];
+    for (;;) {
+      const end = pieceEnd(this.#held, { longest, isLast });
+      if (end === 0) return { text, findings };
+      const next = this.#held.slice(0, end);
+      this.#held = this.#held.slice(end);
+      const [found] = await findIn([this.#context + next], this.#parts);
+      const judged = { text: next, findings: found! };
+      findings.push(...judged.findings);
+      if (isBlocked(judged)) return { text: "", findings };
+      text += isRedacted(judged) ? replacement : next;
+      // What was found once is not found again because of what came before.
+      this.#context = judged.findings.length > 0 ? "" : (this.#context + next).slice(-contextLength).toWellFormed();
+    }
+  }
+}
+
+function isRedacted({ findings }: FilteredText): boolean {
+  return findings.some(({ action }) => action === "redact");
+}
+
+function splitText(text: string, longest: number): string[] {
+  const pieces: string[] = [];
+  for (let rest = text; rest !== "";) {
+    const end = rest.length <= longest ? rest.length : pieceEnd(rest, { longest, isLast: true });
+    pieces.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return pieces;
+}
+
+type Asking = ModerationParts & { readonly signal: AbortSignal };
+
+/** What the configuration has against each text. Texts without a letter or a digit are not sent. */
+async function findIn(texts: readonly string[], asking: Asking): Promise<readonly (readonly TextFinding[])[]> {
+  const { client, settings, signal } = asking;
+  const sent = texts.filter((text) => /[\p{L}\p{N}]/u.test(text));
+  if (sent.length === 0) return texts.map(() => []);
+  try {
+    const judgements = await client.judge(
+      sent.map((text) => text.toWellFormed()),
+      signal,
+    );
+    const bySent = new Map(sent.map((text, index) => [text, findingsOf(judgements[index]!, settings)]));
+    return texts.map((text) => bySent.get(text) ?? []);
+  } catch (thrown) {
+    passOrThrow(toAppError(thrown), asking);
+    return texts.map(() => []);
+  }
+}
+
+/** The worst first. */
+function findingsOf(
+  judgements: readonly CategoryJudgement[],
+  { categories }: ModerationGuardrailSettings,
+): TextFinding[] {
+  return judgements
+    .toSorted((left, right) => right.score - left.score)
+    .flatMap(({ category, isFlagged, score }) => {
+      const wanted = Object.hasOwn(categories, category) ? categories[category] : undefined;
+      if (wanted === undefined) return [];
+      const counts = wanted.threshold === undefined ? isFlagged : score >= wanted.threshold;
+      return counts ? [{ category, action: wanted.action }] : [];
+    });
+}
+
+/** @throws AppError unless the configuration says that texts pass without a judgement */
+function passOrThrow(error: AppError, { logger, name, settings }: Asking): void {
+  if (error.code === "client_closed") throw error;
+  const failsOpen = settings.fail === "open";
+  logger.warn({ guardrail: name, error, passes: failsOpen }, "A guardrail gave no judgement.");
+  if (failsOpen) return;
+  const isBusy = error.code === "overloaded" || error.code === "rate_limited";
+  throw new AppError(
+    isBusy ? "overloaded" : error.code === "upstream_timeout" ? "upstream_timeout" : "upstream_failed",
+    `The guardrail ${JSON.stringify(name)} gave no judgement, and nothing passes without one.`,
+    { cause: error, retryAfterMs: isBusy ? (error.retryAfterMs ?? 1_000) : undefined },
+  );
+}

@@ -1,0 +1,111 @@
+/** Asks an API like OpenAI's moderations. https://platform.openai.com/docs/api-reference/moderations/create */
+import { contentCategories, type ContentCategory } from "../api/content-categories.ts";
+import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { collectAnswer } from "../models/openai-compatible/collect-answer.ts";
+import { ConnectionPool } from "../models/openai-compatible/connection-pool.ts";
+import { isObject } from "../models/openai-compatible/json-object.ts";
+
+/** What the endpoint says of a text in one category, with its subcategories. */
+export interface CategoryJudgement {
+  readonly category: ContentCategory;
+  /** 0 to 1, the highest; 0 where the endpoint gives no scores. */
+  readonly score: number;
+  readonly isFlagged: boolean;
+}
+
+export interface ModerationClient {
+  /**
+   * The categories of each text that have a score or a flag.
+   * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
+   */
+  judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryJudgement[])[]>;
+  close(): Promise<void>;
+}
+
+const maxAnswerBytes = 4_194_304;
+const maxQueued = 1_024;
+
+export function createModerationClient(
+  name: string,
+  settings: ModerationGuardrailSettings,
+  logger: Logger,
+): ModerationClient {
+  const { origin, pathname } = new URL(settings.base_url);
+  const path = `${pathname.replace(/\/+$/, "")}/moderations`;
+  const { api_key: key, model, timeout_ms: timeoutMs } = settings;
+  const limits = {
+    connectTimeoutMs: timeoutMs,
+    firstByteTimeoutMs: timeoutMs,
+    idleTimeoutMs: timeoutMs,
+    totalTimeoutMs: timeoutMs,
+  };
+  const pool = new ConnectionPool({
+    origin,
+    maxConnections: settings.max_connections,
+    maxQueued,
+    queueTimeoutMs: timeoutMs,
+    connectTimeoutMs: timeoutMs,
+    onCredentialsRefused: (status) =>
+      logger.error({ guardrail: name, status }, "A moderation endpoint refused its credentials."),
+  });
+  const headers = [
+    ...["user-agent", "sounding", "content-type", "application/json", "accept", "application/json"],
+    ...(key === undefined ? [] : ["authorization", `Bearer ${key}`]),
+  ];
+  return {
+    async judge(texts, signal) {
+      const body = Buffer.from(JSON.stringify({ ...(model === undefined ? {} : { model }), input: texts }));
+      const answer = await collectAnswer(
+        pool,
+        {
+          method: "POST",
+          path,
+          headers,
+          body: { pieces: [body], byteLength: body.length },
+          signal,
+          limits,
+          isStream: false,
+        },
+        maxAnswerBytes,
+      );
+      return readJudgements(answer, texts.length);
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** @throws AppError upstream_failed for an answer that does not judge every text */
+function readJudgements(answer: unknown, count: number): CategoryJudgement[][] {
+  const results: unknown = isObject(answer) ? answer["results"] : undefined;
+  if (!Array.isArray(results) || results.length !== count) throw noJudgement("has not one result for each text");
+  return results.map(readResult);
+}
+
+function readResult(result: unknown): CategoryJudgement[] {
+  if (!isObject(result)) throw noJudgement("has a result that is no object");
+  const { categories, category_scores: scores } = result;
+  if (!isObject(categories) && !isObject(scores)) throw noJudgement("has a result without categories");
+  const flags = isObject(categories) ? categories : {};
+  const numbers = isObject(scores) ? scores : {};
+  return contentCategories.flatMap((category) => {
+    const isFlagged = Object.entries(flags).some(([name, flag]) => flag === true && headOf(name) === category);
+    const score = Math.max(
+      0,
+      ...Object.entries(numbers).map(([name, value]) =>
+        typeof value === "number" && headOf(name) === category ? value : 0,
+      ),
+    );
+    return isFlagged || score > 0 ? [{ category, score, isFlagged }] : [];
+  });
+}
+
+/** `harassment/threatening` belongs to `harassment`; some servers write `self_harm`. */
+function headOf(name: string): string {
+  return name.split("/", 1)[0]!.replaceAll("_", "-");
+}
+
+function noJudgement(what: string): AppError {
+  return new AppError("upstream_failed", `The moderation endpoint's answer ${what}.`);
+}

@@ -1,0 +1,88 @@
+/** Words and patterns of a rule as functions that find them. Time is linear in the text (docs/adr/0081). */
+import { RE2JS } from "re2js";
+import type { GuardrailRule } from "../config/guardrails.ts";
+import type { TextFinding } from "./finding.ts";
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Finds one thing that a rule looks for. */
+export interface TextMatcher {
+  readonly finding: TextFinding;
+  /** No match is longer than this many UTF-16 code units, as far as it is promised. */
+  readonly longestMatch: number;
+  /** The first match that begins at `from` or later; what stands before `from` only decides where words begin. */
+  find(text: string, from: number): Match | undefined;
+  /** Where the next match may begin. */
+  resumeAfter(match: Match): number;
+}
+
+/** @param maxMatchCharacters how long a pattern's match may be */
+export function compileRule(rule: GuardrailRule, maxMatchCharacters: number): TextMatcher[] {
+  const { action, category, patterns, words } = rule;
+  const finding = { category, action };
+  return [
+    ...(words.length === 0 ? [] : [wordsMatcher(words, finding)]),
+    ...patterns.map((pattern) => patternMatcher(pattern, { finding, maxMatchCharacters })),
+  ];
+}
+
+/** What continues a word. */
+const wordSign = String.raw`[\p{L}\p{M}\p{N}_]`;
+/** Scripts that put no space between words, where a boundary says nothing. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+/** White space between the words of a phrase, at most. */
+const widestSpace = 8;
+
+/** Literals alone: the built-in engine cannot be led astray by them. */
+function wordsMatcher(words: readonly string[], finding: TextFinding): TextMatcher {
+  // The longest first, since the first alternative that fits is taken.
+  const sorted = words.toSorted((left, right) => right.length - left.length);
+  const [free, bounded] = [sorted.filter((word) => unspaced.test(word)), sorted.filter((word) => !unspaced.test(word))];
+  const alternatives = [
+    ...(bounded.length === 0 ? [] : [`(?<!${wordSign})(?:${bounded.map(literal).join("|")})(?!${wordSign})`]),
+    ...free.map(literal),
+  ];
+  const expression = new RegExp(alternatives.join("|"), "giu");
+  return {
+    finding,
+    longestMatch: Math.max(...words.map((word) => word.length + (widestSpace - 1) * (word.match(/\s+/g) ?? []).length)),
+    find(text, from) {
+      // In the middle of a surrogate pair the engine would step back to its begin.
+      const isInside = /[\udc00-\udfff]/.test(text[from] ?? "") && /[\ud800-\udbff]/.test(text[from - 1] ?? "");
+      expression.lastIndex = isInside ? from + 1 : from;
+      const match = expression.exec(text);
+      return match === null ? undefined : { start: match.index, end: expression.lastIndex };
+    },
+    // Words may overlap, and none of them may stay.
+    resumeAfter: ({ start }) => start + 1,
+  };
+}
+
+function literal(word: string): string {
+  return word
+    .split(/\s+/)
+    .map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`))
+    .join(String.raw`\s{1,${widestSpace}}`);
+}
+
+function patternMatcher(
+  pattern: string,
+  { finding, maxMatchCharacters }: { finding: TextFinding; maxMatchCharacters: number },
+): TextMatcher {
+  const expression = RE2JS.compile(pattern);
+  return {
+    finding,
+    longestMatch: maxMatchCharacters,
+    find(text, from) {
+      const matcher = expression.matcher(text);
+      if (!matcher.find(from)) return undefined;
+      const [start, end] = [matcher.start(), matcher.end()];
+      // An empty match, as `\b` has, is nothing that could be told or removed.
+      return end > start ? { start, end } : this.find(text, from + 1);
+    },
+    resumeAfter: ({ end }) => end,
+  };
+}
