@@ -22,11 +22,26 @@ export interface SentLog {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
+/** A counter or a histogram with one point. */
+export interface SentMetric {
+  readonly name: string;
+  readonly unit?: string;
+  readonly startUnixNano: bigint;
+  readonly unixNano: bigint;
+  readonly attributes?: Attributes;
+  /** Of a counter. */
+  readonly sum?: number;
+  /** Of a histogram. */
+  readonly histogram?: { readonly sum: number; readonly bounds: readonly number[]; readonly counts: readonly number[] };
+}
+
 export interface OtlpSender {
   /** Resolves when the spans are kept. */
   spans(resource: Attributes, spans: readonly SentSpan[]): Promise<void>;
   /** Resolves when the log records are kept. */
   logs(resource: Attributes, logs: readonly SentLog[]): Promise<void>;
+  /** Resolves when the points are kept. */
+  metrics(resource: Attributes, metrics: readonly SentMetric[]): Promise<void>;
 }
 
 export const scope = { name: "test.library", version: "1.2.3" };
@@ -56,7 +71,41 @@ export function otlpSender(url: string, key: string): OtlpSender {
           },
         ],
       }),
+    metrics: (resource, metrics) =>
+      send("/v1/metrics", {
+        resourceMetrics: [
+          {
+            resource: { attributes: toKeyValues(resource) },
+            scopeMetrics: [{ scope, metrics: metrics.map(toMetric) }],
+          },
+        ],
+      }),
   };
+}
+
+const cumulative = 2;
+
+function toMetric({ name, unit = "", startUnixNano, unixNano, attributes = {}, sum, histogram }: SentMetric): object {
+  const point = {
+    startTimeUnixNano: String(startUnixNano),
+    timeUnixNano: String(unixNano),
+    attributes: toKeyValues(attributes),
+  };
+  if (histogram === undefined) {
+    const dataPoints = [{ ...point, asDouble: sum }];
+    return { name, unit, sum: { aggregationTemporality: cumulative, isMonotonic: true, dataPoints } };
+  }
+  const count = histogram.counts.reduce((left, right) => left + right, 0);
+  const dataPoints = [
+    {
+      ...point,
+      count: String(count),
+      sum: histogram.sum,
+      explicitBounds: histogram.bounds,
+      bucketCounts: histogram.counts.map(String),
+    },
+  ];
+  return { name, unit, histogram: { aggregationTemporality: cumulative, dataPoints } };
 }
 
 function toSpan({

@@ -3,6 +3,7 @@ import { bind, ownOrganization, sql, type Statement } from "../../store/statemen
 import { metricTypes } from "../../store/metric-tables.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, ofProject } from "../conditions.ts";
+import type { FillIn } from "./fill-in-series.ts";
 import { metricName } from "./prometheus-names.ts";
 
 /** What a series of a metric holds. */
@@ -24,6 +25,8 @@ export interface OtlpSeriesName {
   readonly name: string;
   readonly metric: OtlpMetric;
   readonly part: OtlpPart;
+  /** Where the name is that of a series over spans. */
+  readonly fillIn?: FillIn;
 }
 
 interface CatalogRow {

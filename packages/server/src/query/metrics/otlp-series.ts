@@ -8,6 +8,7 @@ import { labelsFrom, type Labels } from "../promql/series/labels.ts";
 import { markStale, type StoredSeries } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { formatPlain } from "../promql/syntax/number-literal.ts";
+import { fillInLabels } from "./fill-in-series.ts";
 import { isMatchedBy } from "./label-matching.ts";
 import { toNativeHistogram } from "./native-histogram.ts";
 import { seenSince, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
@@ -48,8 +49,14 @@ interface SeriesRow extends OtlpSeriesRow {
 
 const partLabels: ReadonlySet<string> = new Set(["__name__", "le", "quantile"]);
 
-/** The series of the metrics whose labels match, but for the labels of parts. */
-async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<DescribedSeries[]> {
+/** A series under one of the names that it has. */
+interface NamedSeries {
+  readonly name: OtlpSeriesName;
+  readonly series: DescribedSeries;
+}
+
+/** The series of the names whose labels match, but for the labels of parts. */
+async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<NamedSeries[]> {
   const { fromMs, maxSeries, names, signal } = request;
   const metrics = [...new Set(names.map(({ metric }) => metric.metric))];
   const conditions = allOf([
@@ -66,27 +73,36 @@ async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery):
   );
   const descriptions = await readDescriptions(reader, rows, signal);
   const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
-  return rows
-    .map((row) => ({
-      id: row.series_id,
-      metric: row.metric,
-      unit: row.unit,
-      type: row.type,
-      monotonic: row.monotonic === 1,
-      labels: otlpLabels(row, descriptions),
-    }))
-    .filter(({ labels }) => isMatchedBy(labels, matchers));
+  const described = rows.map((row) => ({
+    id: row.series_id,
+    metric: row.metric,
+    unit: row.unit,
+    type: row.type,
+    monotonic: row.monotonic === 1,
+    labels: otlpLabels(row, descriptions) as ReadonlyMap<string, string>,
+  }));
+  return names.flatMap((name) =>
+    described
+      .filter((each) => belongsTo(each, name.metric))
+      .map((each) => underName(each, name))
+      .filter(({ labels }) => isMatchedBy(labels, matchers) && (name.fillIn?.covers(labels) ?? true))
+      .map((series) => ({ name, series })),
+  );
+}
+
+function underName(series: DescribedSeries, { fillIn }: OtlpSeriesName): DescribedSeries {
+  return fillIn === undefined ? series : { ...series, labels: fillInLabels(series.labels, fillIn) };
 }
 
 /** The names' series that have points in the time. Errors as the store's. */
 export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): Promise<StoredSeries[]> {
   if (request.names.length === 0) return [];
-  const series = await readSeries(request, query);
-  if (series.length === 0) return [];
+  const found = await readSeries(request, query);
+  if (found.length === 0) return [];
   const ofMetrics = (names: readonly OtlpSeriesName[]): PointsRequest => ({
     ...request,
     metrics: [...new Set(names.map(({ metric }) => metric.metric))],
-    seriesIds: series.map(({ id }) => id),
+    seriesIds: [...new Set(found.map(({ series }) => series.id))],
   });
   const plain = request.names.filter(({ part }) => part === "value");
   const bounded = request.names.filter(({ metric }) => metric.type === "histogram");
@@ -101,24 +117,21 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
     others.length === 0 ? new Map<string, DistributionPoint[]>() : readDistributions(query.reader, ofMetrics(others)),
   ]);
   const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
-  const found: StoredSeries[] = [];
+  const built: StoredSeries[] = [];
   const slices = new Slices();
-  for (const name of request.names) {
-    for (const each of series) {
-      if (!belongsTo(each, name.metric)) continue;
-      if (name.part === "value") found.push(...valueSeries(labelsOf(name, each), each, values.get(each.id)));
-      else if (name.metric.type !== "histogram") {
-        found.push(...distributionSeries(name, each, distributions.get(each.id) ?? []));
-      } else {
-        for (const one of histogramSeries(name, each, { groups: histograms.get(each.id), matchers })) {
-          found.push(one);
-          if (slices.isOver()) await slices.next();
-        }
+  for (const { name, series } of found) {
+    if (name.part === "value") built.push(...valueSeries(labelsOf(name, series), series, values.get(series.id)));
+    else if (name.metric.type !== "histogram") {
+      built.push(...distributionSeries(name, series, distributions.get(series.id) ?? []));
+    } else {
+      for (const one of histogramSeries(name, series, { groups: histograms.get(series.id), matchers })) {
+        built.push(one);
+        if (slices.isOver()) await slices.next();
       }
-      if (slices.isOver()) await slices.next();
     }
+    if (slices.isOver()) await slices.next();
   }
-  return mergeSeries(found.filter(({ labels }) => isMatchedBy(labels, matchers)));
+  return mergeSeries(built.filter(({ labels }) => isMatchedBy(labels, matchers)));
 }
 
 function belongsTo(series: DescribedSeries, metric: OtlpMetric): boolean {
@@ -216,8 +229,5 @@ function parted(
 /** The label sets of the names' series, whether or not they have points in the time. */
 export async function otlpLabelSets(request: OtlpRequest, query: OtlpQuery): Promise<Labels[]> {
   if (request.names.length === 0) return [];
-  const series = await readSeries(request, query);
-  return request.names.flatMap((name) =>
-    series.filter((each) => belongsTo(each, name.metric)).map((each) => labelsOf(name, each)),
-  );
+  return (await readSeries(request, query)).map(({ name, series }) => labelsOf(name, series));
 }

@@ -2,7 +2,7 @@
 import { bind, sql, type Statement } from "../../store/statement.ts";
 
 /** Values of `error.type` by which SDKs and gateways tell that time ran out. */
-const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];
+export const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];
 
 const isTimeout = sql`(positionCaseInsensitive(error_type, 'timeout') > 0 OR error_type IN ${bind.texts(timeoutErrorTypes)})`;
 

@@ -7,8 +7,15 @@ import { bind, sql, type Statement } from "../../store/statement.ts";
 import { spanLabels, type SpanLabel } from "./span-labels.ts";
 
 /** Values of `gen_ai.operation.name`. */
-const inferenceOperations = ["chat", "text_completion", "generate_content", "embeddings", "speech", "transcription"];
-const agentOperations = ["invoke_agent", "invoke_workflow"];
+export const inferenceOperations = [
+  "chat",
+  "text_completion",
+  "generate_content",
+  "embeddings",
+  "speech",
+  "transcription",
+];
+export const agentOperations = ["invoke_agent", "invoke_workflow"];
 
 export interface SpanMetric {
   /** Without the suffixes of a histogram's parts. */

@@ -147,10 +147,30 @@ function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
   return ends;
 }
 
+/** The projects and services of which spans tell, as label sets with the name. */
+export async function spanSources(
+  { metric, name }: SpanSeriesName,
+  request: LabelSetsSelection,
+  { project, reader }: SpanQuery,
+): Promise<Labels[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = ["project_name", "service_name"] as const;
+  const rows = await reader.query<{ label_values: string[] }>(
+    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}`,
+    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+  );
+  return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
+}
+
+type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal"> & {
+  readonly maxSeries: number;
+};
+
 /** The different label sets of a name's series, for lists of series and labels. */
 export async function spanLabelSets(
   { metric, name, part }: SpanSeriesName,
-  request: Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal"> & { readonly maxSeries: number },
+  request: LabelSetsSelection,
   { namedLabels, project, reader }: SpanQuery,
 ): Promise<Labels[]> {
   const condition = selectionCondition({ ...request, metric, project });

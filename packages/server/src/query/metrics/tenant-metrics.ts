@@ -4,13 +4,14 @@
  */
 import type { TenantReader } from "../../store/store.ts";
 import { getLabel, type Labels } from "../promql/series/labels.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries } from "../promql/storage.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, SumOfRatesRequest } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
+import { fillInNames, withFillIn } from "./fill-in-series.ts";
 import { matchesValue } from "./label-matching.ts";
 import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-metrics.ts";
-import { selectSpanSeries, spanLabelSets, type SpanQuery } from "./span-series.ts";
+import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series.ts";
 import { sumSpanRates } from "./span-sums.ts";
 import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./target-info.ts";
 
@@ -46,15 +47,17 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
     return read;
   };
   const otlpNames = async (request: Pick<SelectRequest, "matchers" | "fromMs" | "signal">): Promise<OtlpSeriesName[]> =>
-    (await catalog(request)).flatMap(seriesNames).filter(({ name }) => isNamed(name, request.matchers));
+    (await catalog(request))
+      .flatMap((metric) => [...seriesNames(metric).map(withFillIn), ...fillInNames(metric)])
+      .filter(({ name }) => isNamed(name, request.matchers));
   return {
     catalog,
     select: async (request) => select(request, await otlpNames(request), options),
     sumOfRates: async (request) => {
       const [name, ...others] = namedSpanSeries(request.matchers);
       if (name === undefined || others.length > 0) return null;
-      // Where applications count the same thing, the engine must weigh up both.
-      if ((await otlpNames(request)).length > 0) return null;
+      // Where applications count what no span tells of, the engine must weigh up both.
+      if (await fillsIn(name, request, { names: await otlpNames(request), options })) return null;
       return sumSpanRates(name, request, options);
     },
     labelSets: async (request) => labelSets(request, await otlpNames(request), options),
@@ -82,6 +85,20 @@ async function select(
   ]);
   const counted = ofSpans.flat();
   return [...counted, ...withoutCounted(sent, counted), ...info];
+}
+
+/** Whether pushed series may add something to a series over spans. */
+async function fillsIn(
+  name: SpanSeriesName,
+  request: SumOfRatesRequest,
+  { names, options }: { readonly names: readonly OtlpSeriesName[]; readonly options: SpanQuery },
+): Promise<boolean> {
+  if (names.length === 0) return false;
+  const range = { ...request, maxSeries: request.hints.maxSeries };
+  const sent = await otlpLabelSets({ ...range, names }, options);
+  if (sent.length === 0) return false;
+  const known = new Set((await spanSources(name, range, options)).map(sourceOf));
+  return sent.some((labels) => !known.has(sourceOf(labels)));
 }
 
 /** What spans tell of a service is the truth; the same metric sent by that service would count everything twice. */
