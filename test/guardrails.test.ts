@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
 import { otlpSender } from "./support/otlp-sender.ts";
@@ -68,7 +68,7 @@ async function untilCounted(expected: Readonly<Record<string, number>>, more: ob
     const seen: Record<string, number> = Object.fromEntries(
       samples.map(({ metric, value }) => [metric["category"], Number(value?.[1])]),
     );
-    if (JSON.stringify(Object.entries(seen).sort()) === JSON.stringify(Object.entries(expected).sort())) return;
+    if (isDeepStrictEqual(seen, expected)) return;
     const isTooMuch = Object.entries(seen).some(([category, count]) => count > (expected[category] ?? 0));
     assert.ok(!isTooMuch, JSON.stringify(seen));
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -84,6 +84,31 @@ describe("one chat call", () => {
     assert.ok((await client.metrics.list()).data.some(({ name }) => name === "calls"));
   });
 
+  test("is seen by the synchronous client, in a process of its own", async () => {
+    const script = `
+      import { Sounding } from "@sounding/client/sync";
+      const sounding = new Sounding({ apiKey: process.env.SOUNDING_API_KEY, baseUrl: process.env.SOUNDING_BASE_URL });
+      const vector = sounding.metrics.query({ metric: "token_consumption", model_key: "one" });
+      const matrix = sounding.metrics.query({ metric: "inference_requests_total", step: "30m" });
+      const raw = sounding.metrics.promql({ query: "sum(increase(inference_requests_total[1h]))" });
+      const known = sounding.metrics.list().data.some(({ name }) => name === "calls");
+      let refused;
+      try { sounding.metrics.query({ metric: "nothing" }); } catch (error) { refused = [error.name, error.status]; }
+      console.log(JSON.stringify([
+        vector.samples.map(({ metric, value }) => [metric.token_type, value[1]]),
+        matrix.result_type, matrix.samples.map(({ values }) => values.map(([, value]) => value)),
+        raw.data.result.map(({ value }) => value[1]), known, refused,
+      ]));`;
+    const env = { ...process.env, SOUNDING_API_KEY: server.key, SOUNDING_BASE_URL: server.url };
+    const cwd = fileURLToPath(new URL("..", import.meta.url));
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], { env, cwd });
+    const tokens = [
+      ["input", "12"],
+      ["output", "5"],
+    ];
+    assert.deepEqual(JSON.parse(stdout), [tokens, "matrix", [["0", "1"]], ["1"], true, ["ApiStatusError", 400]]);
+  });
+
   test("gives the same numbers when the answer's query is run again", async () => {
     const first = await client.metrics.query({ metric: "inference_model_usage" });
     const [timestamp] = first.samples[0]!.value!;

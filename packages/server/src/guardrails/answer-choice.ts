@@ -77,7 +77,8 @@ export class GuardedChoice {
       if (isBlocked(filtered)) return false;
       text = filtered.text;
     }
-    if (text !== "") Object.assign(out, { [name]: ((out as Record<string, unknown>)[name] ?? "") + text });
+    const texts = out as Record<string, string | undefined>;
+    if (text !== "") texts[name] = (texts[name] ?? "") + text;
     return true;
   }
 

@@ -51,7 +51,12 @@ export function createModerationClient(
       logger.error({ guardrail: name, status }, "A moderation endpoint refused its credentials."),
   });
   const headers = [
-    ...["user-agent", "sounding", "content-type", "application/json", "accept", "application/json"],
+    "user-agent",
+    "sounding",
+    "content-type",
+    "application/json",
+    "accept",
+    "application/json",
     ...(key === undefined ? [] : ["authorization", `Bearer ${key}`]),
   ];
   return {

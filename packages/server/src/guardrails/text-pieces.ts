@@ -13,7 +13,7 @@ export function pieceEnd(text: string, { longest, isLast }: { longest: number; i
   const window = text.slice(0, longest);
   const shortest = longest * shortestShare;
   const ends = [...window.matchAll(sentenceEnd)].map((match) => match.index + match[0].length);
-  const sentence = ends.filter((end) => end >= shortest).at(-1);
+  const sentence = ends.findLast((end) => end >= shortest);
   if (sentence !== undefined) return sentence;
   if (text.length < longest) return 0;
   const space = window.search(/\s\S*$/u);

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assert as check, constantFrom, oneof, property, record, string, subarray } from "fast-check";
+import { MetricsQuery } from "../../src/api/observability-metrics.ts";
+import { validate } from "../../src/api/validate.ts";
+import { AppError } from "../../src/errors.ts";
 import { checkCall } from "../../src/query/metrics/preset-call.ts";
 import { createMetricPresets } from "../../src/query/metrics/metric-presets.ts";
 import { isMatchedBy } from "../../src/query/metrics/label-matching.ts";
@@ -85,6 +88,22 @@ function checkPreset(name: string, values: Readonly<Record<string, string>>): vo
   }
 }
 
+/** What no part of a query may be made of: a parameter that is no free text is refused. */
+const closedParameters = ["status", "category", "percentile", "time_window", "step"] as const;
+
+function checkRefused(name: string, parameter: (typeof closedParameters)[number], value: string): void {
+  const preset = presets.find(name);
+  const takesIt =
+    parameter === "time_window" || parameter === "step" || preset.filters.some((each) => each === parameter);
+  const query = { metric: name, [parameter]: value };
+  const call = () => {
+    validate(MetricsQuery, query);
+    checkCall(preset, query, { nowMs: 1e12, project: undefined });
+  };
+  if (!takesIt) assert.throws(call, new RegExp(`has no filter ${parameter}|${parameter}`));
+  else assert.throws(call, (error) => error instanceof AppError && error.param === parameter);
+}
+
 const stringFilters = matcherFilters.filter((filter) => filter !== "status" && filter !== "category");
 const priced = new Set(["token_cost"]);
 
@@ -101,8 +120,28 @@ describe("no value of a filter changes what a query is", () => {
 
   test("nor does the name of a priced model", () => checkPreset("token_cost", { agent_name: '"}' }));
 
-  test("nor a megabyte of text", () => {
-    const long = '"} or up{a="\\\n\0é'.repeat(60_000);
-    checkPreset("inference_requests_total", { model_key: long, session_id: long });
+  describe("nor a megabyte of text", () => {
+    const long = '"} or up{a="\\\n\0é'.repeat(66_000);
+    assert.ok(long.length > 1_048_576);
+    for (const { filters, name } of presets.all.filter((preset) => !priced.has(preset.name))) {
+      for (const filter of stringFilters.filter((each) => filters.includes(each))) {
+        test(`${filter} of ${name}`, () => checkPreset(name, { [filter]: long }));
+      }
+    }
+  });
+
+  describe("nor what is no status, category, percentile or time", () => {
+    for (const { name } of presets.all.filter((preset) => !priced.has(preset.name))) {
+      test(name, () => {
+        check(
+          property(constantFrom(...closedParameters), text, (parameter, value) =>
+            // The empty text stands for the default of `step`, a number may be a percentile.
+            /^\s*(?:[\d.eE+-]*|0x\w+)\s*$/.test(value) ? undefined : checkRefused(name, parameter, value),
+          ),
+          { numRuns: 40 },
+        );
+        for (const parameter of closedParameters) checkRefused(name, parameter, '"}\0'.repeat(300_000));
+      });
+    }
   });
 });
