@@ -106,7 +106,7 @@ describe("one chat call", () => {
       ["input", "12"],
       ["output", "5"],
     ];
-    assert.deepEqual(JSON.parse(stdout), [tokens, "matrix", [["0", "1"]], ["1"], true, ["ApiStatusError", 400]]);
+    assert.deepEqual(JSON.parse(stdout), [tokens, "matrix", [["0", "1"]], ["1"], true, ["BadRequestError", 400]]);
   });
 
   test("gives the same numbers when the answer's query is run again", async () => {
