@@ -3,10 +3,13 @@
  * known to be impossible, before its first character leaves, however the text is cut.
  */
 import type { FilteredText, TextFilter, TextFinding } from "./finding.ts";
-import type { Match, TextMatcher } from "./text-matcher.ts";
+import { wordSign, type Match, type TextMatcher } from "./text-matcher.ts";
 
 /** As many code units before the held text are kept, to know whether a word begins there. */
 const contextLength = 2;
+
+const startsWithWordSign = new RegExp(`^${wordSign}`, "u");
+const endsWithWord = new RegExp(`${wordSign}+$`, "u");
 
 export class RuleFilter implements TextFilter {
   readonly #matchers: readonly TextMatcher[];
@@ -75,7 +78,7 @@ export class RuleFilter implements TextFilter {
 
   #release(isLast: boolean): string {
     const end = this.#begin + this.#text.length;
-    const to = isLast ? end : this.#wholeCharacters(Math.max(this.#released, end - this.#longestMatch));
+    const to = isLast ? end : this.#placeToCut(Math.max(this.#released, end - this.#longestMatch));
     let text = "";
     let at = this.#released;
     for (const { start, end: redactedTo } of this.#redactions) {
@@ -98,9 +101,16 @@ export class RuleFilter implements TextFilter {
     return this.#text.slice(from - this.#begin, to - this.#begin);
   }
 
-  /** The place itself, or the one before where it would part a surrogate pair. */
-  #wholeCharacters(place: number): number {
-    const code = this.#text.charCodeAt(place - this.#begin);
-    return code >= 0xdc00 && code <= 0xdfff && place > this.#released ? place - 1 : place;
+  /**
+   * The place itself, or one before it that parts no surrogate pair and no word: if a block followed, half of `bombard` would
+   * be the last that leaves. A word that is longer than what is looked for may be parted.
+   */
+  #placeToCut(wanted: number): number {
+    const code = this.#text.charCodeAt(wanted - this.#begin);
+    const place = code >= 0xdc00 && code <= 0xdfff && wanted > this.#released ? wanted - 1 : wanted;
+    if (!startsWithWordSign.test(this.#slice(place, place + 2))) return place;
+    const from = Math.max(this.#released, place - this.#longestMatch - 1);
+    const begun = endsWithWord.exec(this.#slice(from, place))?.[0].length ?? 0;
+    return begun <= this.#longestMatch ? place - begun : place;
   }
 }

@@ -30,7 +30,7 @@ export function compileRule(rule: GuardrailRule, maxMatchCharacters: number): Te
 }
 
 /** What continues a word. */
-const wordSign = String.raw`[\p{L}\p{M}\p{N}_]`;
+export const wordSign = String.raw`[\p{L}\p{M}\p{N}_]`;
 /** Scripts that put no space between words, where a boundary says nothing. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 /** White space between the words of a phrase, at most. */

@@ -99,6 +99,11 @@ const places = array(integer({ min: 0, max: 10_000 }), { maxLength: 30 });
 const blocked = /(?<![\p{L}\p{M}\p{N}_])(?:bomb|bad {1,8}word)(?![\p{L}\p{M}\p{N}_])/u;
 
 describe("however a text is cut", () => {
+  test("a word is not parted by a block behind it", () => {
+    assert.equal(streamed([{ words: ["bomb"] }], ["A bombard", "ment is a ", "bomb."]).text, "A bombardment ");
+    assert.equal(streamed([{ words: ["bad word", "bomb"] }], ["bad wordbomb😀bad word "]).text, "");
+  });
+
   test("a blocked word never leaves, nor does anything behind it", () => {
     check(
       property(texts, places, (text, cuts) => {

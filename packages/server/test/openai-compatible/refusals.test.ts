@@ -96,7 +96,7 @@ const statuses: [name: string, status: number, body: unknown, expected: Expected
       "Azure's content filter",
       400,
       openAiError("filtered", { code: "content_filter", param: "prompt" }),
-      { code: "invalid_request", wireCode: "content_filter" },
+      { code: "content_filter", wireCode: "content_filter" },
     ],
     [
       "FastAPI's list of faults",
