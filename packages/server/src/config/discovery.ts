@@ -1,4 +1,4 @@
-/** Engines that nobody configured: vendors whose key is in the environment, Ollama on its usual port, built-in speech. */
+/** Engines that nobody configured: vendors whose key is in the environment, Ollama on its usual port, speech and transcription on this machine. */
 import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { engineSettings, type EngineSettings } from "./engine-settings.ts";
@@ -136,6 +136,7 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   add("ollama", { type: "openai_compatible", base_url: `${ollamaAddress(settings.ollama_url)}/v1` }, true);
   add("flite", { type: "flite" });
   add("espeak-ng", { type: "espeak" }, true);
+  add("pocketsphinx", { type: "pocketsphinx" }, true);
   return Object.fromEntries(found);
 }
 

@@ -5,6 +5,7 @@ import { fliteEngine } from "./engines/flite.ts";
 import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
 import { azureOpenAiEngine, openAiCompatibleEngine } from "./engines/openai-compatible.ts";
 import { sherpaOnnxEngineSettings } from "./engines/sherpa-onnx.ts";
+import { pocketSphinxEngine } from "./engines/pocketsphinx.ts";
 import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistralEngine } from "./engines/vendors.ts";
 
 export const engineSettings = Type.Union([
@@ -19,5 +20,6 @@ export const engineSettings = Type.Union([
   fliteEngine,
   espeakEngine,
   sherpaOnnxEngineSettings,
+  pocketSphinxEngine,
 ]);
 export type EngineSettings = Static<typeof engineSettings>;

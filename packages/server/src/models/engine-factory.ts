@@ -35,6 +35,7 @@ const engineMakers: EngineMakers = {
   espeak: async () => (await import("./espeak/engine.ts")).createEspeakEngine,
   flite: async () => (await import("./flite/engine.ts")).createFliteEngine,
   sherpa_onnx: async () => (await import("./sherpa-onnx/engine.ts")).createSherpaOnnxEngine,
+  pocketsphinx: async () => (await import("./pocketsphinx/engine.ts")).createPocketSphinxEngine,
   llama_cpp: async () => (await import("./llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 

@@ -6,7 +6,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { createEventQueue, type EventQueue } from "./event-queue.ts";
+import { createEventQueue, type EventQueue } from "../event-queue.ts";
 import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
 
 export interface ModelProcess {
@@ -36,11 +36,15 @@ function toError({ code, message, param }: WireError): AppError {
 
 interface Connection {
   readonly child: ChildProcess;
-  readonly queues: Map<number, EventQueue>;
+  readonly queues: Map<number, EventQueue<GenerationEvent>>;
   readonly send: (message: ToModel) => void;
 }
 
-function receive(message: FromModel, queues: Map<number, EventQueue>, { name, logger }: StartOptions): void {
+function receive(
+  message: FromModel,
+  queues: Map<number, EventQueue<GenerationEvent>>,
+  { name, logger }: StartOptions,
+): void {
   switch (message.type) {
     case "event":
       queues.get(message.call)?.push(message.event);
@@ -117,7 +121,7 @@ function keepLastOutput(child: ChildProcess): () => string {
 
 function connect(options: StartOptions): Connection & { readonly ended: Promise<void> } {
   const child = fork(entry, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
-  const queues = new Map<number, EventQueue>();
+  const queues = new Map<number, EventQueue<GenerationEvent>>();
   const lastOutput = keepLastOutput(child);
   const { promise: ended, resolve } = Promise.withResolvers<void>();
   child.on("message", (message: FromModel) => receive(message, queues, options));
@@ -157,7 +161,7 @@ export async function startModelProcess(options: StartOptions): Promise<ModelPro
     ended,
     async *generate(generation, signal) {
       const call = ++calls;
-      const queue = createEventQueue();
+      const queue = createEventQueue<GenerationEvent>();
       const cancel = (): void => queue.fail(new AppError("client_closed", "The call was cancelled."));
       queues.set(call, queue);
       if (signal.aborted) cancel();

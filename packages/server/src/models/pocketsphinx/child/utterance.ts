@@ -1,0 +1,92 @@
+/** One utterance on its way through the front end and the decoder. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { modelRate, type RecognisedWord } from "../protocol.ts";
+import { mostFrames, type Decoder } from "./decoder.ts";
+import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
+
+/** Sound that must be there before decoding starts, so that its mean means something. */
+const firstFrames = 50;
+/** Frames between two looks at what was understood so far. */
+const partialFrames = 20;
+
+export interface Utterance {
+  push(samples: Int16Array): void;
+  end(): void;
+}
+
+interface Listener {
+  onPartial(heardMs: number, words: RecognisedWord[]): void;
+  onResult(words: RecognisedWord[]): void;
+  onFailure(error: unknown): void;
+}
+
+/** Begins an utterance. With `partials` it is decoded as it comes, else when it is whole. */
+export function beginUtterance(decoder: Decoder, { partials }: { partials: boolean }, listener: Listener): Utterance {
+  const cepstrum = createMelCepstrum();
+  const mean = createMean();
+  const frames: Float32Array[] = [];
+  let decoded = 0;
+  let looked = 0;
+  let ended = false;
+  let running = false;
+  let begun = false;
+
+  const decodeSome = (): void => {
+    const next = frames.splice(0, mostFrames);
+    decoder.decode(next.map((frame) => mean.takeFrom(frame)));
+    decoded += next.length;
+    if (!partials || decoded - looked < partialFrames) return;
+    looked = decoded;
+    listener.onPartial(decoded * frameMs, decoder.partialWords());
+  };
+  const hasWork = (): boolean => frames.length >= mostFrames || (ended && frames.length > 0);
+  const run = async (): Promise<void> => {
+    if (running) return;
+    running = true;
+    try {
+      while (hasWork()) {
+        if (!begun) decoder.begin();
+        begun = true;
+        decodeSome();
+        await nextTurn();
+      }
+      if (ended) listener.onResult(begun ? decoder.end() : []);
+    } catch (error) {
+      listener.onFailure(error);
+    } finally {
+      running = false;
+    }
+  };
+  const take = (more: readonly Float32Array[]): void => {
+    for (const frame of more) mean.add(frame);
+    frames.push(...more);
+    const canStart = partials && (begun || frames.length >= firstFrames);
+    if (ended || canStart) void run();
+  };
+
+  return {
+    push(samples) {
+      // In parts, so that a long utterance does not keep messages waiting.
+      for (let start = 0; start < samples.length; start += modelRate) {
+        take(cepstrum.push(samples.subarray(start, start + modelRate)));
+      }
+    },
+    end() {
+      ended = true;
+      take(cepstrum.end());
+    },
+  };
+}
+
+/** The mean of all frames so far; what does not change in an utterance is the microphone and the room. */
+function createMean(): { add(frame: Float32Array): void; takeFrom(frame: Float32Array): Float32Array } {
+  const sum = new Float64Array(coefficients);
+  let count = 0;
+  return {
+    add(frame) {
+      for (let index = 0; index < coefficients; index += 1) sum[index] = sum[index]! + frame[index]!;
+      count += 1;
+    },
+    takeFrom: (frame) => frame.map((value, index) => value - sum[index]! / count),
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * What the server and a recogniser's process say to each other over Node's IPC channel with advanced serialization.
+ * A process hears one utterance at a time.
+ */
+import type { Installation } from "./installation.ts";
+
+/** Hertz of the model's sound. */
+export const modelRate = 16_000;
+
+export type ToRecogniser =
+  | { readonly type: "load"; readonly installation: Installation }
+  /** An utterance begins. With `partials` decoding starts before its end. */
+  | { readonly type: "begin"; readonly partials: boolean }
+  | { readonly type: "samples"; readonly samples: Int16Array }
+  | { readonly type: "end" };
+
+export type FromRecogniser =
+  | { readonly type: "ready" }
+  | { readonly type: "unusable"; readonly reason: string }
+  /** The words of which the utterance seems to consist so far. */
+  | { readonly type: "partial"; readonly heardMs: number; readonly words: readonly RecognisedWord[] }
+  /** The words of the whole utterance. */
+  | { readonly type: "result"; readonly words: readonly RecognisedWord[] };
+
+/** A word; times are from the start of the utterance. */
+export interface RecognisedWord {
+  readonly text: string;
+  readonly startMs: number;
+  readonly endMs: number;
+  /** Posterior probability; undefined while the utterance goes on. */
+  readonly confidence: number | undefined;
+}

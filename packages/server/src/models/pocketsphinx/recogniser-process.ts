@@ -1,0 +1,85 @@
+/**
+ * One process with PocketSphinx in it: started, given utterances one at a time, ended. Native code that crashes takes
+ * this process with it and nothing else.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { AppError } from "../../errors.ts";
+import type { Installation } from "./installation.ts";
+import type { FromRecogniser, ToRecogniser } from "./protocol.ts";
+
+/** What comes back of an utterance. */
+export type Understanding = Exclude<FromRecogniser, { type: "ready" | "unusable" }>;
+
+export interface RecogniserProcess {
+  /** Resolves to what was wrong when the process has ended. */
+  readonly ended: Promise<string>;
+  send(message: Exclude<ToRecogniser, { type: "load" }>): void;
+  /** Told of what comes from now on. */
+  listen(listener: (understanding: Understanding) => void): void;
+  stop(): void;
+}
+
+/** Longest time for a process to load the model. */
+const startTimeoutMs = 60_000;
+
+/** Beside this file, compiled or not. */
+const entry = fileURLToPath(new URL(`child/main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+
+/** @throws AppError upstream_failed */
+export async function startRecogniser(installation: Installation): Promise<RecogniserProcess> {
+  // It needs no keys and no settings of ours.
+  const child = fork(entry, [], {
+    execArgv: [],
+    env: {},
+    serialization: "advanced",
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
+  const lastOutput = keepLastOutput(child);
+  const ended = new Promise<string>((resolve) => {
+    child.once("exit", (code, signal) => resolve(`${signal ?? `code ${code}`} ${lastOutput()}`.trim()));
+    child.once("error", (error) => resolve(error.message));
+  });
+  let listener: ((understanding: Understanding) => void) | undefined;
+  const send = (message: ToRecogniser): void => {
+    // A channel that has closed is noticed by the exit that follows it.
+    if (child.connected) child.send(message, () => {});
+  };
+  const { promise: loaded, resolve, reject } = Promise.withResolvers<void>();
+  child.on("message", (message: FromRecogniser) => {
+    if (message.type === "ready") resolve();
+    else if (message.type === "unusable") reject(new Error(message.reason));
+    else listener?.(message);
+  });
+  const timer = setTimeout(() => reject(new Error("The model was not loaded in time.")), startTimeoutMs);
+  void ended.then((how) => reject(new Error(`The recogniser ended: ${how}`)));
+  send({ type: "load", installation });
+  try {
+    await loaded;
+  } catch (cause) {
+    child.kill("SIGKILL");
+    throw new AppError("upstream_failed", "The recogniser cannot be started.", { cause });
+  } finally {
+    clearTimeout(timer);
+  }
+  // A server with nothing else to do may end.
+  child.unref();
+  child.channel?.unref();
+  return {
+    ended,
+    send,
+    listen: (next) => (listener = next),
+    stop() {
+      // Who waits for its end does so until it has come.
+      child.ref();
+      child.kill("SIGKILL");
+    },
+  };
+}
+
+/** Keeps the end of what the process prints, which is where native code says why it dies. */
+function keepLastOutput(child: ChildProcess): () => string {
+  let output = "";
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output = `${output}${text}`.slice(-2000)));
+  return () => output.trim();
+}

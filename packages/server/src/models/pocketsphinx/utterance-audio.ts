@@ -1,0 +1,42 @@
+/** The sound of one utterance while it grows: written by who cuts the recording, read by who decodes it. */
+export class UtteranceAudio {
+  /** Its first sample, counted in the recording. */
+  readonly firstSample: number;
+  readonly #pieces: Int16Array[] = [];
+  #length = 0;
+  #ended = false;
+  #wake: (() => void) | undefined;
+
+  constructor(firstSample: number) {
+    this.firstSample = firstSample;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get pieces(): readonly Int16Array[] {
+    return this.#pieces;
+  }
+
+  push(samples: Int16Array): void {
+    if (samples.length === 0) return;
+    this.#pieces.push(samples);
+    this.#length += samples.length;
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  /** Told of everything that changes from now on; one watcher at a time. */
+  watch(wake: (() => void) | undefined): void {
+    this.#wake = wake;
+  }
+}

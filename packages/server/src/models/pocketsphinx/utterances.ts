@@ -1,0 +1,139 @@
+/**
+ * Cutting a recording into utterances: stretches of speech between pauses, short enough for a decoder to hear as one.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { toInt16 } from "../../audio/samples.ts";
+import { createVoiceDetector, type VoiceEvent } from "../../audio/voice-detector.ts";
+import { modelRate } from "./protocol.ts";
+import { UtteranceAudio } from "./utterance-audio.ts";
+
+interface CutOptions {
+  /** Sound kept before detected speech, in ms. */
+  readonly prefixPaddingMs: number;
+  /** Silence that ends an utterance, in ms, while it is short. */
+  readonly silenceDurationMs: number;
+}
+
+/** The engine's own judgement. */
+export const ownJudgement: CutOptions = { prefixPaddingMs: 300, silenceDurationMs: 700 };
+
+/** Sound kept after the last that was detected: words fade out. */
+const suffixPaddingMs = 300;
+/** The shortest pause that the detector tells. */
+const shortestPauseMs = 200;
+/** From this length on a shorter and shorter pause ends an utterance; at the last any place does. */
+const longMs = 12_000;
+const veryLongMs = 20_000;
+const longestMs = 30_000;
+/** Longer than the detector looks back for the beginning of speech. */
+const lookBackMs = 1_500;
+/** Samples that are looked at in one turn of the event loop. */
+const turnSamples = modelRate / 4;
+
+const inSamples = (milliseconds: number): number => Math.round((milliseconds * modelRate) / 1000);
+const inMs = (samples: number): number => (samples * 1000) / modelRate;
+
+/**
+ * The utterances of a recording at the model's rate, each given when it begins, and growing while the recording is
+ * read on. The reading goes on only when the next utterance is asked for, or by itself while one grows.
+ * @param onUtterance called at the beginning of each; the reading waits for it
+ */
+export async function cutIntoUtterances(
+  source: AsyncIterable<Float32Array>,
+  { prefixPaddingMs, silenceDurationMs }: CutOptions,
+  onUtterance: (audio: UtteranceAudio) => Promise<void>,
+): Promise<void> {
+  const detector = await createVoiceDetector({ sampleRate: modelRate, silenceDurationMs: shortestPauseMs });
+  const past = createPast(inSamples(prefixPaddingMs + lookBackMs));
+  let current: UtteranceAudio | undefined;
+  /** Where speech stopped; undefined while it goes on. */
+  let pauseStart: number | undefined;
+  /** Speech before this sample belongs to an utterance that is over. */
+  let spokenUntil = 0;
+
+  const begin = async (sample: number): Promise<void> => {
+    const first = Math.max(sample, spokenUntil, past.first);
+    current = new UtteranceAudio(first);
+    current.push(past.from(first));
+    await onUtterance(current);
+  };
+  const end = (speechEnd: number): void => {
+    spokenUntil = speechEnd;
+    current?.end();
+    current = undefined;
+    pauseStart = undefined;
+  };
+  const take = async (event: VoiceEvent): Promise<void> => {
+    pauseStart = event.type === "end" ? event.sample : undefined;
+    if (event.type === "start" && current === undefined) await begin(event.sample - inSamples(prefixPaddingMs));
+  };
+  const endIfDue = async (): Promise<void> => {
+    if (current === undefined) return;
+    const lengthMs = inMs(past.end - current.firstSample);
+    const pauseMs = pauseStart === undefined ? 0 : inMs(past.end - pauseStart);
+    if (pauseStart !== undefined && pauseMs >= neededPauseMs(lengthMs, silenceDurationMs)) {
+      end(Math.min(pauseStart + inSamples(suffixPaddingMs), past.end));
+    } else if (lengthMs >= longestMs) {
+      end(past.end);
+      await begin(past.end);
+    }
+  };
+
+  for await (const piece of source) {
+    for (let start = 0; start < piece.length; start += turnSamples) {
+      const samples = piece.subarray(start, start + turnSamples);
+      const integers = toInt16(samples);
+      past.push(integers);
+      current?.push(integers);
+      for (const event of detector.push(samples)) await take(event);
+      await endIfDue();
+      await nextTurn();
+    }
+  }
+  for (const event of detector.end()) await take(event);
+  end(past.end);
+}
+
+function neededPauseMs(lengthMs: number, silenceDurationMs: number): number {
+  if (lengthMs < longMs) return silenceDurationMs;
+  const share = Math.min((lengthMs - longMs) / (veryLongMs - longMs), 1);
+  return silenceDurationMs + share * Math.min(shortestPauseMs - silenceDurationMs, 0);
+}
+
+/** The last samples, by their number from the beginning. */
+function createPast(keep: number): {
+  readonly first: number;
+  readonly end: number;
+  push(samples: Int16Array): void;
+  from(sample: number): Int16Array;
+} {
+  let pieces: Int16Array[] = [];
+  let first = 0;
+  let end = 0;
+  return {
+    get first() {
+      return first;
+    },
+    get end() {
+      return end;
+    },
+    push(samples) {
+      pieces.push(samples);
+      end += samples.length;
+      while (pieces[0] !== undefined && first + pieces[0].length <= end - samples.length - keep) {
+        first += pieces[0].length;
+        pieces.shift();
+      }
+    },
+    from(sample) {
+      const joined = new Int16Array(end - first);
+      let position = 0;
+      for (const piece of pieces) {
+        joined.set(piece, position);
+        position += piece.length;
+      }
+      pieces = [joined];
+      return joined.slice(Math.max(0, sample - first));
+    },
+  };
+}
