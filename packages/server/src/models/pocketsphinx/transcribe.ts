@@ -24,9 +24,6 @@ interface Pending {
   readonly understood: EventQueue<Understanding>;
 }
 
-/** A word of which nothing is left of its probability counts as this. */
-const leastProbability = 1e-6;
-
 export async function* transcribe(
   call: TranscriptionCall,
   { pool, processes }: Parts,
@@ -44,7 +41,8 @@ export async function* transcribe(
   signal.addEventListener("abort", () => utterances.fail(signal.reason), { once: true });
   cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? ownJudgement, begin).then(
     () => utterances.end(),
-    (error: unknown) => utterances.fail(error),
+    // An utterance that is under way will never be whole.
+    (error: unknown) => left.abort(error),
   );
   try {
     for (let next = await utterances.next(); next !== undefined; next = await utterances.next()) {
@@ -104,14 +102,13 @@ function toSegment(recognised: readonly RecognisedWord[], offsetMs: number): Tra
     endMs: offsetMs + endMs,
     confidence,
   }));
-  const logarithms = words.map(({ confidence }) => Math.log(Math.max(confidence ?? 0, leastProbability)));
   return {
     kind: "segment",
     text: words.map(({ text }) => text).join(" "),
     startMs: words[0]!.startMs,
     endMs: words.at(-1)!.endMs,
     words,
-    avgLogprob: logarithms.reduce((sum, each) => sum + each, 0) / logarithms.length,
+    avgLogprob: undefined,
     speaker: undefined,
     language: undefined,
   };
