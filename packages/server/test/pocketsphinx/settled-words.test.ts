@@ -1,7 +1,7 @@
 /** Text that is told before an utterance is over. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import fc from "fast-check";
+import * as fc from "fast-check";
 import type { RecognisedWord } from "../../src/models/pocketsphinx/protocol.ts";
 import { SettledWords } from "../../src/models/pocketsphinx/settled-words.ts";
 
