@@ -15,7 +15,7 @@ function send(message: FromRecogniser): void {
 }
 
 function fail(error: unknown): never {
-  console.error(error);
+  process.stderr.write(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exit(1);
 }
 
