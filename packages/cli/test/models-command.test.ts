@@ -13,7 +13,12 @@ const emptyModel = Buffer.concat([Buffer.from("GGUF"), Buffer.from([3, 0, 0, 0])
 
 describe("sounding models", () => {
   const hub = createServer((request, response) => {
-    const found = request.url === "/owner/repository/resolve/main/model.gguf";
+    if (request.url?.startsWith("/api/models/owner/voice/") === true) {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.end(JSON.stringify([{ type: "file", path: "model.gguf", size: emptyModel.length }]));
+      return;
+    }
+    const found = /^\/owner\/(?:repository|voice)\/resolve\/main\/model\.gguf$/.test(request.url ?? "");
     response.writeHead(found ? 200 : 404, found ? { "content-length": emptyModel.length } : {});
     response.end(request.method === "GET" && found ? emptyModel : undefined);
   });
@@ -45,6 +50,17 @@ describe("sounding models", () => {
     const removed = await runSounding(["models", "remove", name, "--data-dir", join(folder, "data")], {});
     assert.equal(removed.stdout, `${name} is removed.\n`);
     assert.equal((await runSounding(["models", "list", "--json"], { env })).stdout, "[]\n");
+  });
+
+  test("pulls a whole repository, and says what is to be done with it", async () => {
+    const pulled = await runSounding(["models", "pull", "owner/voice"], { env });
+    assert.equal(pulled.code, 0, pulled.stderr);
+    assert.match(pulled.stdout, /^owner\/voice is there: 24 B\n$/);
+    assert.match(pulled.stderr, /not known what kind of model it is/);
+    const again = await runSounding(["models", "pull", "owner/voice", "--json"], { env });
+    const [file] = JSON.parse(again.stdout) as { name: string; already_there: boolean }[];
+    assert.deepEqual([file?.name, file?.already_there], ["owner/voice/model.gguf", true]);
+    assert.equal((await runSounding(["models", "remove", "owner/voice/model.gguf"], { env })).code, 0);
   });
 
   test("says what is wrong, with its exit code", async () => {

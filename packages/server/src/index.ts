@@ -5,11 +5,7 @@ export type { SettingOrigin } from "./config/resolution.ts";
 export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
 export type { App } from "./app.ts";
 export { openAdministration } from "./tenancy/administration.ts";
-export {
-  listModelFiles,
-  pullModel,
-  removeModelFile,
-  type ModelFile,
-  type PulledFile,
-  type PullOptions,
-} from "./models/files/model-files.ts";
+export { listModelFiles, removeModel, type ModelFile } from "./models/files/model-files.ts";
+export { describeFolder, listModelFolders, type ModelFolder } from "./models/files/model-folders.ts";
+export { pullModel } from "./models/files/pull-model.ts";
+export type { PulledFile } from "./models/files/pull-options.ts";

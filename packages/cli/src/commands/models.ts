@@ -1,5 +1,5 @@
-/** `sounding models`: the model files of this machine, fetched from the Hugging Face hub or any URL. */
-import type { ModelFile, PulledFile } from "@sounding/server";
+/** `sounding models`: the models of this machine, fetched from the Hugging Face hub or any URL. */
+import type { ModelFile, ModelFolder, PulledFile } from "@sounding/server";
 import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -33,27 +33,48 @@ function toJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Re
   return { name, path, size_bytes: sizeBytes, sha256, already_there: alreadyThere };
 }
 
+/** What to write into the configuration for an engine to use a folder. */
+function folderAdvice({ name, kind }: ModelFolder): string {
+  if (kind === undefined) {
+    return "It is not known what kind of model it is; an engine of type sherpa_onnx takes it as the folder of a model.";
+  }
+  const model = name.split("/").at(-1)!;
+  return `To use it, write into the configuration:
+
+engines:
+  sherpa:
+    type: sherpa_onnx
+    models:
+      ${model}: { kind: ${kind}, folder: ${name} }`;
+}
+
 const pullCommand = command({
   name: "pull",
-  summary: "Fetch a GGUF model file",
-  description: `The source is a file of a repository on the Hugging Face hub (owner/repository/file.gguf, with @revision if need be)
-or a URL. A pull that broke off goes on where it ended. The file is checked against --sha256, or the hub's checksum.
+  summary: "Fetch a model",
+  description: `The source is a file of a repository on the Hugging Face hub (owner/repository/file.gguf), a whole repository
+(owner/repository, for models of several ONNX files; either with @revision if need be), or the URL of a .gguf or .onnx
+file or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked. A pull that broke off goes on where it ended. Files
+and archives are checked against --sha256, or the hub's checksum.
 
 The environment variables HF_TOKEN (for files behind a login or a licence) and HF_ENDPOINT (another hub) are read.`,
-  arguments: [{ name: "source", description: "owner/repository/file.gguf, or a URL.", required: true }],
+  arguments: [
+    { name: "source", description: "owner/repository, owner/repository/file.gguf, or a URL.", required: true },
+  ],
   options: {
-    sha256: { type: "string", value: "HEX", description: "The checksum that the file must have." },
+    sha256: { type: "string", value: "HEX", description: "The checksum that the file or archive must have." },
     ...placeOptions,
   },
   examples: [
-    ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "From the hub."],
+    ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "A file of the hub."],
+    ["sounding models pull csukuangfj/vits-piper-en_US-amy-low", "A voice: a repository of the hub."],
     ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, checked."],
   ],
   async run({ values, positionals, json, io }) {
-    const { pullModel } = await import("@sounding/server");
+    const { describeFolder, pullModel } = await import("@sounding/server");
     const progress = createProgress(io, json);
-    const pulled = await pullModel({
-      dataDirectory: await dataDirectoryOf(values, io),
+    const dataDirectory = await dataDirectoryOf(values, io);
+    const { files, folder } = await pullModel({
+      dataDirectory,
       source: positionals[0]!,
       sha256: values.sha256,
       hubEndpoint: io.env["HF_ENDPOINT"],
@@ -62,17 +83,25 @@ The environment variables HF_TOKEN (for files behind a login or a licence) and H
       onProgress: progress.show,
     }).finally(progress.end);
     if (json) {
-      await writeJson(io.stdout, pulled.map(toJson));
+      await writeJson(io.stdout, files.map(toJson));
       return exitCodes.ok;
     }
-    for (const { name, path, sizeBytes, sha256, alreadyThere } of pulled) {
+    if (folder !== undefined) {
+      const described = await describeFolder(dataDirectory, folder.path);
+      const there = files.every(({ alreadyThere }) => alreadyThere) ? "was there already" : "is there";
+      await writeLine(io.stdout, `${folder.name} ${there}: ${showBytes(described.sizeBytes)}`);
+      await writeLine(io.stderr, `In ${folder.path}. ${folderAdvice(described)}`);
+      return exitCodes.ok;
+    }
+    for (const { name, path, sizeBytes, sha256, alreadyThere } of files) {
       await writeLine(
         io.stdout,
         `${name} ${alreadyThere ? "was there already" : "is there"}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`,
       );
+      const engine = name.endsWith(".onnx") ? "sherpa_onnx" : "llama_cpp";
       await writeLine(
         io.stderr,
-        `In ${path}. To use it, name it as the file of a model of an engine of type llama_cpp.`,
+        `In ${path}. To use it, name it as the file of a model of an engine of type ${engine}.`,
       );
     }
     return exitCodes.ok;
@@ -89,13 +118,19 @@ function rowOf({ name, sizeBytes, description, problem }: ModelFile): string[] {
   ];
 }
 
+function folderRowOf({ name, sizeBytes, kind }: ModelFolder): string[] {
+  return [name, showBytes(sizeBytes), kind ?? "-", "-", kind === undefined ? "not a known kind of model" : ""];
+}
+
 const listCommand = command({
   name: "list",
-  summary: "List the model files of this machine",
+  summary: "List the models of this machine",
   options: placeOptions,
   async run({ values, json, io }) {
-    const { listModelFiles } = await import("@sounding/server");
-    const files = await listModelFiles(await dataDirectoryOf(values, io));
+    const { listModelFiles, listModelFolders } = await import("@sounding/server");
+    const dataDirectory = await dataDirectoryOf(values, io);
+    const files = await listModelFiles(dataDirectory);
+    const folders = await listModelFolders(dataDirectory);
     if (json) {
       const described = files.map(({ name, path, sizeBytes, description, problem }) => ({
         name,
@@ -105,9 +140,18 @@ const listCommand = command({
         context_length: description?.contextLength ?? null,
         problem: problem ?? null,
       }));
-      await writeJson(io.stdout, described);
+      const describedFolders = folders.map(({ name, path, sizeBytes, kind }) => ({
+        name,
+        path,
+        size_bytes: sizeBytes,
+        architecture: kind ?? null,
+        context_length: null,
+        problem: kind === undefined ? "not a known kind of model" : null,
+      }));
+      await writeJson(io.stdout, [...described, ...describedFolders]);
     } else {
-      await writeTable(io.stdout, ["name", "size", "architecture", "context", "note"], files.map(rowOf));
+      const rows = [...files.map(rowOf), ...folders.map(folderRowOf)];
+      await writeTable(io.stdout, ["name", "size", "architecture", "context", "note"], rows);
     }
     return exitCodes.ok;
   },
@@ -115,12 +159,12 @@ const listCommand = command({
 
 const removeCommand = command({
   name: "remove",
-  summary: "Remove a model file, and what is left of its unfinished pulls",
-  arguments: [{ name: "name", description: "The file's name, as `sounding models list` shows it.", required: true }],
+  summary: "Remove a model, and what is left of its unfinished pulls",
+  arguments: [{ name: "name", description: "Its name, as `sounding models list` shows it.", required: true }],
   options: placeOptions,
   async run({ values, positionals, json, io }) {
-    const { removeModelFile } = await import("@sounding/server");
-    const removed = await removeModelFile(await dataDirectoryOf(values, io), positionals[0]!);
+    const { removeModel } = await import("@sounding/server");
+    const removed = await removeModel(await dataDirectoryOf(values, io), positionals[0]!);
     if (json) await writeJson(io.stdout, removed);
     else for (const name of removed) await writeLine(io.stdout, `${name} is removed.`);
     return exitCodes.ok;
@@ -129,6 +173,6 @@ const removeCommand = command({
 
 export const modelsCommand = command({
   name: "models",
-  summary: "Fetch, list and remove the model files of this machine",
+  summary: "Fetch, list and remove the models of this machine",
   subcommands: [pullCommand, listCommand, removeCommand],
 });

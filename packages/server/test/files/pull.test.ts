@@ -4,7 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { listModelFiles, pullModel, removeModelFile, type PullOptions } from "../../src/models/files/model-files.ts";
+import { listModelFiles, removeModel } from "../../src/models/files/model-files.ts";
+import { pullModel } from "../../src/models/files/pull-model.ts";
+import type { PullOptions } from "../../src/models/files/pull-options.ts";
 import { trialModelBytes } from "../../src/models/llama-cpp/trial/trial-model.ts";
 import { sha256, startModelServer, type ModelServer } from "./model-server.ts";
 
@@ -26,8 +28,8 @@ describe("pulling a model", () => {
   });
   afterEach(() => rm(dataDirectory, { recursive: true }));
 
-  const pull = (options: Partial<PullOptions> = {}) =>
-    pullModel({
+  const pull = async (options: Partial<PullOptions> = {}) => {
+    const { files } = await pullModel({
       dataDirectory,
       source,
       hubEndpoint: server.hub,
@@ -35,6 +37,8 @@ describe("pulling a model", () => {
       retryPauseMs: 1,
       ...options,
     });
+    return files;
+  };
   const leftovers = async (): Promise<string[]> =>
     (await readdir(join(dataDirectory, "models"), { recursive: true })).filter((name) => /part|lock/.test(name));
 
@@ -174,7 +178,7 @@ describe("pulling a model", () => {
       pulled.map(({ name }) => name),
       ["1", "2", "3"].map((part) => `someone/large/large-0000${part}-of-00003.gguf`),
     );
-    assert.equal((await removeModelFile(dataDirectory, "someone/large/large-00001-of-00003.gguf")).length, 3);
+    assert.equal((await removeModel(dataDirectory, "someone/large/large-00001-of-00003.gguf")).length, 3);
     assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
   });
 
@@ -189,7 +193,7 @@ describe("pulling a model", () => {
 
   for (const wrong of [
     "model.gguf",
-    "someone/small",
+    "someone",
     "someone/small/model.bin",
     "a/../b/model.gguf",
     "https://example.org/",
@@ -226,9 +230,9 @@ describe("pulling a model", () => {
     await pull();
     await writeFile(join(dataDirectory, "keep.gguf"), "x");
     for (const name of ["../keep.gguf", "/etc/hostname", "someone", "none.gguf"]) {
-      await assert.rejects(removeModelFile(dataDirectory, name), { code: "not_found" });
+      await assert.rejects(removeModel(dataDirectory, name), { code: "not_found" });
     }
-    assert.deepEqual(await removeModelFile(dataDirectory, source), [source]);
+    assert.deepEqual(await removeModel(dataDirectory, source), [source]);
     assert.deepEqual(await readdir(dataDirectory), ["keep.gguf", "models"]);
   });
 });

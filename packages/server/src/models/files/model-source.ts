@@ -1,7 +1,11 @@
-/** What `models pull` is given: a file of a repository on the Hugging Face hub, or any URL. */
+/**
+ * What `models pull` is given: a file or a whole repository of the Hugging Face hub, or the URL of a file or of an
+ * archive.
+ */
 import { AppError } from "../../errors.ts";
 
-export interface ModelSource {
+export interface FileSource {
+  readonly kind: "file";
   readonly url: string;
   /** Where the file goes, within the models' directory; also its name in the configuration. */
   readonly name: string;
@@ -9,32 +13,69 @@ export interface ModelSource {
   readonly onHub: boolean;
 }
 
-export const defaultHubEndpoint = "https://huggingface.co";
+/** A tar archive, compressed or not; the name is that of the folder that it becomes. */
+export interface ArchiveSource extends Omit<FileSource, "kind"> {
+  readonly kind: "archive";
+  readonly compression: "bzip2" | "gzip" | undefined;
+}
+
+/** All files of a repository; the name is that of the folder. */
+export interface RepositorySource {
+  readonly kind: "repository";
+  readonly endpoint: string;
+  readonly owner: string;
+  readonly repository: string;
+  readonly revision: string;
+  readonly name: string;
+}
+
+export type ModelSource = FileSource | ArchiveSource | RepositorySource;
+
+const defaultHubEndpoint = "https://huggingface.co";
+const archiveName = /^(?<name>.+?)\.(?:tar\.(?<suffix>bz2|gz)|(?<short>tbz2|tgz)|tar)$/i;
 
 function invalid(text: string, problem: string): AppError {
   return new AppError(
     "invalid_request",
-    `${JSON.stringify(text)} ${problem}; give owner/repository/file.gguf, or a URL of a .gguf file.`,
+    `${JSON.stringify(text)} ${problem}; give owner/repository, owner/repository/file.gguf (or .onnx), or a URL of such a file or of a .tar.bz2, .tar.gz or .tar archive.`,
+  );
+}
+
+/** Whether every segment of a path is the name of a file or folder. */
+export function isSafePath(segments: readonly string[]): boolean {
+  return segments.every(
+    (segment) =>
+      !["", ".", ".."].includes(segment) && !segment.includes("\\") && Array.from(segment).every((each) => each >= " "),
   );
 }
 
 function requireSafe(text: string, segments: readonly string[]): void {
-  const bad = segments.find(
-    (segment) =>
-      ["", ".", ".."].includes(segment) || segment.includes("\\") || Array.from(segment).some((each) => each < " "),
-  );
-  if (bad !== undefined) throw invalid(text, "is not a path of a file");
-  if (!segments.at(-1)!.toLowerCase().endsWith(".gguf")) throw invalid(text, "does not name a .gguf file");
+  if (!isSafePath(segments)) throw invalid(text, "is not a path of a file");
+}
+
+function requireModelFile(text: string, name: string): void {
+  if (!/\.(?:gguf|onnx)$/i.test(name)) throw invalid(text, "names no .gguf or .onnx file");
+}
+
+/** The address of a file of the hub. */
+export function hubUrl(
+  { endpoint, owner, repository, revision }: Omit<RepositorySource, "kind" | "name">,
+  path: readonly string[],
+): string {
+  const [inOwner, inRepository, ...file] = [owner, repository, ...path].map(encodeURIComponent);
+  return `${endpoint}/${inOwner}/${inRepository}/resolve/${encodeURIComponent(revision)}/${file.join("/")}`;
 }
 
 function hubSource(text: string, endpoint: string): ModelSource {
   const [path = "", revision = "main"] = text.split("@");
   const segments = path.split("/");
-  if (segments.length < 3) throw invalid(text, "names no file of a repository");
+  if (segments.length < 2) throw invalid(text, "names no repository");
   requireSafe(text, segments);
-  const [owner, repository, ...file] = segments.map(encodeURIComponent);
-  const url = `${endpoint}/${owner}/${repository}/resolve/${encodeURIComponent(revision)}/${file.join("/")}`;
-  return { url, name: segments.join("/"), onHub: true };
+  const [owner, repository, ...file] = segments as [string, string, ...string[]];
+  const place = { endpoint, owner, repository, revision };
+  if (file.length === 0) return { kind: "repository", ...place, name: segments.join("/") };
+  requireModelFile(text, segments.at(-1)!);
+  return { kind: "file", url: hubUrl(place, file), name: segments.join("/"), onHub: true };
 }
 
 function urlSource(text: string, endpoint: string): ModelSource {
@@ -43,16 +84,25 @@ function urlSource(text: string, endpoint: string): ModelSource {
   const onHub = url.origin === new URL(endpoint).origin;
   const segments = url.pathname.split("/").slice(1).map(decodeURIComponent);
   const [owner, repository, kind, revision, ...file] = segments;
+  const name = segments.at(-1)!;
+  const archive = archiveName.exec(name)?.groups;
+  if (archive !== undefined) {
+    requireSafe(text, [archive["name"]!]);
+    const suffix = (archive["suffix"] ?? archive["short"])?.toLowerCase();
+    const compression = suffix === undefined ? undefined : suffix.includes("bz2") ? "bzip2" : "gzip";
+    return { kind: "archive", url: url.href, name: archive["name"]!, onHub, compression };
+  }
   if (onHub && (kind === "resolve" || kind === "blob") && file.length > 0) {
     return hubSource(`${[owner, repository, ...file].join("/")}@${revision}`, endpoint);
   }
-  const name = segments.at(-1)!;
+  if (onHub && segments.length === 2) return hubSource(segments.join("/"), endpoint);
   requireSafe(text, [name]);
-  return { url: url.href, name, onHub };
+  requireModelFile(text, name);
+  return { kind: "file", url: url.href, name, onHub };
 }
 
 /**
- * Reads a source. A repository's file may have a revision behind an @ sign.
+ * Reads a source. A repository, or a file in one, may have a revision behind an @ sign.
  * @throws AppError invalid_request
  */
 export function parseModelSource(text: string, hubEndpoint: string = defaultHubEndpoint): ModelSource {
@@ -61,7 +111,7 @@ export function parseModelSource(text: string, hubEndpoint: string = defaultHubE
 }
 
 /** All files of a model that is split over several, given one of them: `…-00001-of-00003.gguf`. */
-export function partsOf(source: ModelSource): ModelSource[] {
+export function partsOf(source: FileSource): FileSource[] {
   const match = /-(\d{5})-of-(\d{5})\.gguf$/.exec(source.name);
   if (match === null) return [source];
   return Array.from({ length: Number(match[2]) }, (_, index) => {

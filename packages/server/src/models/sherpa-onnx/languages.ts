@@ -1,7 +1,7 @@
 /** The languages that a model which transcribes understands. */
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
-import type { OnnxMetadata } from "./onnx-metadata.ts";
+import type { OnnxMetadata } from "../files/onnx-metadata.ts";
 
 /** https://github.com/FunAudioLLM/SenseVoice */
 const senseVoiceLanguages = ["zh", "en", "yue", "ja", "ko"];

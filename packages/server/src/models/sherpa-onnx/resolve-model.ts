@@ -4,7 +4,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import { modelKinds, type ModelKind, type ModelPart } from "./model-kinds.ts";
-import { readOnnxMetadata, type OnnxMetadata } from "./onnx-metadata.ts";
+import { readOnnxMetadata, type OnnxMetadata } from "../files/onnx-metadata.ts";
 
 export interface ResolvedModel {
   /** Paths by part; several joined by commas, as the library wants them. */

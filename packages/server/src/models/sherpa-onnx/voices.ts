@@ -2,7 +2,7 @@
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import type { Voice } from "../model.ts";
-import type { OnnxMetadata } from "./onnx-metadata.ts";
+import type { OnnxMetadata } from "../files/onnx-metadata.ts";
 
 export interface SpeakerVoice extends Voice {
   /** Number of the speaker in the model. */

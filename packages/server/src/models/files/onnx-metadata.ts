@@ -32,6 +32,11 @@ export async function readOnnxMetadata(path: string): Promise<OnnxMetadata | und
   }
 }
 
+/** Why a file is not an ONNX model; undefined if it may be one. */
+export async function onnxProblem(path: string): Promise<string | undefined> {
+  return (await readOnnxMetadata(path)) === undefined ? "it is not an ONNX file" : undefined;
+}
+
 async function readModel(file: FileHandle, size: number): Promise<OnnxMetadata> {
   const metadata = new Map<string, string>();
   const seen = new Set<number>();

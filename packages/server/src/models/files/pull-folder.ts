@@ -1,0 +1,117 @@
+/** Pulls models that are folders: a repository of the hub file by file, or an archive that is unpacked. */
+import { readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { download } from "./download.ts";
+import { hubUrl, type ArchiveSource, type RepositorySource } from "./model-source.ts";
+import { onnxProblem } from "./onnx-metadata.ts";
+import { exclusively } from "./pull-lock.ts";
+import { pathOf, type Pulled, type PulledFile, type PullOptions } from "./pull-options.ts";
+import { listRepository, type RepositoryFile } from "./repository-files.ts";
+import { requireUnpacker, unpackArchive } from "./unpack-archive.ts";
+
+/** Files that are fetched at the same time: most of a voice's are small. */
+const downloadsAtOnce = 4;
+
+export async function pullRepository(source: RepositorySource, options: PullOptions): Promise<Pulled> {
+  const token = options.hubToken;
+  const { signal } = options;
+  const listed = await listRepository(source, { token, signal });
+  const folder = { name: source.name, path: pathOf(options.dataDirectory, source.name) };
+  const totalBytes = listed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const doneBytes = new Map<RepositoryFile, number>();
+  const show = (file: RepositoryFile, bytes: number): void => {
+    doneBytes.set(file, bytes);
+    const done = [...doneBytes.values()].reduce((sum, each) => sum + each, 0);
+    options.onProgress?.(source.name, { phase: "downloading", doneBytes: done, totalBytes });
+  };
+  const pullFile = async (file: RepositoryFile, stopped: AbortSignal): Promise<PulledFile> => {
+    const name = [source.name, ...file.path].join("/");
+    const path = join(folder.path, ...file.path);
+    const downloaded = await download({
+      ...options,
+      signal: stopped,
+      file: { url: hubUrl(source, file.path), token },
+      target: path,
+      sha256: undefined,
+      check: async (part) => (name.endsWith(".onnx") ? onnxProblem(part) : undefined),
+      onProgress: (progress) => progress.phase === "downloading" && show(file, progress.doneBytes),
+    });
+    show(file, downloaded.sizeBytes);
+    return { name, path, ...downloaded };
+  };
+  return exclusively(folder.path, async () => ({ files: await eachOf(listed, signal, pullFile), folder }));
+}
+
+/** The results in the order of the items. The first failure stops the others, and is thrown when they have stopped. */
+async function eachOf<T, R>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T, stopped: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController();
+  const stopped = AbortSignal.any([signal, failed.signal]);
+  const results: R[] = [];
+  const rest = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of rest) {
+      stopped.throwIfAborted();
+      results[index] = await work(item, stopped);
+    }
+  };
+  const workers = Array.from({ length: downloadsAtOnce }, () =>
+    worker().catch((error: unknown) => failed.abort(error)),
+  );
+  await Promise.all(workers);
+  failed.signal.throwIfAborted();
+  return results;
+}
+
+/** In an unpacked folder: what it was made of. */
+const originFile = ".sounding-origin.json";
+
+interface Origin {
+  readonly url: string;
+  readonly sha256: string;
+  readonly size_bytes: number;
+}
+
+async function originOf(folder: string): Promise<Origin | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, originFile), "utf8")) as Origin;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A folder that was made of the same archive is not fetched again. */
+export async function pullArchive(
+  { name, url, onHub, compression }: ArchiveSource,
+  options: PullOptions & { readonly sha256: string | undefined },
+): Promise<Pulled> {
+  const { sha256, signal } = options;
+  await requireUnpacker(compression);
+  const path = pathOf(options.dataDirectory, name);
+  return exclusively(path, async () => {
+    const origin = await originOf(path);
+    if (origin?.url === url && (sha256 === undefined || sha256 === origin.sha256)) {
+      const there = { sha256: origin.sha256, sizeBytes: origin.size_bytes, alreadyThere: true };
+      return { files: [{ name, path, ...there }], folder: { name, path } };
+    }
+    const archive = join(dirname(path), `.${name}.archive`);
+    const downloaded = await download({
+      ...options,
+      file: { url, token: onHub ? options.hubToken : undefined },
+      target: archive,
+      sha256,
+      onProgress: (progress) => options.onProgress?.(name, progress),
+    });
+    try {
+      await unpackArchive({ archive, target: path, compression, signal });
+    } finally {
+      if (!signal.aborted) await rm(archive, { force: true });
+    }
+    const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
+    await writeFile(join(path, originFile), `${JSON.stringify(made)}\n`);
+    return { files: [{ name, path, ...downloaded, alreadyThere: false }], folder: { name, path } };
+  });
+}

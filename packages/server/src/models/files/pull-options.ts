@@ -1,0 +1,34 @@
+/** What pulling takes and gives, whatever is pulled. */
+import { join, resolve } from "node:path";
+import type { Downloaded, DownloadOptions, DownloadProgress } from "./download.ts";
+
+export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
+  readonly dataDirectory: string;
+  /** `owner/repository`, a file in one, or a URL. */
+  readonly source: string;
+  /** The checksum that the file or archive must have, in hexadecimal. */
+  readonly sha256?: string | undefined;
+  readonly hubEndpoint?: string | undefined;
+  readonly hubToken?: string | undefined;
+  onProgress?(name: string, progress: DownloadProgress): void;
+}
+
+export interface PulledFile extends Downloaded {
+  /** Relative to the models' directory, with slashes: its name in the configuration. */
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface Pulled {
+  readonly files: readonly PulledFile[];
+  /** The folder that was pulled as a whole. */
+  readonly folder: { readonly name: string; readonly path: string } | undefined;
+}
+
+export function modelsDirectoryOf(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "models");
+}
+
+export function pathOf(dataDirectory: string, name: string): string {
+  return join(modelsDirectoryOf(dataDirectory), ...name.split("/"));
+}

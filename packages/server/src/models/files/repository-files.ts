@@ -1,0 +1,63 @@
+/** The files of a repository on the Hugging Face hub. https://huggingface.co/docs/hub/api#get-apimodelsrepoidtreerevisionpath */
+import { AppError } from "../../errors.ts";
+import { isSafePath, type RepositorySource } from "./model-source.ts";
+import { requestFile } from "./remote-file.ts";
+
+export interface RepositoryFile {
+  /** Within the repository. */
+  readonly path: readonly string[];
+  readonly sizeBytes: number;
+}
+
+/** Pictures, examples and notes, which no engine reads. */
+const unneeded = /(?:^|\/)(?:\.[^/]*|test_wavs|README\.md|.*\.(?:py|sh|ipynb|png|jpg|gif|wav|mp3))(?:\/|$)/i;
+const mostFiles = 10_000;
+const mostPages = 100;
+
+interface Entry {
+  readonly type?: unknown;
+  readonly path?: unknown;
+  readonly size?: unknown;
+}
+
+/** @throws AppError not_found, permission_denied, overloaded or upstream_failed */
+export async function listRepository(
+  source: RepositorySource,
+  { token, signal }: { token: string | undefined; signal: AbortSignal },
+): Promise<RepositoryFile[]> {
+  const { endpoint, owner, repository, revision } = source;
+  const [inOwner, inRepository, inRevision] = [owner, repository, revision].map(encodeURIComponent);
+  let url: string | undefined = `${endpoint}/api/models/${inOwner}/${inRepository}/tree/${inRevision}?recursive=true`;
+  const files: RepositoryFile[] = [];
+  for (let page = 0; url !== undefined && page < mostPages; page++) {
+    const { response } = await requestFile({ url, token }, { method: "GET", signal });
+    const entries: unknown = await response.json().catch(() => undefined);
+    if (!Array.isArray(entries))
+      throw new AppError("upstream_failed", `${new URL(url).host} lists no files of ${source.name}.`);
+    for (const entry of entries as Entry[]) {
+      const file = toFile(entry);
+      if (file !== undefined) files.push(file);
+    }
+    if (files.length > mostFiles)
+      throw new AppError("upstream_failed", `${source.name} has more than ${mostFiles} files.`);
+    url = nextPage(response, url);
+  }
+  if (files.length === 0) throw new AppError("not_found", `${source.name} has no files of a model.`);
+  return files;
+}
+
+function toFile({ type, path, size }: Entry): RepositoryFile | undefined {
+  if (type !== "file" || typeof path !== "string") return undefined;
+  const segments = path.split("/");
+  if (!isSafePath(segments)) throw new AppError("upstream_failed", `${JSON.stringify(path)} is not a path of a file.`);
+  if (unneeded.test(path)) return undefined;
+  return { path: segments, sizeBytes: typeof size === "number" ? size : 0 };
+}
+
+/** `Link: <…>; rel="next"`, on the same host. */
+function nextPage({ headers }: Response, url: string): string | undefined {
+  const next = /<([^>]+)>;\s*rel="next"/.exec(headers.get("link") ?? "")?.[1];
+  if (next === undefined || !URL.canParse(next, url)) return undefined;
+  const { href, origin } = new URL(next, url);
+  return origin === new URL(url).origin ? href : undefined;
+}
