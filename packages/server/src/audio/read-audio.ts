@@ -4,7 +4,9 @@
 import { AppError } from "../errors.ts";
 import { type AudioInput, type AudioLimits, checkLayout, decodeSamples, defaultAudioLimits } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
+import { readFlac, readOggVorbis } from "./flac-and-vorbis-reader.ts";
 import { looksLikeMp3, readMp3 } from "./mp3-reader.ts";
+import { readOpus } from "./opus-reader.ts";
 import { sampleEncodings } from "./sample-encodings.ts";
 import { looksLikeWav, readWav } from "./wav-reader.ts";
 
@@ -18,8 +20,11 @@ interface Upload {
 /** Of raw samples whose media type does not say otherwise. */
 const defaultRawRate = 16_000;
 
+/** Bytes at the front by which kinds of files are told apart. */
+const startBytes = 64;
+
 /**
- * Reads WAV, MP3 or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
+ * Reads WAV, MP3, FLAC, Ogg (Opus, Vorbis), WebM, Matroska and MP4 (Opus), or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
  * `.raw`. What begins like a WAV file is one, whatever it is called.
  * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
  */
@@ -29,7 +34,7 @@ export async function readAudio(
 ): Promise<AudioInput> {
   const reader = createByteReader(source);
   try {
-    const start = await reader.peek(12);
+    const start = await reader.peek(startBytes);
     if (start.length === 0) throw new AppError("invalid_request", "The audio file is empty.", { param: "file" });
     if (looksLikeWav(start)) return await readWav(reader, limits);
     const media = parseMediaType(mediaType);
@@ -37,12 +42,22 @@ export async function readAudio(
     if (media.type === "audio/pcm" || media.type === "audio/l16" || isRawName) {
       return await readRaw(reader, media, limits);
     }
-    if (looksLikeMp3(start)) return await readMp3(reader, limits);
-    throw notReadable(start);
+    return await readCompressed(reader, start, limits);
   } catch (error) {
     await reader.close();
     throw error;
   }
+}
+
+async function readCompressed(reader: ByteReader, start: Uint8Array, limits: AudioLimits): Promise<AudioInput> {
+  const text = Buffer.from(start).toString("latin1");
+  if (/^fLaC/.test(text)) return readFlac(reader, limits);
+  if (/^OggS.*\x01vorbis/s.test(text)) return readOggVorbis(reader, limits);
+  if (/^OggS.*OpusHead/s.test(text)) return readOpus(reader, { container: "Ogg", limits });
+  if (/^.E\xdf\xa3/s.test(text)) return readOpus(reader, { container: "WebM", limits });
+  if (/^....ftyp/s.test(text)) return readOpus(reader, { container: "MP4", limits });
+  if (looksLikeMp3(start)) return readMp3(reader, limits);
+  throw notReadable(text);
 }
 
 interface MediaType {
@@ -95,10 +110,7 @@ async function looksBigEndian(reader: ByteReader): Promise<boolean> {
 /** How other files begin. */
 const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
   { name: "AAC", start: /^\xff[\xf0\xf1\xf8\xf9]/ },
-  { name: "Ogg", start: /^OggS/ },
-  { name: "FLAC", start: /^fLaC/ },
-  { name: "MP4", start: /^....ftyp/s },
-  { name: "WebM or Matroska", start: /^.E\xdf\xa3/s },
+  { name: "Ogg with neither Opus nor Vorbis", start: /^OggS/ },
   { name: "AIFF", start: /^FORM....AIF[FC]/s },
   { name: "Core Audio", start: /^caff/ },
   { name: "AU", start: /^\.snd/ },
@@ -106,19 +118,18 @@ const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] =
   { name: "big-endian WAV (RIFX)", start: /^RIFX/ },
 ];
 
-function notReadable(start: Uint8Array): AppError {
-  const text = Buffer.from(start).toString("latin1");
+const readable =
+  "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
+
+/** @param text the file's first bytes */
+function notReadable(text: string): AppError {
   const other = otherFiles.find((file) => file.start.test(text));
   if (other === undefined) {
     return new AppError(
       "invalid_request",
-      "The file is no audio that can be read: it does not begin like WAV or MP3, and neither its media type (audio/pcm, audio/L16) nor its name (.pcm, .raw) says that it is raw samples.",
+      `The file is no audio that can be read: it does not begin like any of the files that are, and neither its media type nor its name says that it is raw samples. Send ${readable}.`,
       { param: "file" },
     );
   }
-  return new AppError(
-    "unsupported_media_type",
-    `The file is ${other.name}. Send WAV, MP3, or raw samples as audio/pcm, audio/L16, .pcm or .raw.`,
-    { param: "file" },
-  );
+  return new AppError("unsupported_media_type", `The file is ${other.name}. Send ${readable}.`, { param: "file" });
 }

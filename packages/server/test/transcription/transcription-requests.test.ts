@@ -425,7 +425,7 @@ describe("a recording", () => {
     ],
     ["cut off in its head", wav(tone(16_000).subarray(0, 30)), 400, /damaged/],
     ["of ADPCM", wav(riff([formatChunk({ tag: 0x11, bits: 4 }), chunk("data", Buffer.alloc(100))])), 415, /IMA ADPCM/],
-    ["of video", wav(Buffer.from("\0\0\0\x18ftypmp42\0\0\0\0mp42isom\0\0\0\0", "latin1")), 415, /WAV/],
+    ["of AAC", wav(Buffer.from("\xff\xf1PA and so on", "latin1")), 415, /Send WAV, MP3, FLAC/],
     [
       "at a million hertz",
       wav(riff([formatChunk({ tag: 1, bits: 16, sampleRate: 1_000_000 }), chunk("data", Buffer.alloc(100))])),

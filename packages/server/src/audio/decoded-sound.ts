@@ -1,0 +1,98 @@
+/**
+ * Sound that comes out of decoders, as an `AudioInput`: up to its first piece, mixed down, within the limits.
+ */
+import { AppError } from "../errors.ts";
+import { type AudioInput, type AudioLimits, checkLayout, mixChannels, tooLong } from "./audio-input.ts";
+import type { ByteReader } from "./byte-reader.ts";
+
+/** What decoders give: channels that lie apart. */
+export interface DecodedSound {
+  readonly channelData: readonly Float32Array[];
+  readonly samplesDecoded: number;
+  readonly sampleRate: number;
+}
+
+/** A decoder that takes a file's bytes in any pieces. */
+interface StreamDecoder {
+  readonly ready: Promise<void>;
+  decode(bytes: Uint8Array): DecodedSound | Promise<DecodedSound>;
+  /** Gives what is left, where something may be. */
+  flush?(): Promise<DecodedSound>;
+  free(): void;
+}
+
+/** Bytes that are decoded at once. */
+const pieceBytes = 8 * 1024;
+
+/** Everything that the decoder makes of the reader's bytes; frees the one and closes the other. */
+export async function* decodeStream(
+  reader: ByteReader,
+  decoder: StreamDecoder,
+): AsyncGenerator<DecodedSound, void, undefined> {
+  try {
+    await decoder.ready;
+    for (let piece = await reader.readSome(pieceBytes); piece !== null; piece = await reader.readSome(pieceBytes)) {
+      yield await decoder.decode(piece);
+    }
+    if (decoder.flush !== undefined) yield await decoder.flush();
+  } finally {
+    decoder.free();
+    await reader.close();
+  }
+}
+
+/**
+ * Waits for the first sound. Damaged frames, which give none, are passed over.
+ * @param format as people call it, such as `MP3`
+ * @throws AppError `invalid_request` if there is no sound in it
+ */
+export async function toAudioInput(
+  sounds: AsyncGenerator<DecodedSound, void, undefined>,
+  { format, limits }: { format: string; limits: AudioLimits },
+): Promise<AudioInput> {
+  try {
+    const first = await nextSound(sounds);
+    if (first === null) throw damaged(format, "there is no sound in it");
+    checkLayout(first.sampleRate, first.channelData.length);
+    return {
+      sampleRate: first.sampleRate,
+      channels: first.channelData.length,
+      encoding: format,
+      samples: mixed(sounds, { first, format, limits }),
+    };
+  } catch (error) {
+    await sounds.return();
+    throw error;
+  }
+}
+
+async function* mixed(
+  sounds: AsyncGenerator<DecodedSound, void, undefined>,
+  { first, format, limits }: { first: DecodedSound; format: string; limits: AudioLimits },
+): AsyncGenerator<Float32Array, void> {
+  let samplesLeft = limits.maxSeconds * first.sampleRate;
+  try {
+    for (let sound: DecodedSound | null = first; sound !== null; sound = await nextSound(sounds)) {
+      if (sound.sampleRate !== first.sampleRate) throw damaged(format, "its sample rate changes on the way");
+      samplesLeft -= sound.samplesDecoded;
+      if (samplesLeft < 0) throw tooLong(limits.maxSeconds);
+      yield mixChannels(sound.channelData);
+    }
+  } finally {
+    await sounds.return();
+  }
+}
+
+/** The next piece that is not empty; null at the end. */
+async function nextSound(sounds: AsyncGenerator<DecodedSound, void, undefined>): Promise<DecodedSound | null> {
+  for (;;) {
+    const { done, value } = await sounds.next();
+    if (done === true) return null;
+    if (value.samplesDecoded > 0) return value;
+  }
+}
+
+/** A file of some format that cannot be read, and why. */
+export function damaged(format: string, reason: string, cause?: unknown): AppError {
+  return new AppError("invalid_request", `The ${format} file is damaged: ${reason}.`, { param: "file", cause });
+}

@@ -1,0 +1,102 @@
+/**
+ * Reading Opus in Ogg, WebM, Matroska or MP4 while it arrives: the container by Mediabunny, the packets by libopus as
+ * WebAssembly, both loaded with the first such file. https://mediabunny.dev · https://github.com/eshaz/wasm-audio-decoders
+ */
+import type { InputAudioTrack } from "mediabunny";
+import { AppError } from "../errors.ts";
+import type { AudioInput, AudioLimits } from "./audio-input.ts";
+import type { ByteReader } from "./byte-reader.ts";
+import { damaged, toAudioInput, type DecodedSound } from "./decoded-sound.ts";
+
+/** Bytes that are handed over at once, and that the container may look back on. */
+const pieceBytes = 64 * 1024;
+const mostCachedBytes = 8 * 1024 * 1024;
+
+/**
+ * Reads up to the first sound.
+ * @param container as people call it, such as `WebM`
+ * @throws AppError `unsupported_media_type` for other sound than Opus, `invalid_request` for a damaged file
+ */
+export async function readOpus(
+  reader: ByteReader,
+  { container, limits }: { container: string; limits: AudioLimits },
+): Promise<AudioInput> {
+  return toAudioInput(decodePackets(reader, container), { format: container, limits });
+}
+
+async function* decodePackets(reader: ByteReader, container: string): AsyncGenerator<DecodedSound, void, undefined> {
+  const { ALL_FORMATS, EncodedPacketSink, Input, ReadableStreamSource } = await import("mediabunny");
+  const { OpusDecoder } = await import("opus-decoder");
+  /** What broke in the source: not the container's fault. */
+  let failure: unknown;
+  let sourceEnded = false;
+  let hasSound = false;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const bytes = await reader.readSome(pieceBytes);
+        sourceEnded = bytes === null;
+        if (bytes === null) controller.close();
+        // Copied: the source may write over its piece once it is asked for the next.
+        else controller.enqueue(bytes.slice());
+      } catch (error) {
+        failure = error;
+        controller.error(error);
+      }
+    },
+  });
+  const source = new ReadableStreamSource(stream, { maxCacheSize: mostCachedBytes, handleUnhandledError: () => {} });
+  const input = new Input({ formats: ALL_FORMATS, source });
+  let decoder: InstanceType<typeof OpusDecoder> | undefined;
+  try {
+    const track = await input.getPrimaryAudioTrack();
+    if (track === null) throw damaged(container, "there is no sound in it");
+    decoder = new OpusDecoder(await opusOptions(track, container));
+    await decoder.ready;
+    const sink = new EncodedPacketSink(track);
+    // One by one: the sink's iterator reads ahead, and a damaged end would cost what stands before it.
+    for (let packet = await sink.getFirstPacket(); packet !== null; packet = await sink.getNextPacket(packet)) {
+      const sound = decoder.decodeFrame(packet.data);
+      hasSound ||= sound.samplesDecoded > 0;
+      yield sound;
+    }
+  } catch (error) {
+    if (failure !== undefined) throw failure;
+    if (error instanceof AppError) throw error;
+    // A file that was cut off gives what there is.
+    if (sourceEnded && hasSound) return;
+    throw damaged(container, "its container cannot be read from beginning to end", error);
+  } finally {
+    decoder?.free();
+    input.dispose();
+    await reader.close();
+  }
+}
+
+/** What the stream's head says. https://www.rfc-editor.org/rfc/rfc7845#section-5.1 */
+async function opusOptions(track: InputAudioTrack, container: string) {
+  const codec = await track.getCodec();
+  if (codec !== "opus") {
+    const name = codec === null ? "sound of a kind that is not known" : codec.toUpperCase();
+    const message = `The file is ${container} that holds ${name}. ${container} is read where it holds Opus.`;
+    throw new AppError("unsupported_media_type", message, { param: "file" });
+  }
+  const { description } = (await track.getDecoderConfig()) ?? {};
+  if (description === undefined) return { channels: await track.getNumberOfChannels(), preSkip: 0 };
+  const bytes = Buffer.from(
+    ArrayBuffer.isView(description)
+      ? description.buffer.slice(description.byteOffset, description.byteOffset + description.byteLength)
+      : description,
+  );
+  if (bytes.length < 19) throw damaged(container, "the head of its sound is cut off");
+  const channels = bytes[9]!;
+  const preSkip = bytes.readUInt16LE(10);
+  if (bytes[18] === 0 || bytes.length < 21 + channels) return { channels, preSkip };
+  return {
+    channels,
+    preSkip,
+    streamCount: bytes[19]!,
+    coupledStreamCount: bytes[20]!,
+    channelMappingTable: [...bytes.subarray(21, 21 + channels)],
+  };
+}
