@@ -51,9 +51,9 @@ export async function readAudio(
 
 async function readCompressed(reader: ByteReader, start: Uint8Array, limits: AudioLimits): Promise<AudioInput> {
   const text = Buffer.from(start).toString("latin1");
-  if (/^fLaC/.test(text)) return readFlac(reader, limits);
-  if (/^OggS.*\x01vorbis/s.test(text)) return readOggVorbis(reader, limits);
-  if (/^OggS.*OpusHead/s.test(text)) return readOpus(reader, { container: "Ogg", limits });
+  if (text.startsWith("fLaC")) return readFlac(reader, limits);
+  if (text.startsWith("OggS") && text.includes("\x01vorbis")) return readOggVorbis(reader, limits);
+  if (text.startsWith("OggS") && text.includes("OpusHead")) return readOpus(reader, { container: "Ogg", limits });
   if (/^.E\xdf\xa3/s.test(text)) return readOpus(reader, { container: "WebM", limits });
   if (/^....ftyp/s.test(text)) return readOpus(reader, { container: "MP4", limits });
   if (looksLikeMp3(start)) return readMp3(reader, limits);
