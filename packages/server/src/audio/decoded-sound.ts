@@ -24,20 +24,43 @@ interface StreamDecoder {
 /** Bytes that are decoded at once. */
 const pieceBytes = 8 * 1024;
 
-/** Everything that the decoder makes of the reader's bytes; frees the one and closes the other. */
+/**
+ * Everything that the decoder makes of the reader's bytes; frees the one and closes the other.
+ * @param format as people call it, such as `MP3`
+ * @throws AppError `invalid_request` for bytes at which the decoder breaks
+ */
 export async function* decodeStream(
   reader: ByteReader,
   decoder: StreamDecoder,
+  format: string,
 ): AsyncGenerator<DecodedSound, void, undefined> {
   try {
     await decoder.ready;
     for (let piece = await reader.readSome(pieceBytes); piece !== null; piece = await reader.readSome(pieceBytes)) {
-      yield await decoder.decode(piece);
+      const bytes = piece;
+      yield await decoding(format, () => decoder.decode(bytes));
     }
-    if (decoder.flush !== undefined) yield await decoder.flush();
+    if (decoder.flush !== undefined) yield await decoding(format, () => decoder.flush!());
   } finally {
-    decoder.free();
+    free(decoder);
     await reader.close();
+  }
+}
+
+async function decoding<T>(format: string, decode: () => T | Promise<T>): Promise<T> {
+  try {
+    return await decode();
+  } catch (error) {
+    throw damaged(format, "its decoder broke at it", error);
+  }
+}
+
+/** Gives a decoder's memory back. One that broke may break again; then the garbage collector takes its whole instance. */
+export function free(decoder: { free(): void }): void {
+  try {
+    decoder.free();
+  } catch {
+    // Nothing refers to the instance any more.
   }
 }
 

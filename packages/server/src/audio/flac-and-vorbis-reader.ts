@@ -9,11 +9,11 @@ import { decodeStream, toAudioInput } from "./decoded-sound.ts";
 /** @throws AppError `invalid_request` if there is no sound in it */
 export async function readFlac(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
   const { FLACDecoder } = await import("@wasm-audio-decoders/flac");
-  return toAudioInput(decodeStream(reader, new FLACDecoder()), { format: "FLAC", limits });
+  return toAudioInput(decodeStream(reader, new FLACDecoder(), "FLAC"), { format: "FLAC", limits });
 }
 
 /** @throws AppError `invalid_request` if there is no sound in it */
 export async function readOggVorbis(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
   const { OggVorbisDecoder } = await import("@wasm-audio-decoders/ogg-vorbis");
-  return toAudioInput(decodeStream(reader, new OggVorbisDecoder()), { format: "Ogg Vorbis", limits });
+  return toAudioInput(decodeStream(reader, new OggVorbisDecoder(), "Ogg Vorbis"), { format: "Ogg Vorbis", limits });
 }

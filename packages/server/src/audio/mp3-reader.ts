@@ -20,5 +20,5 @@ export function looksLikeMp3(start: Uint8Array): boolean {
  * @throws AppError `invalid_request` if there is no sound in it.
  */
 export async function readMp3(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
-  return toAudioInput(decodeStream(reader, new MPEGDecoder()), { format: "MP3", limits });
+  return toAudioInput(decodeStream(reader, new MPEGDecoder(), "MP3"), { format: "MP3", limits });
 }

@@ -6,10 +6,11 @@ import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
-import { damaged, toAudioInput, type DecodedSound } from "./decoded-sound.ts";
+import { damaged, free, toAudioInput, type DecodedSound } from "./decoded-sound.ts";
 
 /** Bytes that are handed over at once, and that the container may look back on. */
 const pieceBytes = 64 * 1024;
+const longestPacketBytes = 3_840;
 const mostCachedBytes = 8 * 1024 * 1024;
 
 /**
@@ -56,6 +57,8 @@ async function* decodePackets(reader: ByteReader, container: string): AsyncGener
     const sink = new EncodedPacketSink(track);
     // One by one: the sink's iterator reads ahead, and a damaged end would cost what stands before it.
     for (let packet = await sink.getFirstPacket(); packet !== null; packet = await sink.getNextPacket(packet)) {
+      // Longer than any packet of Opus that encoders make, and than the memory that the decoder has for one.
+      if (packet.data.length > longestPacketBytes) continue;
       const sound = decoder.decodeFrame(packet.data);
       hasSound ||= sound.samplesDecoded > 0;
       yield sound;
@@ -67,7 +70,7 @@ async function* decodePackets(reader: ByteReader, container: string): AsyncGener
     if (sourceEnded && hasSound) return;
     throw damaged(container, "its container cannot be read from beginning to end", error);
   } finally {
-    decoder?.free();
+    if (decoder !== undefined) free(decoder);
     input.dispose();
     await reader.close();
   }
