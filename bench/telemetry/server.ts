@@ -47,7 +47,11 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-bench-telemetry-"));
   const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
   const command = [process.execPath, cli, "serve", "--json", "--port", "0", "--data-dir", directory] as const;
-  const server = start({ command: [...command], env: { SOUNDING_LOG_LEVEL: "error" }, measured: false });
+  const server = start({
+    command: [...command],
+    env: { SOUNDING_LOG_LEVEL: "error", SOUNDING_INSTALL: "false" },
+    measured: false,
+  });
   const welcome = JSON.parse(await firstLine(server)) as { url: string; firstStart: { key: string } };
   const pool = new Pool(welcome.url, { connections: 64, pipelining: 1, headersTimeout: 60_000 });
   const authorization = `Bearer ${welcome.firstStart.key}`;

@@ -29,8 +29,10 @@ export async function serveProcess(
   script: string = command,
 ): Promise<ServedProcess> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
+  // A test installs nothing on the machine on which it runs.
+  const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
   const args = [script, "serve", "--port", "0", "--data-dir", dataDirectory];
-  const child = spawn(process.execPath, args, { cwd: repository, env: { PATH: process.env["PATH"], ...env } });
+  const child = spawn(process.execPath, args, { cwd: repository, env: { ...own, ...env } });
   const output = { stdout: "", stderr: "" };
   const exited = once(child, "exit") as Promise<[number | null]>;
   child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));

@@ -65,6 +65,8 @@ export interface App {
   readonly firstStart: FirstStart | undefined;
   /** Puts in force what a new configuration changes of models, limits and the log; running calls are not touched. */
   reload(config: Config): Promise<void>;
+  /** Asks all engines anew which models they have. */
+  lookForModels(): Promise<void>;
   /** Lets running calls end within the shutdown time, then closes everything. */
   close(): Promise<void>;
 }
@@ -215,6 +217,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       maxAudioSeconds = next.transcription.max_audio_seconds;
       logger.setLevel(next.server.log_level);
     },
+    lookForModels: () => registry.lookAgain(),
     close: () => running.disposeAsync(),
   };
 }

@@ -1,8 +1,10 @@
 /** Runs the server as a process does: configuration, start, reload, and a graceful end when the signal fires. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { startApp, type App, type AppOptions } from "./app.ts";
+import type { Config } from "./config/config.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
@@ -19,6 +21,8 @@ export interface ServeOptions {
   readonly signal: AbortSignal;
   /** Called once, when the server takes calls. */
   onReady(app: App): void;
+  /** Told what the server sets up by itself, a sentence each. */
+  readonly onNotice?: ((notice: string) => void) | undefined;
   /** Called before, when this start made the first keys: their secrets are told here even if the server cannot start. */
   readonly onFirstStart?: AppOptions["onFirstStart"];
 }
@@ -47,7 +51,8 @@ function countBuffersAsHeap(): void {
  * Resolves when the server has ended.
  * @throws InvalidConfigError, or AppError when a part cannot start
  */
-export async function serve({ configPath, overrides, signal, onReady, onFirstStart }: ServeOptions): Promise<void> {
+export async function serve(options: ServeOptions): Promise<void> {
+  const { configPath, overrides, signal, onReady, onFirstStart } = options;
   countBuffersAsHeap();
   const load = { path: configPath, overrides };
   const loaded = await loadConfig(load);
@@ -62,6 +67,7 @@ export async function serve({ configPath, overrides, signal, onReady, onFirstSta
     try {
       logger.info({ host: app.host, port: app.port }, "the server takes calls");
       onReady(app);
+      if (app.firstStart !== undefined) void setUp(app, { config, logger, options });
       if (!signal.aborted) await once(signal, "abort");
       logger.info({}, "the server is shutting down");
     } finally {
@@ -72,6 +78,19 @@ export async function serve({ configPath, overrides, signal, onReady, onFirstSta
   } finally {
     await logger.close();
   }
+}
+
+/** What the first start installs, while calls are taken already. */
+async function setUp(
+  app: App,
+  { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
+): Promise<void> {
+  const { discovery, storage } = config;
+  if (!discovery.enabled || !discovery.install || "pocketsphinx" in config.engines) return;
+  const { setUpPocketSphinx } = await import("./models/pocketsphinx/set-up.ts");
+  const logFile = join(resolve(storage.data_dir), "install.log");
+  const { signal, onNotice: tell = () => {} } = options;
+  if (await setUpPocketSphinx({ logFile, logger, tell, signal })) await app.lookForModels();
 }
 
 /** Telemetry about the process, when the environment names a place for it. The server runs without it, too. */

@@ -35,6 +35,8 @@ export const serveCommand = command({
         overrides: { server, storage },
         signal: io.signal,
         onFirstStart: (made) => (untold = made),
+        // A reader of JSON finds it in the log.
+        onNotice: (notice) => void (json ? undefined : write(io.stdout, `${notice}\n`)),
         onReady: ({ host, port, firstStart }) => {
           const url = `http://${reachable(host)}:${port}`;
           untold = undefined;

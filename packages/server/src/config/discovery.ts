@@ -57,6 +57,12 @@ export const discovery = Type.Object(
       description:
         "Offer models that nobody configured: those of a vendor whose key is in the environment, those of Ollama, and those that configured engines list.",
     }),
+    install: Type.Boolean({
+      default: true,
+      env: "SOUNDING_INSTALL",
+      description:
+        "At the first start, install speech recognition from Debian's or Ubuntu's packages (PocketSphinx), where apt-get is there and may be used without a password.",
+    }),
     refresh_interval_ms: milliseconds(600_000, "Time between two looks at what the engines offer."),
     ollama_url: Type.String({
       pattern: "^(https?://)?[^\\s/?#]+/*$",

@@ -1,6 +1,6 @@
 /** Asks the engines which models they have, at the start and from time to time, without ever being waited for long. */
 import type { Logger } from "../logger.ts";
-import { toAppError } from "../errors.ts";
+import { type AppError, toAppError } from "../errors.ts";
 import type { PooledEngine } from "./engine-pool.ts";
 import type { ModelDescription } from "./model.ts";
 
@@ -10,7 +10,7 @@ const listTimeoutMs = 10_000;
 /** How an engine was found at the last look. */
 interface Listing {
   readonly models: readonly ModelDescription[] | undefined;
-  readonly failure: string | undefined;
+  readonly failure: AppError | undefined;
 }
 
 export class Discovery {
@@ -30,6 +30,11 @@ export class Discovery {
     return this.#listings.get(pooled)?.models;
   }
 
+  /** Why the engine did not say at the last look which models it has. */
+  failureOf(pooled: PooledEngine): AppError | undefined {
+    return this.#listings.get(pooled)?.failure;
+  }
+
   /** Asks one engine. Never fails: what a failure changes is logged, once. */
   async refresh({ pooled, optional }: { pooled: PooledEngine; optional: boolean }): Promise<void> {
     const { signal, stop } = this.#limit();
@@ -43,10 +48,10 @@ export class Discovery {
     } catch (thrown) {
       if (this.#closed.signal.aborted) return;
       const error = toAppError(thrown);
-      this.#listings.set(pooled, { models: optional ? undefined : before?.models, failure: error.code });
+      this.#listings.set(pooled, { models: optional ? undefined : before?.models, failure: error });
       // That an optional engine is not there is nothing to tell, that it went away is.
       const expected = optional && before?.models === undefined;
-      if (before?.failure === error.code || expected) return;
+      if (before?.failure?.code === error.code || expected) return;
       this.#logger.warn({ engine: pooled.name, error }, "An engine did not tell which models it has.");
     } finally {
       stop();

@@ -88,6 +88,13 @@ export class ModelIndex {
     return description === undefined ? undefined : { ...description, id, root };
   }
 
+  /** Why an engine that the ID names, and that would be there by itself, is not. */
+  absenceOf(id: string): string | undefined {
+    const engine = this.table.engines.get(id.split("/", 1)[0]!);
+    if (engine?.optional !== true || this.#discovery.modelsOf(engine.pooled) !== undefined) return undefined;
+    return this.#discovery.failureOf(engine.pooled)?.message;
+  }
+
   #allFound(): FoundModel[] {
     if (!this.table.config.discovery.enabled) return [];
     const engines = [...this.table.engines.values()].filter(({ twin }) => !twin);

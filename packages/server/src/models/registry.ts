@@ -52,6 +52,8 @@ export interface Registry {
    * @throws AppError when it cannot work; then the old one stays in force
    */
   reload(config: ModelsConfig): Promise<void>;
+  /** Asks all engines anew which models they have. */
+  lookAgain(): Promise<void>;
   /** Closes every engine; calls that still run fail. */
   close(): Promise<void>;
 }
@@ -146,6 +148,10 @@ class ModelRegistry implements Registry {
     return reloaded;
   }
 
+  lookAgain(): Promise<void> {
+    return this.#refresh();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#refreshing);
@@ -225,9 +231,9 @@ class ModelRegistry implements Registry {
   }
 
   #notFound(id: string, access: ModelAccess): AppError {
-    return new AppError("model_not_found", `There is no model ${JSON.stringify(id)}.${this.#suggestion(id, access)}`, {
-      param: "model",
-    });
+    const absence = this.#current.absenceOf(id);
+    const hint = absence === undefined ? this.#suggestion(id, access) : ` ${absence}`;
+    return new AppError("model_not_found", `There is no model ${JSON.stringify(id)}.${hint}`, { param: "model" });
   }
 
   #notAllowed(id: string, access: ModelAccess): AppError {

@@ -273,7 +273,7 @@ describe("discovery", () => {
     assert.deepEqual(await answers(routing, "ollama/tiny"), ["ollama", "tiny", "ollama/tiny"]);
     up = false;
     while (listedIds(routing).length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
-    assert.throws(() => routing.chat("ollama/tiny"), { code: "model_not_found" });
+    assert.throws(() => routing.chat("ollama/tiny"), { code: "model_not_found", message: /Nobody answers\.$/ });
     up = true;
     while (listedIds(routing).length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
   });

@@ -4,8 +4,11 @@ import { modelRate, type RecognisedWord } from "../protocol.ts";
 import { mostFrames, type Decoder } from "./decoder.ts";
 import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
 
-/** Sound that must be there before decoding starts, so that its mean means something. */
-const firstFrames = 50;
+/**
+ * Decoding of an unfinished utterance starts when no more of it came for so long: of an upload that is quick the whole
+ * is there then, and the mean is that of the whole.
+ */
+const stallMs = 100;
 /** Frames between two looks at what was understood so far. */
 const partialFrames = 20;
 
@@ -57,11 +60,13 @@ export function beginUtterance(decoder: Decoder, { partials }: { partials: boole
       running = false;
     }
   };
+  let stalled: NodeJS.Timeout | undefined;
   const take = (more: readonly Float32Array[]): void => {
     for (const frame of more) mean.add(frame);
     frames.push(...more);
-    const canStart = partials && (begun || frames.length >= firstFrames);
-    if (ended || canStart) void run();
+    clearTimeout(stalled);
+    if (ended || begun) void run();
+    else if (partials) stalled = setTimeout(() => void run(), stallMs);
   };
 
   return {
