@@ -10,6 +10,7 @@ import { resolveConfig } from "../packages/server/src/config/load-config.ts";
 import { formatProblem } from "../packages/server/src/config/problem.ts";
 import { parseYaml } from "../packages/server/src/config/yaml-file.ts";
 import { repository } from "./support/served-process.ts";
+import { hasPocketSphinx } from "./support/installed.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
 const run = promisify(execFile);
@@ -178,6 +179,22 @@ test("an example for the shell runs: README.md: speech", async () => {
     `${block!.code}\nhead -c 3 hello.mp3 | grep -q ID3 || [ "$(head -c 1 hello.mp3 | od -An -tx1)" = " ff" ]`,
     server,
   );
+});
+
+describe("an example of transcription runs", { skip: hasPocketSphinx() ? false : "needs PocketSphinx" }, () => {
+  const file = `curl --silent "$SOUNDING_BASE_URL/v1/audio/speech" -H "Authorization: Bearer $SOUNDING_API_KEY" -o hello.mp3 \\
+    -H "Content-Type: application/json" -d '{"model": "flite", "voice": "rms", "input": "Good morning.", "response_format": "mp3"}'
+cp hello.mp3 talk.wav
+`;
+  for (const example of examples.filter(
+    ({ language, code }) => language === "sh" && code.includes("/v1/audio/transcriptions"),
+  )) {
+    test(named(example), async () => {
+      await using server = await startServer();
+      const printed = await inShell(file + example.code.replace("curl ", "curl --silent "), server);
+      assert.match(printed, example.code.includes("stream=true") ? /morning.*data: \[DONE\]/s : /"word":"morning"/);
+    });
+  }
 });
 
 describe("an example in TypeScript runs", () => {

@@ -123,7 +123,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   );
   const guardrails = closeAtEnd(createGuardrails(config.guardrails, { logger, rootOf: (id) => registry.rootOf(id) }));
   let maxInputCharacters = config.speech.max_input_characters;
-  let maxAudioSeconds = config.transcription.max_audio_seconds;
+  let { transcription } = config;
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     guardFor: (scope, modelId) => guardrails.forCall(scope, modelId),
@@ -159,7 +159,8 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const transcribe = createTranscribe({
     resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
     limiter,
-    maxAudioSeconds: () => maxAudioSeconds,
+    maxAudioSeconds: () => transcription.max_audio_seconds,
+    makesSentences: () => transcription.sentences,
     observe: (call) => {
       metrics.observeTranscription(call);
       ownTelemetry.observeTranscription(call);
@@ -178,7 +179,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       routes: [
         ...chatRoutes(chat),
         ...speechRoutes(speak, listVoices),
-        ...transcriptionRoutes(transcribe, { maxFileBytes: config.transcription.max_upload_bytes, directory: uploads }),
+        ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
         ...queryRoutes({ store, tracePresets }),
         ...metricsRoutes({ store, presets: metricPresets, version }),
@@ -214,7 +215,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       limiter.setDefaults(next.limits);
       guardrails.reload(next.guardrails);
       maxInputCharacters = next.speech.max_input_characters;
-      maxAudioSeconds = next.transcription.max_audio_seconds;
+      ({ transcription } = next);
       logger.setLevel(next.server.log_level);
     },
     lookForModels: () => registry.lookAgain(),

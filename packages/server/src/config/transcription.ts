@@ -11,6 +11,11 @@ export const transcription = Type.Object(
       default: 14_400,
       description: "Longest recording, seconds; more is a 413. May change while the server runs.",
     }),
+    sentences: Type.Boolean({
+      default: false,
+      description:
+        "Begin each segment with a capital and end it with a full stop, where a model writes neither. May change while the server runs.",
+    }),
   },
   { default: {}, description: "Transcription." },
 );

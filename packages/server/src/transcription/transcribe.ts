@@ -13,6 +13,7 @@ import { CallRecord, type FinishedTranscription, type RefusedTranscription } fro
 import { toAnswer } from "./answer.ts";
 import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording } from "./recording.ts";
+import { inSentences } from "./sentences.ts";
 import { Transcript } from "./transcript.ts";
 
 export interface TranscriptionParts {
@@ -21,6 +22,8 @@ export interface TranscriptionParts {
   readonly limiter: Limiter;
   /** Longest recording. */
   maxAudioSeconds(): number;
+  /** Whether text of engines that write no sentences is made into some. */
+  makesSentences(): boolean;
   /** Told of every call that is over; must not throw. */
   observe(call: FinishedTranscription): void;
   /** Told of every call that no model was asked for; must not throw. */
@@ -55,7 +58,8 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
       const { prepared, file } = await call.prepare(input);
       const model = parts.resolveModel(input.scope, prepared.model);
       const recording = await call.listen(file, { maxSeconds: parts.maxAudioSeconds() });
-      const items = (await recording.hasSound()) ? call.ask(model, input.requestId) : nothing();
+      const plain = (await recording.hasSound()) ? call.ask(model, input.requestId) : nothing();
+      const items = parts.makesSentences() ? inSentences(plain) : plain;
       const headers = admission.headers();
       if (prepared.stream) return { kind: "stream", events: call.stream(items), headers };
       return { kind: "answer", answer: await call.collect(items), headers };

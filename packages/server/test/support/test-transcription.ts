@@ -25,6 +25,7 @@ interface TestTranscriptionOptions {
   readonly settings?: Partial<HttpSettings>;
   readonly maxFileBytes?: number;
   readonly maxAudioSeconds?: number;
+  readonly sentences?: boolean;
 }
 
 export async function startTestTranscription(options: TestTranscriptionOptions) {
@@ -56,6 +57,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     resolveModel: (scope, id) => registry.transcription(id, scope.key),
     limiter,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
+    makesSentences: () => options.sentences ?? false,
     observe: (call) => finished.push(call),
     observeRefusal: (call) => refused.push(call),
   });

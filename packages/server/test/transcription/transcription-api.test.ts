@@ -14,9 +14,9 @@ import {
 import { readFrames } from "../support/test-chat.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";
 
-async function serverWith(script: TranscriptionScript = {}) {
+async function serverWith(script: TranscriptionScript = {}, options: { sentences?: boolean } = {}) {
   const model = scriptedTranscription(script);
-  const server = await startTestTranscription({ engines: [transcriptionEngine("scripted", model)] });
+  const server = await startTestTranscription({ engines: [transcriptionEngine("scripted", model)], ...options });
   return Object.assign(server, { calls: model.calls });
 }
 
@@ -234,6 +234,14 @@ describe("what a model gets", () => {
     await server.post(formOf(request));
     assert.deepEqual(heard, [16_000, 32_000, 16_000, 32_000]);
   });
+});
+
+test("sentences are made of segments where the settings say so, the same in a stream", async () => {
+  await using server = await serverWith({ transcribe: dialogue }, { sentences: true });
+  const text = "Good morning. And to you.";
+  assert.deepEqual(await (await server.post(formOf(request))).json(), { text });
+  const frames = (await readFrames(await server.post(formOf({ ...request, stream: "true" })))) as { delta?: string }[];
+  assert.equal(frames.map(({ delta: part = "" }) => part).join(""), text);
 });
 
 test("models that transcribe are listed, and their aliases answer", async () => {

@@ -1,0 +1,11 @@
+/** Which programs of others this machine has, for tests that need them. */
+import { findInstallation } from "../../packages/server/src/models/pocketsphinx/installation.ts";
+
+export function hasPocketSphinx(): boolean {
+  try {
+    findInstallation({ library: undefined, modelDirectory: undefined });
+    return true;
+  } catch {
+    return false;
+  }
+}
