@@ -12,7 +12,7 @@ const unknownSize = 0xffff_ffff;
  * The 44 bytes before the samples. `dataBytes` is null for a stream whose length is not known yet; its sizes are then
  * 0xFFFFFFFF, which players read as "until the end". So are sizes that 32 bits cannot hold.
  */
-function wavHeader(sampleRate: number, dataBytes: number | null): Uint8Array<ArrayBuffer> {
+export function wavHeader(sampleRate: number, dataBytes: number | null): Uint8Array<ArrayBuffer> {
   const known = dataBytes !== null && dataBytes + headerBytes - 8 < unknownSize;
   const header = Buffer.from(new ArrayBuffer(headerBytes));
   header.write("RIFF", 0, "latin1");

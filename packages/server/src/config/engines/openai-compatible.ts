@@ -13,6 +13,9 @@ const httpUrl = (description: string, example: string) =>
 
 const headerValue = (description: string) => Type.String({ minLength: 1, pattern: "^[\\x20-\\x7e]*$", description });
 
+export const transcriptionForms = ["verbose_json", "json", "diarized_json"] as const;
+export type TranscriptionForm = (typeof transcriptionForms)[number];
+
 const atAnyEngine = {
   headers,
   models: Type.Optional(
@@ -28,6 +31,15 @@ const atAnyEngine = {
       default: [],
       description:
         "Parameters that the engine would drop silently; a request that sets one is refused with `unsupported_parameter`.",
+    },
+  ),
+  transcription_forms: Type.Record(
+    Type.String({ minLength: 1 }),
+    Type.Enum([...transcriptionForms], { description: "What the model is asked for." }),
+    {
+      default: {},
+      description:
+        "Response formats by the names of models that transcribe: `verbose_json` has times, `json` only text but streams, `diarized_json` has speakers. Without an entry the name decides: `…-transcribe-diarize` has speakers, `…-transcribe` and Voxtral only text, others times.",
     },
   ),
   stream_usage: Type.Boolean({

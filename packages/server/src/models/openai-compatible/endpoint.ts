@@ -10,6 +10,8 @@ export interface Endpoint {
   chatPath(model: string): string;
   /** The same of speech. */
   speechPath(model: string): string;
+  /** The same of transcriptions. */
+  transcriptionPath(model: string): string;
   /** What the request's `model` must be. */
   wireModel(model: string): string;
   /** Path and query of the list of models; undefined when the engine has none that is of use. */
@@ -29,6 +31,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
     headers: withOwnHeaders(headers, settings.headers),
     chatPath: () => `${path}/chat/completions`,
     speechPath: () => `${path}/audio/speech`,
+    transcriptionPath: () => `${path}/audio/transcriptions`,
     wireModel: (model) => model,
     modelsPath: `${path}/models`,
   };
@@ -53,6 +56,7 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     headers: withOwnHeaders(["api-key", settings.api_key], settings.headers),
     chatPath: (model) => pathOf("chat/completions", model),
     speechPath: (model) => pathOf("audio/speech", model),
+    transcriptionPath: (model) => pathOf("audio/transcriptions", model),
     wireModel: deployment,
     // Azure lists what could be deployed, not what is.
     modelsPath: undefined,

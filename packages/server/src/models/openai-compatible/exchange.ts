@@ -18,13 +18,20 @@ export interface AnswerReader {
 /** What a reader may ask of the exchange that it reads. */
 export type ExchangeControl = Pick<Exchange, "pause" | "resume" | "begun" | "limitRest" | "finish" | "leave">;
 
+/** A body that is made while it is sent, at the engine's pace. */
+export interface StreamedBody {
+  readonly open: () => AsyncIterable<Uint8Array>;
+  /** Exactly as many as `open` gives. */
+  readonly byteLength: number;
+}
+
 export interface OutgoingRequest {
   readonly method: "GET" | "POST";
   /** Path and query. */
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  readonly body?: JsonPieces;
+  readonly body?: JsonPieces | StreamedBody;
   readonly signal: AbortSignal;
   readonly limits: TimeLimits;
   /** Whether the limits between frames hold; a batch answer has none until it is made. */
@@ -96,6 +103,12 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
   get dispatchOptions(): Dispatcher.DispatchOptions {
     const { method, path, headers, body } = this.request;
     if (body === undefined) return { method, path, headers: headers as string[] };
+    const sized = (): string[] => [...headers, "content-length", String(body.byteLength)];
+    if ("open" in body) {
+      // Undici's types know streams of Node's alone; its documentation and its code know every asynchronous iterable.
+      const stream = body.open() as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>;
+      return { method, path, headers: sized(), body: stream };
+    }
     if (body.byteLength <= joinedBodyBytes) {
       const [first, ...rest] = body.pieces;
       const joined = rest.length === 0 && first !== undefined ? first : Buffer.concat(body.pieces, body.byteLength);
@@ -103,7 +116,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Timed {
     }
     // Undici's types know no synchronous iterables; its documentation and its code do.
     const pieces = body.pieces as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>;
-    return { method, path, headers: [...headers, "content-length", String(body.byteLength)], body: pieces };
+    return { method, path, headers: sized(), body: pieces };
   }
 
   /** Stops reading; the engine is held up as soon as the network's buffers are full. */

@@ -10,6 +10,7 @@ import { azureEndpoint, openAiEndpoint, type Endpoint } from "./endpoint.ts";
 import { listModels } from "./list-models.ts";
 import { createOpenAiChatModel } from "./openai-chat-model.ts";
 import { createOpenAiSpeechModel } from "./openai-speech-model.ts";
+import { createOpenAiTranscriptionModel } from "./openai-transcription-model.ts";
 import { timeLimits } from "./time-limits.ts";
 
 /** What an engine needs of the server. */
@@ -72,6 +73,20 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
       pool.allowConnectTimeout(own.connectTimeoutMs);
       const unsupportedParameters = settings.unsupported_parameters;
       return createOpenAiSpeechModel({ model, endpoint, pool, limits: own, unsupportedParameters });
+    },
+    transcription(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.allowConnectTimeout(own.connectTimeoutMs);
+      return createOpenAiTranscriptionModel({
+        model,
+        form: settings.transcription_forms[model],
+        endpoint,
+        pool,
+        limits: own,
+        unsupportedParameters: settings.unsupported_parameters,
+        maxAnswerBytes: settings.max_answer_bytes,
+        maxEventBytes: settings.max_event_bytes,
+      });
     },
     async listModels(signal) {
       const { modelsPath, headers } = endpoint;
