@@ -27,6 +27,10 @@ export interface AudioLimits {
 /** Four hours. */
 export const defaultAudioLimits: AudioLimits = { maxSeconds: 4 * 60 * 60 };
 
+/** For the messages of refusals. */
+export const readableFiles =
+  "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
+
 const lowestRate = 1000;
 const highestRate = 768_000;
 const mostChannels = 64;

@@ -4,7 +4,7 @@
  */
 import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";
-import type { AudioInput, AudioLimits } from "./audio-input.ts";
+import { readableFiles, type AudioInput, type AudioLimits } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { damaged, free, toAudioInput, type DecodedSound } from "./decoded-sound.ts";
 
@@ -81,7 +81,7 @@ async function opusOptions(track: InputAudioTrack, container: string) {
   const codec = await track.getCodec();
   if (codec !== "opus") {
     const name = codec === null ? "sound of a kind that is not known" : codec.toUpperCase();
-    const message = `The file is ${container} that holds ${name}. ${container} is read where it holds Opus.`;
+    const message = `The file is ${container} that holds ${name}. Send ${readableFiles}.`;
     throw new AppError("unsupported_media_type", message, { param: "file" });
   }
   const { description } = (await track.getDecoderConfig()) ?? {};

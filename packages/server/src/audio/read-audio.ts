@@ -2,7 +2,14 @@
  * Finding out what an uploaded recording is, and reading it.
  */
 import { AppError } from "../errors.ts";
-import { type AudioInput, type AudioLimits, checkLayout, decodeSamples, defaultAudioLimits } from "./audio-input.ts";
+import {
+  type AudioInput,
+  type AudioLimits,
+  checkLayout,
+  decodeSamples,
+  defaultAudioLimits,
+  readableFiles,
+} from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { readFlac, readOggVorbis } from "./flac-and-vorbis-reader.ts";
 import { looksLikeMp3, readMp3 } from "./mp3-reader.ts";
@@ -118,18 +125,15 @@ const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] =
   { name: "big-endian WAV (RIFX)", start: /^RIFX/ },
 ];
 
-const readable =
-  "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
-
 /** @param text the file's first bytes */
 function notReadable(text: string): AppError {
   const other = otherFiles.find((file) => file.start.test(text));
   if (other === undefined) {
     return new AppError(
       "invalid_request",
-      `The file is no audio that can be read: it does not begin like any of the files that are, and neither its media type nor its name says that it is raw samples. Send ${readable}.`,
+      `The file is no audio that can be read: it does not begin like any of the files that are, and neither its media type nor its name says that it is raw samples. Send ${readableFiles}.`,
       { param: "file" },
     );
   }
-  return new AppError("unsupported_media_type", `The file is ${other.name}. Send ${readable}.`, { param: "file" });
+  return new AppError("unsupported_media_type", `The file is ${other.name}. Send ${readableFiles}.`, { param: "file" });
 }
