@@ -4,7 +4,14 @@
  */
 import type { Connection } from "./connection.ts";
 import { tables } from "./schema.ts";
-import { columnDeclaration, createTables, type Layout, onCluster, storedName } from "./table-statements.ts";
+import {
+  addRangeIndexes,
+  columnDeclaration,
+  createTables,
+  type Layout,
+  onCluster,
+  storedName,
+} from "./table-statements.ts";
 
 interface Migration {
   readonly version: number;
@@ -12,7 +19,10 @@ interface Migration {
   readonly statements: (layout: Layout) => readonly string[];
 }
 
-const migrations: readonly Migration[] = [{ version: 1, name: "create the tables", statements: createTables }];
+const migrations: readonly Migration[] = [
+  { version: 1, name: "create the tables", statements: createTables },
+  { version: 2, name: "index the ends of spans", statements: addRangeIndexes },
+];
 
 export const schemaVersion = Math.max(...migrations.map(({ version }) => version));
 

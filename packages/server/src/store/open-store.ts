@@ -89,7 +89,11 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       maximumConnections,
     }),
     layout: { cluster: undefined },
-    readSettings: { max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2) },
+    readSettings: {
+      max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2),
+      // Indexes of ranges leave out rows before doubles are removed: docs/adr/0173-spans-by-their-end.md. Older servers lack it.
+      use_skip_indexes_if_final_exact_mode: 0,
+    },
     engine,
   };
 }

@@ -91,6 +91,8 @@ export const spans = defineTable({
   },
   sortKey: ["organization", "project", "start_time", "trace_id", "span_id"],
   indexedColumns: 3,
+  // Metrics count spans by their end, and how long a span may have taken says little about where to look.
+  rangedColumns: ["end_time"],
   timeColumn: "start_time",
   partitioned: true,
   shardColumns: ["organization", "trace_id"],

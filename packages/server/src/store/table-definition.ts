@@ -24,6 +24,8 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   readonly sortKey: readonly string[];
   /** As many of the sort key's first columns as the index in memory holds; all when absent. */
   readonly indexedColumns?: number;
+  /** Columns of which the store keeps the least and greatest value of each 8192 rows, to skip those that cannot match. */
+  readonly rangedColumns?: readonly string[];
   /** The time that decides about the day's partition and, with `days`, about the end. Absent: no partitions. */
   readonly timeColumn: string;
   readonly partitioned: boolean;

@@ -52,18 +52,37 @@ export function columnDeclaration(name: string, { type, codec }: TableDefinition
   return `${name} ${type.sql}${codec === undefined ? "" : ` CODEC(${codec})`}`;
 }
 
+/** The declaration of the index of a column's ranges. */
+function rangeIndex(column: string): string {
+  return `${column}_range ${column} TYPE minmax GRANULARITY 1`;
+}
+
+/** The indexes of ranges for tables that were made without; files that are there get theirs in the background. */
+export function addRangeIndexes(layout: Layout): string[] {
+  return Object.values(tables).flatMap(({ name, rangedColumns = [] }: TableDefinition) =>
+    rangedColumns.flatMap((column) => {
+      const alter = `ALTER TABLE ${storedName(name, layout)}${onCluster(layout)}`;
+      return [
+        `${alter} ADD INDEX IF NOT EXISTS ${rangeIndex(column)}`,
+        `${alter} MATERIALIZE INDEX IF EXISTS ${column}_range`,
+      ];
+    }),
+  );
+}
+
 /**
  * Rows of one key become one when parts merge, and `final` at reading hides what is not merged yet. Rows that describe
  * others (resources, scopes, series) are kept until the last day's data that may name them are gone.
  */
 export function createTable(table: TableDefinition, layout: Layout): string[] {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDeclaration(name, column));
+  const ranges = (table.rangedColumns ?? []).map((name) => `INDEX ${rangeIndex(name)}`);
   const version = table.identity === undefined ? undefined : table.timeColumn;
   const days = table.identity === undefined ? "days" : "days + 2";
   const index = table.sortKey.slice(0, table.indexedColumns ?? table.sortKey.length);
   return [
     `CREATE TABLE IF NOT EXISTS ${storedName(table.name, layout)}${onCluster(layout)} (
-  ${columns.join(",\n  ")}
+  ${[...columns, ...ranges].join(",\n  ")}
 ) ENGINE = ${engine("ReplacingMergeTree", layout, version)}
 ${table.partitioned ? `PARTITION BY toDate(${table.timeColumn})\n` : ""}PRIMARY KEY (${index.join(", ")})
 ORDER BY (${table.sortKey.join(", ")})

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
 import { namedLabels } from "../../src/query/metrics/named-labels.ts";
-import { queryRange, type MatrixSeries } from "../../src/query/promql/engine.ts";
+import { queryInstant, queryRange, type MatrixSeries } from "../../src/query/promql/engine.ts";
 import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
@@ -90,5 +90,34 @@ describe("what the store sums is what the engine makes of the samples", () => {
         }
       });
     }
+  }
+});
+
+describe("of spans over most of a day, each sent twice,", () => {
+  const dayMs = 72_000_000;
+  const rows = Array.from({ length: 30_000 }, (_, index): SpanRow => ({
+    endMs: endMs - dayMs + ((index + 1) * dayMs) / 30_000,
+    durationMs: 1 + (index % 5000),
+    project: `project-${index % 3}`,
+  }));
+  const longMs = 68_400_000;
+  before(() => appendSpans(opened.store, "org_day", [...rows, { endMs: endMs - 60_000, durationMs: longMs }], 2));
+
+  for (const hours of [1, 3, 24]) {
+    test(`those that ended in the last ${hours} h count once each, the one that took 19 h too`, async () => {
+      const query = `sum(increase(inference_requests_total[${hours}h]))`;
+      const storage = createTenantMetrics({
+        reader: opened.store.open(scopeOf("org_day")),
+        project: undefined,
+        namedLabels: namedLabels(parseExpression(query)),
+      });
+      const { value } = await queryInstant(storage, { query, timeMs: endMs });
+      const expected = rows.filter((row) => row.endMs > endMs - hours * 3_600_000).length + 1;
+      assert.ok(value.type === "vector");
+      assert.deepEqual(
+        value.samples.map((sample) => Math.round(sample.value)),
+        [expected],
+      );
+    });
   }
 });

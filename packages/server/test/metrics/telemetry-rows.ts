@@ -33,7 +33,13 @@ function nanos(ms: number): bigint {
   return BigInt(Math.round(ms * 1000)) * 1000n;
 }
 
-export async function appendSpans(store: Store, organizationId: string, rows: readonly SpanRow[]): Promise<void> {
+/** @param sentTimes how often the same rows are sent, as by a sender that got no answer */
+export async function appendSpans(
+  store: Store,
+  organizationId: string,
+  rows: readonly SpanRow[],
+  sentTimes = 1,
+): Promise<void> {
   const writer = new BlockWriter(spans);
   const { columns } = writer;
   for (const row of rows) {
@@ -58,7 +64,8 @@ export async function appendSpans(store: Store, organizationId: string, rows: re
     columns.days.unsigned(30);
     writer.endRow();
   }
-  await store.append(batchOf(organizationId, "spans", writer));
+  const batch = batchOf(organizationId, "spans", writer);
+  for (let sent = 0; sent < sentTimes; sent += 1) await store.append(batch);
 }
 
 function writeMap(

@@ -76,6 +76,22 @@ describe("the schema", () => {
     await connection.close();
   });
 
+  test("of the first version gets the index of spans' ends", async () => {
+    const connection = connect();
+    await migrate(connection, { cluster: undefined }, signal);
+    await connection.command("ALTER TABLE spans DROP INDEX end_time_range", signal);
+    await connection.command("DELETE FROM schema_migrations WHERE version > 1", signal);
+    await migrate(connection, { cluster: undefined }, signal);
+    assert.equal(
+      await connection.command(
+        "SELECT expr, type FROM system.data_skipping_indices WHERE table = 'spans' FORMAT TSV",
+        signal,
+      ),
+      "end_time\tminmax\n",
+    );
+    await connection.close();
+  });
+
   test("of a newer version is left alone", async () => {
     const connection = connect();
     await connection.command(
