@@ -1,70 +1,29 @@
-/**
- * Tiny recognisers of the tones in spoken-tones.ts: the real library computes their features and decodes them. The
- * networks look at one band of the features for each token, and for nothing at a level between silence and a tone.
- */
+/** Tiny recognisers of the tones in spoken-tones.ts: the real library computes their features and decodes them. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SherpaOnnxKind } from "../../src/config/engines/sherpa-onnx.ts";
 import { encodeOnnx, floats, integers, node, type OnnxModel, type OnnxNode, type TensorSpec } from "./onnx-file.ts";
-import { tokens, toneOf } from "./spoken-tones.ts";
+import { tokens } from "./spoken-tones.ts";
+import {
+  moonshineCachedDecoder,
+  moonshineEncoder,
+  moonshinePreprocessor,
+  moonshineTokens,
+  moonshineUncachedDecoder,
+} from "./tiny-moonshine.ts";
+import { nemoCtc, nemoDecoder, nemoEncoder, nemoJoiner, nemoTokens } from "./tiny-nemo.ts";
+import { bands, detect, kaldiBand, penalties, shortened, vocabulary } from "./tiny-networks.ts";
+import { senseVoice, senseVoiceTokens } from "./tiny-sense-voice.ts";
+import { whisperDecoder, whisperEncoder, whisperTokens } from "./tiny-whisper.ts";
 
-const bands = 80;
-const vocabulary = tokens.length;
-
-/** Kaldi's mel scale from 20 to 7 600 Hz, as the library sets it. */
-function bandOf(frequency: number): number {
-  const mel = (hertz: number): number => 1127 * Math.log(1 + hertz / 700);
-  const step = (mel(7_600) - mel(20)) / (bands + 1);
-  return Math.round((mel(frequency) - mel(20)) / step) - 1;
-}
-
-/** From features to logits: one column for each token. */
-function detectorWeights(inputs = bands, offset = 0): number[] {
-  const weights = Array.from({ length: inputs * vocabulary }, () => 0);
-  for (const [index, token] of tokens.entries()) {
-    if (token !== "<blk>") weights[(offset + bandOf(toneOf[token])) * vocabulary + index] = 1;
-  }
-  return weights;
-}
-
-/** Of a tone's band in dB-like units of the natural logarithm: silence has −16, the voice 0, a tone 6. */
-const threshold = 3;
-
-const detector = {
-  weights: floats([bands, vocabulary], detectorWeights()),
-  bias: floats([vocabulary], [threshold, ...Array.from({ length: vocabulary - 1 }, () => 0)]),
-};
-
-/** Every fourth frame of `x`, as far as `length` goes, to logits. */
-function detect(length: number): { nodes: OnnxNode[]; weights: NonNullable<OnnxModel["weights"]> } {
-  return {
-    nodes: [
-      node("Slice", ["x", "from", "to", "time_axis", "step"], "frames"),
-      node("MatMul", ["frames", "detector"], "levels"),
-      node("Add", ["levels", "bias"], "logits"),
-    ],
-    weights: {
-      from: integers([1], [0]),
-      to: integers([1], [length]),
-      time_axis: integers([1], [1]),
-      step: integers([1], [4]),
-      detector: detector.weights,
-      bias: detector.bias,
-    },
-  };
-}
-
-/** Frames of the encoder for so many of the features. */
-const shortened = {
-  nodes: [node("Add", ["x_lens", "three"], "padded_lens"), node("Div", ["padded_lens", "four"], "lens")],
-  weights: { three: integers([], [3]), four: integers([], [4]) },
-};
+const hearing = { scale: kaldiBand, threshold: 3 };
+const lengths = shortened("x_lens");
 
 const features: TensorSpec = ["x", "float", ["N", "T", bands]];
 const featureLengths: TensorSpec = ["x_lens", "int64", ["N"]];
 
 function encoder(): OnnxModel {
-  const { nodes, weights } = detect(1_000_000);
+  const { nodes, weights } = detect("x", hearing);
   return {
     inputs: [features, featureLengths],
     outputs: [
@@ -74,23 +33,20 @@ function encoder(): OnnxModel {
     nodes: [
       ...nodes,
       node("Identity", ["logits"], "encoder_out"),
-      ...shortened.nodes,
+      ...lengths.nodes,
       node("Identity", ["lens"], "encoder_out_lens"),
     ],
-    weights: { ...weights, ...shortened.weights },
+    weights: { ...weights, ...lengths.weights },
   };
 }
 
 /** Takes from the token that was last what would say it again. */
 function decoder(): OnnxModel {
-  const penalties = Array.from({ length: vocabulary ** 2 }, (_, index) =>
-    index > 0 && index % (vocabulary + 1) === 0 ? -50 : 0,
-  );
   return {
     inputs: [["y", "int64", ["N", 1]]],
     outputs: [["decoder_out", "float", ["N", vocabulary]]],
     nodes: [node("Squeeze", ["y", "last_axis"], "token"), node("Gather", ["penalties", "token"], "decoder_out")],
-    weights: { last_axis: integers([1], [1]), penalties: floats([vocabulary, vocabulary], penalties) },
+    weights: { last_axis: integers([1], [1]), penalties: floats([vocabulary, vocabulary], penalties()) },
     metadata: { vocab_size: vocabulary, context_size: 1 },
   };
 }
@@ -134,7 +90,7 @@ const streamingMetadata = {
 };
 
 function streaming(output: string, made: OnnxNode): OnnxModel {
-  const { nodes, weights } = detect(chunk);
+  const { nodes, weights } = detect("x", { ...hearing, length: chunk });
   return {
     inputs: [["x", "float", ["N", chunk, bands]], ...states],
     outputs: [
@@ -148,7 +104,7 @@ function streaming(output: string, made: OnnxNode): OnnxModel {
 }
 
 function zipformerCtc(): OnnxModel {
-  const { nodes, weights } = detect(1_000_000);
+  const { nodes, weights } = detect("x", hearing);
   return {
     inputs: [features, featureLengths],
     outputs: [
@@ -158,32 +114,87 @@ function zipformerCtc(): OnnxModel {
     nodes: [
       ...nodes,
       node("LogSoftmax", ["logits"], "log_probs", { axis: 2 }),
-      ...shortened.nodes,
+      ...lengths.nodes,
       node("Identity", ["lens"], "log_probs_len"),
     ],
-    weights: { ...weights, ...shortened.weights },
+    weights: { ...weights, ...lengths.weights },
     metadata: { model_type: "zipformer2_ctc" },
   };
 }
 
-const transducer = { "decoder.onnx": decoder, "joiner.onnx": joiner };
-
 /** Files by the names that released models have. */
-const files: Partial<Record<SherpaOnnxKind, Readonly<Record<string, () => OnnxModel>>>> = {
-  zipformer_ctc: { "model.onnx": zipformerCtc },
-  transducer: { "encoder.onnx": encoder, ...transducer },
+interface Release {
+  readonly networks: Readonly<Record<string, () => OnnxModel>>;
+  /** Lines of tokens.txt. */
+  readonly tokens: readonly string[];
+  readonly tokensFile?: string;
+}
+
+function numbered(names: readonly string[]): string[] {
+  return names.map((name, index) => `${name} ${index}\n`);
+}
+
+const transducer = { "decoder.onnx": decoder, "joiner.onnx": joiner };
+const usual = { tokens: numbered(tokens) };
+
+function whisper(words: boolean): Release {
+  return {
+    networks: {
+      "tiny-encoder.int8.onnx": () => whisperEncoder(words),
+      "tiny-decoder.int8.onnx": () => whisperDecoder(words),
+    },
+    tokens: whisperTokens,
+    tokensFile: "tiny-tokens.txt",
+  };
+}
+
+const releases = {
+  zipformer_ctc: { ...usual, networks: { "model.onnx": zipformerCtc } },
+  transducer: { ...usual, networks: { "encoder.onnx": encoder, ...transducer } },
   streaming_transducer: {
-    "encoder.onnx": () => streaming("encoder_out", node("Identity", ["logits"], "encoder_out")),
-    ...transducer,
+    ...usual,
+    networks: {
+      "encoder.onnx": () => streaming("encoder_out", node("Identity", ["logits"], "encoder_out")),
+      ...transducer,
+    },
   },
   streaming_zipformer_ctc: {
-    "model.onnx": () => streaming("log_probs", node("LogSoftmax", ["logits"], "log_probs", { axis: 2 })),
+    ...usual,
+    networks: {
+      "model.onnx": () => streaming("log_probs", node("LogSoftmax", ["logits"], "log_probs", { axis: 2 })),
+    },
   },
-};
+  nemo_ctc: { networks: { "model.int8.onnx": nemoCtc }, tokens: numbered(nemoTokens) },
+  nemo_transducer: {
+    networks: {
+      "encoder.int8.onnx": nemoEncoder,
+      "decoder.int8.onnx": nemoDecoder,
+      "joiner.int8.onnx": nemoJoiner,
+    },
+    tokens: numbered(nemoTokens),
+  },
+  sense_voice: { networks: { "model.int8.onnx": senseVoice }, tokens: numbered(senseVoiceTokens) },
+  whisper: whisper(false),
+  whisper_with_words: whisper(true),
+  moonshine: {
+    networks: {
+      "preprocess.onnx": moonshinePreprocessor,
+      "encode.int8.onnx": moonshineEncoder,
+      "uncached_decode.int8.onnx": moonshineUncachedDecoder,
+      "cached_decode.int8.onnx": moonshineCachedDecoder,
+    },
+    tokens: numbered(moonshineTokens),
+  },
+} satisfies Partial<Record<SherpaOnnxKind | "whisper_with_words", Release>>;
+
+export type TinyRecognizer = keyof typeof releases;
 
 /** Writes a recogniser into a folder. */
-export async function writeTinyRecognizer(folder: string, kind: SherpaOnnxKind): Promise<void> {
+export async function writeTinyRecognizer(folder: string, name: TinyRecognizer): Promise<void> {
   await mkdir(folder, { recursive: true });
-  for (const [name, model] of Object.entries(files[kind]!)) await writeFile(join(folder, name), encodeOnnx(model()));
-  await writeFile(join(folder, "tokens.txt"), tokens.map((token, index) => `${token} ${index}\n`).join(""));
+  const release: Release = releases[name];
+  for (const [file, model] of Object.entries(release.networks)) {
+    await writeFile(join(folder, file), encodeOnnx(model()));
+  }
+  await writeFile(join(folder, release.tokensFile ?? "tokens.txt"), release.tokens.join(""));
 }

@@ -1,7 +1,6 @@
 /** Transcription by sherpa-onnx, with the real library and tiny recognisers of every kind. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { SherpaOnnxKind } from "../../src/config/engines/sherpa-onnx.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
 import { noise } from "../audio/signals.ts";
 import { recording, recordingRate, sentence, silence, speech } from "./spoken-tones.ts";
@@ -13,10 +12,11 @@ import {
   until,
   type TestEngine,
 } from "./test-engine.ts";
-import { writeTinyRecognizer } from "./tiny-recognizer.ts";
+import { writeTinyRecognizer, type TinyRecognizer } from "./tiny-recognizer.ts";
 
-function startRecognizer(kind: SherpaOnnxKind, settings: object = {}): Promise<TestEngine> {
-  return startTestEngine({ kind, ...settings }, (folder) => writeTinyRecognizer(folder, kind));
+function startRecognizer(name: TinyRecognizer, settings: object = {}): Promise<TestEngine> {
+  const kind = name === "whisper_with_words" ? "whisper" : name;
+  return startTestEngine({ kind, ...settings }, (folder) => writeTinyRecognizer(folder, name));
 }
 
 type Transcribed = TranscribedDelta | TranscribedSegment;
@@ -57,7 +57,7 @@ function checkWords(segments: readonly TranscribedSegment[], expected: readonly 
   }
 }
 
-for (const kind of ["zipformer_ctc", "transducer"] as const) {
+for (const kind of ["zipformer_ctc", "transducer", "nemo_ctc", "nemo_transducer", "sense_voice"] as const) {
   test(`a ${kind} model writes down each stretch of speech, with the times of its words`, async () => {
     await using recognizer = await startRecognizer(kind);
     const segments = segmentsOf(await transcribe(recognizer, twoSentences.samples));
@@ -100,7 +100,65 @@ for (const kind of ["streaming_transducer", "streaming_zipformer_ctc"] as const)
   });
 }
 
+for (const kind of ["whisper", "moonshine"] as const) {
+  test(`a ${kind} model writes down each stretch of speech, without its words`, async () => {
+    await using recognizer = await startRecognizer(kind);
+    assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, false);
+    const samples = recording(silence(1), sentence("▁one", "▁two", "s"), silence(2), sentence("▁three"), silence(1.5));
+    const segments = segmentsOf(await transcribe(recognizer, samples, { words: false }));
+    assert.deepEqual(
+      segments.map(({ text, words }) => [text, words]),
+      [
+        ["one twos", undefined],
+        ["three", undefined],
+      ],
+    );
+    const [first, second] = segments;
+    assert.ok(first!.startMs <= 1_400 && first!.endMs >= 2_500 && first!.endMs < second!.startMs);
+    assert.ok(second!.startMs <= 5_500 && second!.endMs >= 5_700);
+  });
+}
+
 describe("transcription by sherpa-onnx", () => {
+  test("a Whisper that was exported with its alignment heads tells when words are spoken", async () => {
+    await using recognizer = await startRecognizer("whisper_with_words");
+    assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, true);
+    const samples = recording(silence(1), sentence("▁one", "▁two", "▁three", "s"), silence(1));
+    const [segment] = segmentsOf(await transcribe(recognizer, samples));
+    const words = segment!.words!;
+    assert.deepEqual(
+      words.map(({ text }) => text),
+      ["one", "two", "threes"],
+    );
+    // The first word begins where the stretch does.
+    for (const [index, startMs] of [
+      [1, 1_900],
+      [2, 2_400],
+    ] as const) {
+      assert.ok(Math.abs(words[index]!.startMs - startMs) < 150, `${words[index]!.text} at ${words[index]!.startMs}`);
+    }
+    assert.ok(words[0]!.startMs >= 500 && words[0]!.endMs <= words[1]!.startMs);
+  });
+
+  test("Whisper is told the language, call by call, and refuses those that it does not know", async () => {
+    await using recognizer = await startRecognizer("whisper");
+    const samples = recording(silence(0.5), sentence("▁one", "▁two"), silence(1));
+    const heard = async (language: string) =>
+      segmentsOf(await transcribe(recognizer, samples, { language, words: false })).map((each) => [
+        each.text,
+        each.language,
+      ]);
+    assert.deepEqual(await heard("en-US"), [["one two", "en"]]);
+    assert.deepEqual(await heard("de-DE"), [["two", "de"]]);
+    assert.deepEqual(await heard("en-GB"), [["one two", "en"]]);
+    await assert.rejects(heard("fr-FR"), {
+      code: "invalid_request",
+      message: 'language is "fr-FR", but the model understands en, de.',
+    });
+    await using any = await startRecognizer("whisper", { languages: ["en", "fr"] });
+    assert.deepEqual((await transcribe(any, samples, { language: "fr-FR", words: false })).length, 1);
+  });
+
   test("a transducer is sure of its words, a CTC model does not say", async () => {
     for (const kind of ["transducer", "streaming_transducer", "zipformer_ctc"] as const) {
       await using recognizer = await startRecognizer(kind);

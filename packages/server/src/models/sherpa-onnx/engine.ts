@@ -5,7 +5,7 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, SpeechModel, TranscriptionModel } from "../model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
-import { languagesOf } from "./languages.ts";
+import { languagesOf, whisperLanguage } from "./languages.ts";
 import { givesWordTimes, loadSettings } from "./library-settings.ts";
 import { modelKinds } from "./model-kinds.ts";
 import { ProcessPool } from "./process-pool.ts";
@@ -106,5 +106,6 @@ async function makeRunnable(
   const languages = languagesOf(settings, metadata);
   if (task === "streams") return { ...model, transcription: createStreamModel({ pool, slots, languages }) };
   const givesWords = givesWordTimes(kind, metadata);
-  return { ...model, transcription: createStretchModel({ pool, slots, processes, languages, givesWords }) };
+  const nameOf = (primary: string) => (kind === "whisper" ? whisperLanguage(primary, metadata) : primary);
+  return { ...model, transcription: createStretchModel({ pool, slots, processes, languages, givesWords, nameOf }) };
 }

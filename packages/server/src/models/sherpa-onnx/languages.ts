@@ -14,7 +14,18 @@ export function languagesOf(
   if (languages !== undefined) return languages;
   if (kind === "sense_voice") return senseVoiceLanguages;
   if (kind !== "whisper") return undefined;
-  return metadata.get("is_multilingual") === "1" ? metadata.get("all_language_codes")?.split(",") : ["en"];
+  if (metadata.get("is_multilingual") !== "1") return ["en"];
+  const known = metadata.get("all_language_codes")?.split(",") ?? [];
+  return [...known, ...Object.keys(whisperNames).filter((name) => known.includes(whisperNames[name]!))];
+}
+
+/** Whisper's names for languages that have another in BCP 47. */
+const whisperNames: Readonly<Record<string, string>> = { nb: "no", nn: "no", jv: "jw", fil: "tl" };
+
+/** As Whisper calls a language; undefined, which lets it listen for one, where the file does not have it: the library would end. */
+export function whisperLanguage(primary: string, metadata: OnnxMetadata): string | undefined {
+  const name = whisperNames[primary] ?? primary;
+  return metadata.get("all_language_codes")?.split(",").includes(name) === true ? name : undefined;
 }
 
 /**

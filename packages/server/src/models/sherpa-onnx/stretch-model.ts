@@ -18,6 +18,8 @@ export interface StretchModelParts {
   /** Undefined: any. */
   readonly languages: readonly string[] | undefined;
   readonly givesWords: boolean;
+  /** What the model calls a language; undefined for its own choice. */
+  readonly nameOf: (primary: string) => string | undefined;
 }
 
 /** Whisper hears 30 s at a time, with some silence at their end. */
@@ -29,7 +31,7 @@ export function createStretchModel(parts: StretchModelParts): TranscriptionModel
   return {
     givesWords: parts.givesWords,
     async *transcribe(call) {
-      const language = languageFor(call.language, parts.languages);
+      const language = parts.nameOf(languageFor(call.language, parts.languages));
       using _slot = parts.slots.take();
       const left = new AbortController();
       const signal = AbortSignal.any([call.signal, left.signal]);
@@ -45,7 +47,7 @@ export function createStretchModel(parts: StretchModelParts): TranscriptionModel
 async function* transcribe(
   { pool, processes }: StretchModelParts,
   call: TranscriptionCall,
-  { language, signal }: { language: string; signal: AbortSignal },
+  { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
   const stretches = speechStretches(call.audio.open(recognitionRate), {
     ...(call.chunking ?? usualChunking),
