@@ -42,6 +42,27 @@ const voice = Type.Object(
   { additionalProperties: false, description: "One voice." },
 );
 
+const speakers = Type.Object(
+  {
+    segmentation: Type.String({
+      minLength: 1,
+      description:
+        "The ONNX file of a segmentation model (pyannote), a path or its name in `models` of the data directory: it hears when the speaker changes.",
+    }),
+    embedding: Type.String({
+      minLength: 1,
+      description: "The ONNX file of a speaker embedding model (WeSpeaker, 3D-Speaker, NeMo): it tells voices apart.",
+    }),
+    threshold: Type.Number({
+      minimum: 0,
+      maximum: 2,
+      default: 0.5,
+      description: "Cosine distance up to which two voices are one speaker's: more makes fewer speakers.",
+    }),
+  },
+  { additionalProperties: false, description: "Tell who speaks, in the answers of a model that transcribes." },
+);
+
 const durationMs = (description: string, fallback?: number) =>
   Type.Optional(
     Type.Integer({
@@ -88,6 +109,7 @@ const sherpaOnnxModelSettings = Type.Object(
         description: "Names of the speakers of a model that speaks. Absent: the model's own names, or their numbers.",
       }),
     ),
+    speakers: Type.Optional(speakers),
     threads: Type.Optional(
       Type.Integer({
         minimum: 1,

@@ -87,10 +87,14 @@ async function makeRunnable(
   });
   const slots = new CallSlots(id, processes + (settings.queue_limit ?? 64));
   const { metadata, createdUnixMs } = resolved;
+  const fail = (problem: string): never => {
+    throw new AppError("upstream_failed", `The model ${JSON.stringify(id)} cannot be used: ${problem}.`);
+  };
   const { kind } = settings;
   const model = { id, createdUnixMs, pool };
   const { task } = modelKinds[kind];
   if (task === "speech") {
+    if (settings.speakers !== undefined) fail("`speakers` is for models that transcribe");
     const sampleRate = Number(metadata.get("sample_rate") ?? usualVoiceRate);
     return {
       ...model,
@@ -98,14 +102,16 @@ async function makeRunnable(
     };
   }
   if (settings.voices !== undefined) {
-    throw new AppError(
-      "upstream_failed",
-      `The model ${JSON.stringify(id)} cannot be used: a ${kind} model has no voices.`,
-    );
+    fail(`a ${kind} model has no voices`);
   }
-  const languages = languagesOf(settings, metadata);
-  if (task === "streams") return { ...model, transcription: createStreamModel({ pool, slots, languages }) };
+  const common = {
+    pool,
+    slots,
+    languages: languagesOf(settings, metadata),
+    speakerThreshold: settings.speakers?.threshold,
+  };
+  if (task === "streams") return { ...model, transcription: createStreamModel(common) };
   const givesWords = givesWordTimes(kind, metadata);
   const nameOf = (primary: string) => (kind === "whisper" ? whisperLanguage(primary, metadata) : primary);
-  return { ...model, transcription: createStretchModel({ pool, slots, processes, languages, givesWords, nameOf }) };
+  return { ...model, transcription: createStretchModel({ ...common, processes, givesWords, nameOf }) };
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from "node:os";
 import type { SherpaOnnxKind, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { modelKinds } from "./model-kinds.ts";
-import type { LoadSettings } from "./protocol.ts";
+import type { LoadSettings, SpeakerSettings } from "./protocol.ts";
 import type { ResolvedModel } from "./resolve-model.ts";
 
 type Parts = ResolvedModel["parts"];
@@ -10,6 +10,9 @@ type Parts = ResolvedModel["parts"];
 /** What recognisers hear, hertz. */
 export const recognitionRate = 16_000;
 const mostThreads = 4;
+/** Seconds; the library's own choices. */
+const shortestTurn = 0.3;
+const shortestPauseInTurn = 0.5;
 /** From one frame of features to the next. */
 const frameSeconds = 0.01;
 /** Share of the pauses that a voice makes inside and after a phrase that is kept; the library's own choice. */
@@ -42,7 +45,10 @@ const modelFiles: Readonly<Record<SherpaOnnxKind, FilesOf>> = {
 };
 
 /** What the model's process needs to load it. */
-export function loadSettings(settings: SherpaOnnxModelSettings, { parts, metadata }: ResolvedModel): LoadSettings {
+export function loadSettings(
+  settings: SherpaOnnxModelSettings,
+  { parts, metadata, speakerModels }: ResolvedModel,
+): LoadSettings {
   const { kind } = settings;
   const { task } = modelKinds[kind];
   const numThreads = settings.threads ?? Math.min(availableParallelism(), mostThreads);
@@ -65,7 +71,27 @@ export function loadSettings(settings: SherpaOnnxModelSettings, { parts, metadat
     task,
     config,
     ...(kind === "whisper" ? { languageSetting: "whisper" } : {}),
+    ...(speakerModels === undefined ? {} : { speakers: speakerSettings(speakerModels, settings) }),
     ...(chunkFrames > 0 ? { chunkSeconds: chunkFrames * frameSeconds } : {}),
+  };
+}
+
+function speakerSettings(
+  { segmentation, embedding }: NonNullable<ResolvedModel["speakerModels"]>,
+  { speakers, threads }: SherpaOnnxModelSettings,
+): SpeakerSettings {
+  const numThreads = threads ?? Math.min(availableParallelism(), mostThreads);
+  const common = { numThreads, provider: "cpu", debug: 0 };
+  const ofEmbedding = { model: embedding, ...common };
+  return {
+    embedding: ofEmbedding,
+    diarization: {
+      segmentation: { pyannote: { model: segmentation }, ...common },
+      embedding: ofEmbedding,
+      clustering: { numClusters: -1, threshold: speakers?.threshold },
+      minDurationOn: shortestTurn,
+      minDurationOff: shortestPauseInTurn,
+    },
   };
 }
 

@@ -9,6 +9,14 @@ export interface LoadSettings {
   readonly languageSetting?: "whisper";
   /** What a model of streams hears at a time. */
   readonly chunkSeconds?: number;
+  /** Where speakers are told apart. */
+  readonly speakers?: SpeakerSettings;
+}
+
+/** The library's own configurations. */
+export interface SpeakerSettings {
+  readonly diarization: Readonly<Record<string, unknown>>;
+  readonly embedding: Readonly<Record<string, unknown>>;
 }
 
 /** One phrase. */
@@ -38,7 +46,13 @@ export interface StreamWork {
   readonly silenceMs: number;
 }
 
-export type Work = PhraseWork | StretchWork | StreamWork;
+/** Who speaks when in one stretch of speech, 16 000 Hz. */
+export interface TurnWork {
+  readonly type: "tell_apart";
+  readonly samples: Float32Array;
+}
+
+export type Work = PhraseWork | StretchWork | StreamWork | TurnWork;
 
 export interface SpokenPhrase {
   /** Empty where there was nothing that could be spoken. */
@@ -71,7 +85,15 @@ export interface Utterance extends Recognition {
   readonly origin: number;
 }
 
+export interface SpeakerTurns {
+  /** In seconds from the beginning of the stretch; they may overlap. */
+  readonly turns: readonly { readonly start: number; readonly end: number; readonly voice: number }[];
+  /** Of each voice; undefined for one that is heard too shortly. */
+  readonly embeddings: readonly (Float32Array | undefined)[];
+}
+
 export interface WorkResults {
+  readonly tell_apart: SpeakerTurns;
   readonly speak: SpokenPhrase;
   readonly transcribe: Recognition;
   readonly listen: Heard;

@@ -11,6 +11,8 @@ export interface ResolvedModel {
   readonly parts: Readonly<Record<string, string>>;
   readonly metadata: OnnxMetadata;
   readonly createdUnixMs: number;
+  /** Paths of the models that tell speakers apart. */
+  readonly speakerModels: { readonly segmentation: string; readonly embedding: string } | undefined;
 }
 
 /**
@@ -23,7 +25,7 @@ export async function resolveModel(
   modelsDirectory: string,
 ): Promise<ResolvedModel> {
   const kind = modelKinds[settings.kind];
-  const fail = (problem: string): never => {
+  const fail: (problem: string) => never = (problem) => {
     throw new AppError("upstream_failed", `The model ${JSON.stringify(name)} cannot be used: ${problem}.`);
   };
   const folder =
@@ -45,7 +47,25 @@ export async function resolveModel(
   const metadata = await readOnnxMetadata(main);
   // Files in ONNX Runtime's own format have no metadata that could be read here.
   if (metadata === undefined && !main.endsWith(".ort")) fail(`${main} is not an ONNX file`);
-  return { parts, metadata: metadata ?? new Map(), createdUnixMs: (await stat(main)).mtimeMs };
+  const speakerModels = await findSpeakerModels(settings, modelsDirectory, fail);
+  return { parts, metadata: metadata ?? new Map(), createdUnixMs: (await stat(main)).mtimeMs, speakerModels };
+}
+
+async function findSpeakerModels(
+  { speakers }: SherpaOnnxModelSettings,
+  modelsDirectory: string,
+  fail: (problem: string) => never,
+): Promise<ResolvedModel["speakerModels"]> {
+  if (speakers === undefined) return undefined;
+  const find = async (part: "segmentation" | "embedding"): Promise<string> => {
+    const places = candidates(speakers[part], modelsDirectory);
+    for (const place of places) {
+      if (!(await isThere(place, false))) continue;
+      return (await readOnnxMetadata(place)) === undefined ? fail(`${place} is not an ONNX file`) : place;
+    }
+    return fail(`there is no file ${places.join(" nor ")} (speakers.${part})`);
+  };
+  return { segmentation: await find("segmentation"), embedding: await find("embedding") };
 }
 
 /** Undefined if it is nowhere. */

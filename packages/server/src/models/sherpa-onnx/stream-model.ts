@@ -12,21 +12,29 @@ import { languageFor } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ModelStream, ProcessPool } from "./process-pool.ts";
 import type { Heard, Utterance } from "./protocol.ts";
+import { RecentSound } from "./recent-sound.ts";
 import { recognizedWords } from "./recognized-words.ts";
+import { Speakers } from "./speakers.ts";
+import { mainSpeaker } from "./turns-of-speech.ts";
 
 export interface StreamModelParts {
   readonly pool: ProcessPool;
   readonly slots: CallSlots;
   /** Undefined: any. */
   readonly languages: readonly string[] | undefined;
+  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  readonly speakerThreshold: number | undefined;
 }
 
 /** A stream is given so much at a time, in seconds: others have their turn in between. */
 const longestPiece = 0.5;
 /** Silence after words that ends a segment, where the caller leaves it to us. */
 const usualSilenceMs = 800;
+/** Seconds of a segment that are listened to again to tell its speaker, and milliseconds around it. */
+const longestSegment = 45;
+const marginMs = 200;
 
-export function createStreamModel({ pool, slots, languages }: StreamModelParts): TranscriptionModel {
+export function createStreamModel({ pool, slots, languages, speakerThreshold }: StreamModelParts): TranscriptionModel {
   return {
     givesWords: true,
     async *transcribe(call) {
@@ -37,7 +45,16 @@ export function createStreamModel({ pool, slots, languages }: StreamModelParts):
       let stream: ModelStream | undefined;
       try {
         stream = await pool.openStream(signal);
-        yield* listen(stream, call, signal);
+        const recent = new RecentSound(recognitionRate, longestSegment);
+        const speakers = speakerThreshold === undefined ? undefined : new Speakers(speakerThreshold);
+        for await (const told of listen(stream, { call, signal, recent })) {
+          if (told.kind === "delta" || speakers === undefined) yield told;
+          else {
+            const samples = recent.between(told.startMs - marginMs, told.endMs + marginMs);
+            const turns = await pool.run({ type: "tell_apart", samples }, { first: false, signal });
+            yield { ...told, speaker: mainSpeaker(turns, speakers) };
+          }
+        }
       } finally {
         left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
         stream?.close();
@@ -48,9 +65,9 @@ export function createStreamModel({ pool, slots, languages }: StreamModelParts):
 
 async function* listen(
   stream: ModelStream,
-  { audio, chunking, partials }: TranscriptionCall,
-  signal: AbortSignal,
+  { call, signal, recent }: { call: TranscriptionCall; signal: AbortSignal; recent: RecentSound },
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  const { audio, chunking, partials } = call;
   const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
   let sent = "";
   let seconds = 0;
@@ -68,6 +85,7 @@ async function* listen(
   }
   for await (const samples of pieces(audio)) {
     seconds += samples.length / recognitionRate;
+    recent.push(samples);
     yield* tell(await stream.listen({ samples, last: false, silenceMs }, signal));
   }
   yield* tell(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));

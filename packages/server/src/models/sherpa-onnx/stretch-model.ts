@@ -7,8 +7,10 @@ import { inOrder } from "./in-order.ts";
 import { detectedLanguage, languageFor } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ProcessPool } from "./process-pool.ts";
-import type { Recognition } from "./protocol.ts";
+import type { Recognition, SpeakerTurns } from "./protocol.ts";
 import { recognizedWords } from "./recognized-words.ts";
+import { Speakers } from "./speakers.ts";
+import { partsBySpeaker, type SpokenPart } from "./turns-of-speech.ts";
 
 export interface StretchModelParts {
   readonly pool: ProcessPool;
@@ -20,6 +22,8 @@ export interface StretchModelParts {
   readonly givesWords: boolean;
   /** What the model calls a language; undefined for its own choice. */
   readonly nameOf: (primary: string) => string | undefined;
+  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  readonly speakerThreshold: number | undefined;
 }
 
 /** Whisper hears 30 s at a time, with some silence at their end. */
@@ -45,7 +49,7 @@ export function createStretchModel(parts: StretchModelParts): TranscriptionModel
 }
 
 async function* transcribe(
-  { pool, processes }: StretchModelParts,
+  { pool, processes, speakerThreshold }: StretchModelParts,
   call: TranscriptionCall,
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
@@ -54,17 +58,41 @@ async function* transcribe(
     sampleRate: recognitionRate,
     longest: longestStretch,
   });
+  const parts =
+    speakerThreshold === undefined
+      ? stretches
+      : bySpeaker(stretches, new Speakers(speakerThreshold), (samples) =>
+          pool.run({ type: "tell_apart", samples }, { first: false, signal }),
+        );
   let first = true;
-  const recognize = async (stretch: SpeechStretch): Promise<TranscribedSegment | undefined> => {
+  const recognize = async (part: SpeechStretch | SpokenPart): Promise<TranscribedSegment | undefined> => {
     const turn = { first, signal };
     first = false;
-    return toSegment(stretch, await pool.run({ type: "transcribe", samples: stretch.samples, language }, turn));
+    return toSegment(part, await pool.run({ type: "transcribe", samples: part.samples, language }, turn));
   };
-  for await (const segment of inOrder(stretches, processes, recognize)) if (segment !== undefined) yield segment;
+  for await (const segment of inOrder<SpeechStretch | SpokenPart, TranscribedSegment | undefined>(
+    parts,
+    processes,
+    recognize,
+  )) {
+    if (segment !== undefined) yield segment;
+  }
+}
+
+/** Stretch by stretch, so that speakers are numbered in the order in which they are heard. */
+async function* bySpeaker(
+  stretches: AsyncIterable<SpeechStretch>,
+  speakers: Speakers,
+  tellApart: (samples: Float32Array) => Promise<SpeakerTurns>,
+): AsyncGenerator<SpokenPart, void, undefined> {
+  for await (const stretch of stretches) {
+    yield* partsBySpeaker(stretch, await tellApart(stretch.samples), speakers);
+  }
 }
 
 /** Undefined where nothing was understood. */
-function toSegment({ start, samples }: SpeechStretch, recognition: Recognition): TranscribedSegment | undefined {
+function toSegment(part: SpeechStretch | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
+  const { start, samples } = part;
   const text = recognition.text.trim();
   if (text === "") return undefined;
   const end = start + samples.length / recognitionRate;
@@ -76,7 +104,7 @@ function toSegment({ start, samples }: SpeechStretch, recognition: Recognition):
     endMs: words?.at(-1)?.endMs ?? Math.round(end * 1000),
     words,
     avgLogprob: undefined,
-    speaker: undefined,
+    speaker: "speaker" in part ? part.speaker : undefined,
     language: detectedLanguage(recognition.language),
   };
 }

@@ -14,6 +14,7 @@ import type {
   WorkResults,
 } from "../protocol.ts";
 import { readResult } from "./read-result.ts";
+import { createTurnFinder } from "./speaker-turns.ts";
 
 export interface LoadedModel {
   run(work: Work): WorkResults[Work["type"]];
@@ -24,6 +25,13 @@ const sampleRate = 16_000;
 
 /** Loads the model. A model that the library does not like may end the process. */
 export function loadModel(settings: LoadSettings): LoadedModel {
+  const model = modelFor(settings);
+  if (settings.speakers === undefined) return model;
+  const findTurns = createTurnFinder(settings.speakers);
+  return { ...model, run: (work) => (work.type === "tell_apart" ? findTurns(work.samples) : model.run(work)) };
+}
+
+function modelFor(settings: LoadSettings): LoadedModel {
   switch (settings.task) {
     case "speech":
       return speechModel(settings);

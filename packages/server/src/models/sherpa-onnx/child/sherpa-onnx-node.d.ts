@@ -40,11 +40,24 @@ declare module "sherpa-onnx-node" {
     reset(stream: OnlineStream): void;
   }
 
+  interface OfflineSpeakerDiarization {
+    /** In seconds. */
+    process(samples: Float32Array): { start: number; end: number; speaker: number }[];
+  }
+
+  interface SpeakerEmbeddingExtractor {
+    createStream(): OnlineStream;
+    isReady(stream: OnlineStream): boolean;
+    compute(stream: OnlineStream, enableExternalBuffer: boolean): Float32Array<ArrayBuffer>;
+  }
+
   /** CommonJS without names that Node could find. */
   const sherpaOnnx: {
     readonly OfflineTts: new (config: object) => OfflineTts;
     readonly OfflineRecognizer: new (config: object) => OfflineRecognizer;
     readonly OnlineRecognizer: new (config: object) => OnlineRecognizer;
+    readonly OfflineSpeakerDiarization: new (config: object) => OfflineSpeakerDiarization;
+    readonly SpeakerEmbeddingExtractor: new (config: object) => SpeakerEmbeddingExtractor;
   };
   export default sherpaOnnx;
 }

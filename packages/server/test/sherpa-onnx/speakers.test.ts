@@ -1,0 +1,120 @@
+/** Who speaks: pyannote's segmentation, embeddings and our own telling apart, with the real library and tiny models. */
+import assert from "node:assert/strict";
+import { rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
+import { Speakers } from "../../src/models/sherpa-onnx/speakers.ts";
+import { recording, sentence, silence } from "./spoken-tones.ts";
+import { recordedAudio, startTestEngine, transcriptionCall, type TestEngine } from "./test-engine.ts";
+import { writeTinyRecognizer } from "./tiny-recognizer.ts";
+import { spokenBy, writeTinySpeakers } from "./tiny-speakers.ts";
+
+const speakers = { segmentation: "tiny/segmentation.onnx", embedding: "tiny/embedding.onnx", threshold: 0.5 };
+
+function start(
+  kind: "transducer" | "streaming_transducer",
+  change: (folder: string) => Promise<void> = async () => {},
+): Promise<TestEngine> {
+  // The recogniser's files have usual names, those of the speakers lie beside them.
+  return startTestEngine({ kind, speakers }, async (folder) => {
+    await writeTinyRecognizer(folder, kind);
+    await writeTinySpeakers(folder);
+    await change(folder);
+  });
+}
+
+async function told(
+  { engine }: TestEngine,
+  samples: Float32Array,
+  changes: Partial<TranscriptionCall> = {},
+): Promise<[string, TranscribedSegment["speaker"]][]> {
+  const call = transcriptionCall(recordedAudio(samples), changes);
+  const transcribed: (TranscribedDelta | TranscribedSegment)[] = await Array.fromAsync(
+    engine.transcription!("tiny")!.transcribe(call),
+  );
+  return transcribed
+    .filter((each) => each.kind === "segment")
+    .map(({ text, speaker }): [string, TranscribedSegment["speaker"]] => [text, speaker]);
+}
+
+describe("telling speakers apart", () => {
+  test("speakers have numbers in the order in which they are heard, and are known again", async () => {
+    const samples = recording(
+      silence(0.5),
+      spokenBy(1, sentence("▁one", "▁two")),
+      silence(1.5),
+      spokenBy(0, sentence("▁three", "▁one")),
+      silence(1.5),
+      spokenBy(2, sentence("▁two", "s")),
+      silence(1.5),
+      spokenBy(1, sentence("▁two", "▁one")),
+      silence(1.5),
+    );
+    const expected = [
+      ["one two", 0],
+      ["three one", 1],
+      ["twos", 2],
+      ["two one", 0],
+    ];
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await start(kind);
+      assert.deepEqual(await told(recognizer, samples), expected, kind);
+      // Every recording begins anew.
+      assert.deepEqual((await told(recognizer, samples.slice(samples.length / 2)))[0]?.[1], 0, kind);
+    }
+  });
+
+  test("speech without a pause is cut where another speaker goes on", async () => {
+    await using recognizer = await start("transducer");
+    const samples = recording(
+      silence(0.5),
+      spokenBy(0, sentence("▁one", "▁two")),
+      spokenBy(1, sentence("▁three", "▁one")),
+      spokenBy(0, sentence("▁two", "▁three")),
+      silence(1.5),
+    );
+    assert.deepEqual(await told(recognizer, samples), [
+      ["one two", 0],
+      ["three one", 1],
+      ["two three", 0],
+    ]);
+  });
+
+  test("a voice that no model hears is unknown", async () => {
+    for (const kind of ["transducer", "streaming_transducer"] as const) {
+      await using recognizer = await start(kind);
+      const samples = recording(silence(0.5), sentence("▁one", "▁two"), silence(1.5));
+      assert.deepEqual(await told(recognizer, samples), [["one two", "unknown"]], kind);
+    }
+  });
+
+  test("deltas come as without speakers", async () => {
+    await using recognizer = await start("streaming_transducer");
+    const samples = recording(silence(0.5), spokenBy(0, sentence("▁one", "▁two")), silence(1.5));
+    const call = transcriptionCall(recordedAudio(samples), { partials: true });
+    const all = await Array.fromAsync(recognizer.engine.transcription!("tiny")!.transcribe(call));
+    const deltas = all.filter((each) => each.kind === "delta");
+    assert.equal(deltas.map(({ text }) => text).join(""), "one two");
+    assert.ok(deltas.length >= 2);
+  });
+
+  test("models that are missing or wrong are told at the start", async () => {
+    const without = start("transducer", (folder) => rm(join(folder, "embedding.onnx")));
+    await assert.rejects(without, /there is no file .*tiny\/embedding\.onnx nor .* \(speakers\.embedding\)/);
+    const wrong = start("transducer", (folder) => writeFile(join(folder, "segmentation.onnx"), "no model"));
+    await assert.rejects(wrong, /segmentation\.onnx is not an ONNX file/);
+  });
+
+  test("voices are compared by their direction, and a voice without one is unknown", () => {
+    const apart = new Speakers(0.3);
+    assert.equal(apart.identify(Float32Array.of(1, 0, 0)), 0);
+    assert.equal(apart.identify(Float32Array.of(0, 5, 0)), 1);
+    assert.equal(apart.identify(Float32Array.of(7, 1, 0)), 0);
+    assert.equal(apart.identify(Float32Array.of(0.1, 1, 0.2)), 1);
+    for (const voice of [undefined, Float32Array.of(0, 0, 0), Float32Array.of(Number.NaN, 1, 0)]) {
+      assert.equal(apart.identify(voice), "unknown");
+    }
+    assert.equal(apart.identify(Float32Array.of(0, 0, -1)), 2);
+  });
+});
