@@ -5,6 +5,7 @@ import { checkedApiKey, type ApiKey, type Fetch } from "./options.ts";
 import { defaultTimeoutMs, type HttpRequest } from "./request.ts";
 import { answerHead, errorOfAnswer, type AnswerHead, type WholeAnswer } from "./response.ts";
 import { retryWaitMs } from "./retry.ts";
+import { Upload } from "./upload.ts";
 
 /** Of the body of an answer that is an error, more than this is not read. */
 const longestErrorBytes = 1024 * 1024;
@@ -72,11 +73,17 @@ async function untilGood<T>(
   lifetime: CallLifetime,
   take: (response: Response) => Promise<T>,
 ): Promise<T> {
+  const { body } = request;
+  const upload = typeof body === "object" ? new Upload(body) : undefined;
+  // Node's `fetch` goes on reading a body whose request is aborted.
+  lifetime.atEnd(() => upload?.end());
   for (let retries = 0; ; retries += 1) {
     try {
-      return await take(await attempt(request, sender, lifetime));
+      return await take(await attempt(request, sender, { lifetime, upload }));
     } catch (error) {
-      const failure = lifetime.explain(error);
+      upload?.end();
+      const failure = upload?.failure ?? lifetime.explain(error);
+      if (upload?.repeatable === false) throw failure;
       const waitMs = retryWaitMs({
         failure,
         retries,
@@ -92,15 +99,20 @@ async function untilGood<T>(
 }
 
 /** Sends once. Resolves to an answer with a status of 2xx; throws ApiStatusError for any other. */
-async function attempt(request: HttpRequest, { apiKey, fetch }: Sender, lifetime: CallLifetime): Promise<Response> {
+async function attempt(
+  request: HttpRequest,
+  { apiKey, fetch }: Sender,
+  { lifetime, upload }: { lifetime: CallLifetime; upload: Upload | undefined },
+): Promise<Response> {
   const { method, url, headers, body } = request;
   const key = typeof apiKey === "string" ? apiKey : await askForKey(apiKey, lifetime);
+  const sent = typeof body === "string" ? { body } : await upload?.begin();
   const response = await lifetime.during(() =>
     fetch(url, {
       method,
       headers: { authorization: `Bearer ${key}`, ...headers },
       signal: lifetime.signal,
-      ...(body === undefined ? {} : { body }),
+      ...sent,
     }),
   );
   if (response.ok) return response;

@@ -7,15 +7,23 @@ interface FileSystem {
   openSync(path: string | URL, flags: "w"): number;
   writeFileSync(file: number, bytes: Uint8Array): void;
   closeSync(file: number): void;
+  createReadStream(path: "", options: { readonly fd: number; readonly autoClose: false }): FileStream;
   readonly promises: {
-    open(path: string | URL, flags: "w"): Promise<OpenFile>;
+    open(path: string | URL, flags: "w" | "r"): Promise<OpenFile>;
   };
 }
 
 interface OpenFile {
   /** Writes at the end of what was written before. */
   writeFile(bytes: Uint8Array): Promise<void>;
+  /** Reads from the beginning, and closes the file at the end or when it is destroyed. */
+  createReadStream(): FileStream;
   close(): Promise<void>;
+}
+
+/** Chunks of a file. */
+export interface FileStream extends AsyncIterable<unknown> {
+  destroy(): void;
 }
 
 /** Throws ConfigurationError where there are no files. */

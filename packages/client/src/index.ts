@@ -26,19 +26,29 @@ export type {
   ChatCompletionChunk,
   Model,
   ModelList,
-  TranscriptionRequest,
   TranscriptionStreamEvent,
-  TranscriptionText,
   TranscriptionVerbose,
   TTSWordBoundaryEvent,
   VoiceList,
 } from "./generated/types.ts";
+export type { FileContent, FileInput, NamedFile } from "./file-input.ts";
 export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
 export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
 export type { SpeechParams } from "./resources/speech.ts";
 export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";
+export type {
+  ASRResponse,
+  ChunkingStrategy,
+  TranscriptionParams,
+  TranscriptionSegment,
+  TranscriptionSegmentEvent,
+  TranscriptionTextDeltaEvent,
+  TranscriptionTextDoneEvent,
+  TranscriptionWord,
+  TranscriptionWordEvent,
+} from "./resources/transcriptions.ts";
 export { TTSResponse } from "./resources/tts-response.ts";
 export type { VoiceFilter } from "./resources/voices.ts";
 export type {

@@ -14,6 +14,7 @@ export class CallLifetime {
   #lastSignMs = performance.now();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #ending: SoundingError | "closed" | undefined;
+  #atEnd: (() => void) | undefined;
 
   constructor(limits: LifetimeLimits) {
     this.#limits = limits;
@@ -90,8 +91,14 @@ export class CallLifetime {
     return new ConnectionError(`The connection failed: ${message}`, error);
   }
 
+  /** Does `work` when the call ends, in whichever way. */
+  atEnd(work: () => void): void {
+    this.#atEnd = work;
+  }
+
   /** Ends the call when its answer is whole. */
   complete(): void {
+    this.#atEnd?.();
     clearTimeout(this.#timer);
     this.#limits.signal?.removeEventListener("abort", this.#onAbort);
   }

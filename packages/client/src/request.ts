@@ -1,6 +1,8 @@
 /** From an operation's parameters to the HTTP request; pure. */
 import { userAgent } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
+import type { FileInput } from "./file-input.ts";
+import { createForm, type FormBody } from "./multipart.ts";
 import { checkedMaxRetries, lowerCased, timeoutMs, type ClientSettings, type HeaderValues } from "./options.ts";
 import { clientVersion } from "./version.ts";
 
@@ -32,6 +34,10 @@ export interface ApiRequest {
   readonly path: string;
   /** The parameters: the wire's, and those that steer the client. */
   readonly parameters?: CallParameters;
+  /** The file of a form, whose fields the parameters are; `extra_body` then overrides what stands beside it. */
+  readonly file?: FileInput;
+  /** Milliseconds that the call may take where neither it nor the client says. */
+  readonly defaultTimeoutMs?: number;
   /** The media type of the answer that is expected. */
   readonly accept: string;
   readonly options?: CallOptions | undefined;
@@ -42,7 +48,7 @@ export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
+  readonly body: string | FormBody | undefined;
   /** The whole call's limit; undefined where only silence is limited. */
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number;
@@ -55,11 +61,12 @@ export const defaultTimeoutMs = 600_000;
 /** Lays headers over headers and the parameters over `extra_body`. Throws ConfigurationError. */
 export function buildRequest(request: ApiRequest, settings: ClientSettings): HttpRequest {
   const { options = {}, parameters } = request;
-  const { timeout, extra_headers, extra_body, ...wire } = parameters ?? {};
-  const body = parameters === undefined ? undefined : JSON.stringify({ ...extra_body, ...withoutUndefined(wire) });
+  const { timeout, extra_headers } = parameters ?? {};
+  const wholeMs = timeoutMs(options.timeout) ?? timeoutMs(timeout) ?? settings.timeoutMs ?? request.defaultTimeoutMs;
+  const body = bodyOf(request, wholeMs);
   const headers: HeaderValues = {
     accept: request.accept,
-    ...(body === undefined ? {} : { "content-type": "application/json" }),
+    ...(body === undefined ? {} : { "content-type": typeof body === "string" ? "application/json" : body.contentType }),
     sdk_version: clientVersion,
     "user-agent": userAgent(),
     ...settings.headers,
@@ -71,10 +78,18 @@ export function buildRequest(request: ApiRequest, settings: ClientSettings): Htt
     url: settings.baseUrl + request.path,
     headers: checkedHeaders(headers),
     body,
-    timeoutMs: timeoutMs(options.timeout) ?? timeoutMs(timeout) ?? settings.timeoutMs,
+    timeoutMs: wholeMs,
     maxRetries: checkedMaxRetries(options.maxRetries) ?? settings.maxRetries,
     signal: options.signal,
   };
+}
+
+/** JSON, or a form, which tells the server the time limit too: its own is shorter than what a long recording takes. */
+function bodyOf({ parameters, file }: ApiRequest, wholeMs: number | undefined): string | FormBody | undefined {
+  if (parameters === undefined) return undefined;
+  const { timeout: _, extra_headers: __, extra_body, ...wire } = parameters;
+  if (file === undefined) return JSON.stringify({ ...extra_body, ...withoutUndefined(wire) });
+  return createForm({ timeout: wholeMs === undefined ? undefined : wholeMs / 1000, ...wire, ...extra_body }, file);
 }
 
 /** The headers that have a value. Throws ConfigurationError, without the value, when one cannot be sent. */

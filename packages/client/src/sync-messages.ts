@@ -1,22 +1,34 @@
 /** What the synchronous client and its worker thread say to each other. The client always waits for one reply. */
+import type { FileSource } from "./file-input.ts";
+import type { FormBody } from "./multipart.ts";
 import type { PortableError } from "./portable-error.ts";
 import type { HttpRequest } from "./request.ts";
 
 /** A request without what cannot leave its thread. */
-export type PortableRequest = Omit<HttpRequest, "signal">;
+export type PortableRequest = Omit<HttpRequest, "signal" | "body"> & {
+  readonly body: string | PortableForm | undefined;
+};
+
+/** A form; `asked`: the pieces of the file are asked for one by one. */
+export type PortableForm = Omit<FormBody, "source"> & {
+  readonly source: Exclude<FileSource, { kind: "pieces" }> | { readonly kind: "asked" };
+};
 
 /** To the worker. `call` numbers the calls; `send`, `open` and `read` are answered by one reply, the others by none. */
 export type SyncOrder =
   | { readonly kind: "send" | "open"; readonly call: number; readonly request: PortableRequest }
   | { readonly kind: "read" | "close" | "finish"; readonly call: number }
   /** The answer to `key`; undefined when there is none. */
-  | { readonly kind: "key"; readonly call: number; readonly key: string | undefined };
+  | { readonly kind: "key"; readonly call: number; readonly key: string | undefined }
+  /** The answer to `piece`; undefined at the end, `failed` when there will be no more. */
+  | { readonly kind: "piece"; readonly call: number; readonly piece: unknown; readonly failed?: true };
 
 export type PortableHeaders = readonly (readonly [string, string])[];
 
-/** From the worker. `key` asks for the API key of an attempt; the reply itself follows. */
+/** From the worker. `key` asks for the API key of an attempt, `piece` for the next of a file; the reply itself follows. */
 export type SyncReply =
   | { readonly kind: "key"; readonly call: number }
+  | { readonly kind: "piece"; readonly call: number }
   | {
       readonly kind: "whole";
       readonly call: number;

@@ -2,11 +2,13 @@
 import { workerData } from "node:worker_threads";
 import { exchangeOpen, exchangeWhole, type OpenBody, type Sender } from "./exchange.ts";
 import { toPortableError } from "./portable-error.ts";
+import type { HttpRequest } from "./request.ts";
 import type { SyncOrder, SyncReply, SyncWorkerData } from "./sync-messages.ts";
 
 const { port, counter }: SyncWorkerData = workerData;
 const bodies = new Map<number, OpenBody>();
 const keys = new Map<number, (key: string) => void>();
+const pieces = new Map<number, (order: Extract<SyncOrder, { kind: "piece" }>) => void>();
 
 port.on("message", (order: SyncOrder) => {
   obey(order).catch((error: unknown) => reply({ kind: "error", call: order.call, error: toPortableError(error) }));
@@ -16,12 +18,12 @@ async function obey(order: SyncOrder): Promise<void> {
   const { call } = order;
   switch (order.kind) {
     case "send": {
-      const { head, bytes } = await exchangeWhole({ ...order.request, signal: undefined }, senderOf(call));
+      const { head, bytes } = await exchangeWhole(requestOf(order), senderOf(call));
       reply({ kind: "whole", call, status: head.status, headers: [...head.headers], bytes });
       return;
     }
     case "open": {
-      const body = await exchangeOpen({ ...order.request, signal: undefined }, senderOf(call));
+      const body = await exchangeOpen(requestOf(order), senderOf(call));
       bodies.set(call, body);
       reply({ kind: "head", call, status: body.head.status, headers: [...body.head.headers] });
       return;
@@ -41,6 +43,32 @@ async function obey(order: SyncOrder): Promise<void> {
     case "key":
       keys.get(call)?.(order.key ?? "");
       keys.delete(call);
+      return;
+    case "piece":
+      pieces.get(call)?.(order);
+      pieces.delete(call);
+  }
+}
+
+function requestOf({ call, request }: Extract<SyncOrder, { kind: "send" | "open" }>): HttpRequest {
+  const { body } = request;
+  if (typeof body !== "object") return { ...request, body, signal: undefined };
+  const { source } = body;
+  const given = source.kind === "asked" ? { kind: "pieces" as const, pieces: askForPieces(call) } : source;
+  return { ...request, body: { ...body, source: given }, signal: undefined };
+}
+
+/** Asks the other thread for the file, piece by piece. */
+async function* askForPieces(call: number): AsyncGenerator<unknown, void, void> {
+  for (;;) {
+    const { piece, failed } = await new Promise<Extract<SyncOrder, { kind: "piece" }>>((resolve) => {
+      pieces.set(call, resolve);
+      reply({ kind: "piece", call });
+    });
+    // Why is known to the other thread.
+    if (failed === true) throw new Error("the source of the file failed");
+    if (piece === undefined) return;
+    yield piece;
   }
 }
 

@@ -7,6 +7,7 @@ import { AbortError, ConfigurationError, ConnectionError } from "./errors.ts";
 import { fileSystem } from "./file-system.ts";
 import type { Items, StreamDecoder, SyncEventStream, Transform, Transport } from "./mode.ts";
 import { checkedApiKey, type ApiKey, type ClientSettings } from "./options.ts";
+import { portableBody } from "./portable-body.ts";
 import { fromPortableError } from "./portable-error.ts";
 import { buildRequest, defaultTimeoutMs, type HttpRequest } from "./request.ts";
 import { answerHead, type AnswerHead } from "./response.ts";
@@ -27,6 +28,8 @@ interface SyncCall {
   readonly apiKey: ApiKey;
   readonly signal: AbortSignal | undefined;
   readonly limitMs: number;
+  /** What is left of a file that is given piece by piece. */
+  readonly pieces: Iterator<unknown> | undefined;
 }
 
 export function createSyncTransport(settings: ClientSettings): Transport<"sync"> {
@@ -89,30 +92,43 @@ function startedWorker(): SyncWorker {
 
 function beginCall({ signal, ...request }: HttpRequest, { apiKey }: ClientSettings): [SyncCall, PortableRequest] {
   if (signal?.aborted === true) throw new AbortError(signal.reason);
+  const { body, pieces } = portableBody(request.body);
   const current = startedWorker();
   current.lastCall += 1;
-  return [{ call: current.lastCall, apiKey, signal, limitMs: request.timeoutMs ?? defaultTimeoutMs }, request];
+  const limitMs = request.timeoutMs ?? defaultTimeoutMs;
+  return [
+    { call: current.lastCall, apiKey, signal, limitMs, pieces },
+    { ...request, body },
+  ];
 }
 
 function tell(order: SyncOrder): void {
   startedWorker().port.postMessage(order);
 }
 
-/** Gives the worker an order and waits for its reply; answers its questions for the key meanwhile. */
-function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key" | "error" }> {
+/** Gives the worker an order and waits for its reply; answers its questions for the key and the file meanwhile. */
+function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key" | "piece" | "error" }> {
   tell(order);
-  let keyFailure: unknown;
+  let failure: unknown;
   for (;;) {
     const reply = nextReply(call);
-    if (reply.kind === "key") {
+    if (reply.kind === "piece") {
+      try {
+        const next = call.pieces?.next();
+        tell({ kind: "piece", call: call.call, piece: next?.done === true ? undefined : next?.value });
+      } catch (error) {
+        failure = new ConfigurationError(`\`file\` cannot be read: ${(error as Error).message}`, error);
+        tell({ kind: "piece", call: call.call, piece: undefined, failed: true });
+      }
+    } else if (reply.kind === "key") {
       try {
         tell({ kind: "key", call: call.call, key: keyNow(call.apiKey) });
       } catch (error) {
-        keyFailure = error;
+        failure = error;
         tell({ kind: "key", call: call.call, key: undefined });
       }
     } else if (reply.kind === "error") {
-      throw keyFailure ?? fromPortableError(reply.error);
+      throw failure ?? fromPortableError(reply.error);
     } else {
       return reply;
     }
@@ -120,7 +136,7 @@ function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key"
 }
 
 /** Replies that came while another call was waited for: a function that gives the key may itself call. */
-const replies = new Map<number, SyncReply>();
+const replies = new Map<number, SyncReply[]>();
 
 function nextReply({ call, limitMs }: SyncCall): SyncReply {
   const { port, counter } = startedWorker();
@@ -130,10 +146,11 @@ function nextReply({ call, limitMs }: SyncCall): SyncReply {
     const seen = Atomics.load(counter, 0);
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       const reply: SyncReply = next.message;
-      replies.set(reply.call, reply);
+      replies.set(reply.call, [...(replies.get(reply.call) ?? []), reply]);
     }
-    const mine = replies.get(call);
-    replies.delete(call);
+    const [mine, ...others] = replies.get(call) ?? [];
+    if (others.length > 0) replies.set(call, others);
+    else replies.delete(call);
     if (mine !== undefined) return mine;
     if (Atomics.wait(counter, 0, seen, Math.max(0, untilMs - performance.now())) === "timed-out") {
       throw new ConnectionError("The worker thread of the synchronous client does not reply.");

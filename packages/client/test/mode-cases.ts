@@ -2,6 +2,7 @@
 import { responseOf } from "@sounding/client";
 import { errorOf, kindOf, type CaseTools, type ModeCases } from "./mode-case.ts";
 import { speechModeCases } from "./speech-mode-cases.ts";
+import { transcriptionModeCases } from "./transcription-mode-cases.ts";
 
 const question = { model: "m", messages: [{ role: "user" as const, content: "Hello?" }] };
 
@@ -119,6 +120,7 @@ export const modeCases = {
   },
   "refuses an option that is wrong": ({ make }) => errorOf(() => make({ apiKey: "sk-a", api_key: "sk-b" })),
   ...speechModeCases,
+  ...transcriptionModeCases,
 } satisfies ModeCases;
 
 export type ModeCase = keyof typeof modeCases;

@@ -5,6 +5,7 @@ import type { ModeCase } from "./mode-cases.ts";
 import type { Expectation } from "./mode-expectation.ts";
 import { chunk, completion, done, events, failure, json, startScriptedServer } from "./scripted-server.ts";
 import { speechExpectations } from "./speech-expectations.ts";
+import { transcriptionExpectations } from "./transcription-expectations.ts";
 
 const server = await startScriptedServer();
 const runners = await runnersFor(new URL("./mode-cases.ts", import.meta.url), { url: server.url, key: "sk-test" });
@@ -310,6 +311,7 @@ const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {
     requests: 0,
   },
   ...speechExpectations,
+  ...transcriptionExpectations,
 };
 
 for (const { mode, run } of runners) {

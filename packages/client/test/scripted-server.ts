@@ -27,11 +27,15 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   let script: Answer[] = [];
   const requests: ReceivedRequest[] = [];
   const server = createServer((incoming, response) => {
-    void receive(incoming, response).then(async (request) => {
-      requests.push(request);
-      const answer = script.length > 1 ? script.shift() : script[0];
-      await answer?.(response, request);
-    });
+    void receive(incoming, response).then(
+      async (request) => {
+        requests.push(request);
+        const answer = script.length > 1 ? script.shift() : script[0];
+        await answer?.(response, request);
+      },
+      // The client broke off while it sent.
+      () => undefined,
+    );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   after(() => {
@@ -59,6 +63,11 @@ async function receive(incoming: IncomingMessage, response: ServerResponse): Pro
     body: await text(incoming),
     closed,
   };
+}
+
+/** Reads a request's form by another's parser. */
+export function formOf({ headers, body }: ReceivedRequest): Promise<FormData> {
+  return new Response(body, { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
 
 /** Answers with a JSON body. */

@@ -1,15 +1,22 @@
-/** Speech. */
+/** Speech, from text and to text. */
 import type { Mode, Transport } from "../mode.ts";
 import { createSpeech, type Speech } from "./speech.ts";
+import { createTranscriptions, type Transcriptions } from "./transcriptions.ts";
 import { createVoices, type Voices } from "./voices.ts";
 
 export interface Audio<M extends Mode> {
   /** From text to audio. */
   readonly speech: Speech<M>;
+  /** From recordings to text. */
+  readonly transcriptions: Transcriptions<M>;
   /** The voices that speak. */
   readonly voices: Voices<M>;
 }
 
 export function createAudio<M extends Mode>(transport: Transport<M>): Audio<M> {
-  return { speech: createSpeech(transport), voices: createVoices(transport) };
+  return {
+    speech: createSpeech(transport),
+    transcriptions: createTranscriptions(transport),
+    voices: createVoices(transport),
+  };
 }

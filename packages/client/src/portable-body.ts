@@ -1,0 +1,35 @@
+/** A request's body in a form that another thread can send: an open file by its number, a file stream by its path. */
+import { ConfigurationError } from "./errors.ts";
+import type { FileSource } from "./file-input.ts";
+import type { HttpRequest } from "./request.ts";
+import type { PortableRequest } from "./sync-messages.ts";
+
+interface PortableBody {
+  readonly body: PortableRequest["body"];
+  /** The file, where it must be given piece by piece. */
+  readonly pieces: Iterator<unknown> | undefined;
+}
+
+/** Throws ConfigurationError for a file that comes as a stream, which a blocked thread cannot wait for. */
+export function portableBody(body: HttpRequest["body"]): PortableBody {
+  if (typeof body !== "object") return { body, pieces: undefined };
+  if (body.source.kind !== "pieces") return { body: { ...body, source: body.source }, pieces: undefined };
+  const file = heldFile(body.source.pieces);
+  if (file !== undefined) return { body: { ...body, source: file }, pieces: undefined };
+  if (!(Symbol.iterator in body.source.pieces)) {
+    throw new ConfigurationError(
+      "`file` comes as a stream, which the synchronous client cannot wait for; a path, bytes or an open file is expected.",
+    );
+  }
+  return { body: { ...body, source: { kind: "asked" } }, pieces: body.source.pieces[Symbol.iterator]() };
+}
+
+/** The file under one of Node's streams: it is open already, as standard input is, or not begun yet. */
+function heldFile(stream: object): Exclude<FileSource, { kind: "pieces" | "blob" }> | undefined {
+  const { fd, path, start, end = Infinity, bytesRead = 0 } = stream as Readonly<Record<string, unknown>>;
+  const isWhole = start === undefined && end === Infinity && bytesRead === 0;
+  if (isWhole && typeof fd === "number") return { kind: "descriptor", fd };
+  if (!isWhole || typeof path !== "string") return undefined;
+  (stream as { destroy?: () => void }).destroy?.();
+  return { kind: "path", path };
+}

@@ -1,0 +1,88 @@
+/** `POST /v1/audio/transcriptions`. https://platform.openai.com/docs/api-reference/audio/createTranscription */
+import type { FileInput } from "../file-input.ts";
+import type {
+  TranscriptionRequest,
+  TranscriptionStreamEvent,
+  TranscriptionText,
+  TranscriptionVerbose,
+} from "../generated/types.ts";
+import { createJsonEventDecoder } from "../json-events.ts";
+import type { EventStream, Mode, Out, Transport } from "../mode.ts";
+import type { CallOptions, CallParameters } from "../request.ts";
+import { readJson } from "../response.ts";
+
+/** A recording, how it is transcribed, and what steers the client. */
+export type TranscriptionParams = Omit<CallParameters, "extra_body"> & {
+  [Name in keyof Omit<TranscriptionRequest, "extra_body" | "model" | "timeout">]:
+    | TranscriptionRequest[Name]
+    | undefined;
+} & Pick<TranscriptionRequest, "model"> & {
+    /** The recording: WAV, MP3 or raw samples. */
+    file: FileInput;
+    /** More fields; they override those beside them. */
+    extra_body?: Readonly<Record<string, unknown>> | null | undefined;
+  };
+
+/** What a transcription without times gives. */
+export type ASRResponse = TranscriptionText;
+/** How a recording is cut before it is transcribed. */
+export type ChunkingStrategy = Exclude<TranscriptionRequest["chunking_strategy"], string | null | undefined>;
+/** A stretch of speech. */
+export type TranscriptionSegment = TranscriptionVerbose["segments"][number];
+/** A word and when it is spoken. */
+export type TranscriptionWord = NonNullable<TranscriptionVerbose["words"]>[number];
+
+type EventOf<Type extends TranscriptionStreamEvent["type"]> = Extract<TranscriptionStreamEvent, { type: Type }>;
+/** The text goes on. */
+export type TranscriptionTextDeltaEvent = EventOf<"transcript.text.delta">;
+/** All is said: the last event. */
+export type TranscriptionTextDoneEvent = EventOf<"transcript.text.done">;
+/** A word, where words were asked for. */
+export type TranscriptionWordEvent = EventOf<"transcript.word">;
+/** A stretch of speech is over, where segments were asked for. */
+export type TranscriptionSegmentEvent = EventOf<"transcript.segment">;
+
+type Whole = { stream?: false | null | undefined };
+
+export interface Transcriptions<M extends Mode> {
+  /**
+   * Writes down what is said in a recording: with `stream: true` while it is understood, with
+   * `response_format: "verbose_json"` whole and with times, else the text alone. A call without a `timeout` may
+   * take 60 seconds.
+   */
+  create(
+    params: TranscriptionParams & { stream: true },
+    options?: CallOptions,
+  ): Out<M, EventStream<M, TranscriptionStreamEvent>>;
+  create(
+    params: TranscriptionParams & Whole & { response_format: "verbose_json" },
+    options?: CallOptions,
+  ): Out<M, TranscriptionVerbose>;
+  create(
+    params: TranscriptionParams & Whole & { response_format?: "json" | null | undefined },
+    options?: CallOptions,
+  ): Out<M, ASRResponse>;
+  create(
+    params: TranscriptionParams,
+    options?: CallOptions,
+  ): Out<M, ASRResponse | TranscriptionVerbose> | Out<M, EventStream<M, TranscriptionStreamEvent>>;
+}
+
+export function createTranscriptions<M extends Mode>(transport: Transport<M>): Transcriptions<M> {
+  const post = { method: "POST", path: "/v1/audio/transcriptions", defaultTimeoutMs: 60_000 } as const;
+
+  function create(
+    { file, ...parameters }: TranscriptionParams,
+    options?: CallOptions,
+  ): Out<M, object> | Out<M, EventStream<M, TranscriptionStreamEvent>> {
+    const form = { ...post, parameters, file, options };
+    if ({ ...parameters, ...parameters.extra_body }.stream === true) {
+      const request = { ...form, accept: "text/event-stream" };
+      return transport.stream(request, createJsonEventDecoder<TranscriptionStreamEvent>);
+    }
+    return transport.send({ ...form, accept: "application/json" }, readJson);
+  }
+
+  // The parameters decide which of the results comes.
+  return { create: create as Transcriptions<M>["create"] };
+}

@@ -1,0 +1,94 @@
+/** Files that come while they are sent, which only the asynchronous client can wait for. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Readable } from "node:stream";
+import { after, describe, test } from "node:test";
+import { AsyncSounding, ConfigurationError, type FileInput } from "@sounding/client";
+import { Sounding } from "@sounding/client/sync";
+import { formOf, json, startScriptedServer } from "./scripted-server.ts";
+
+const server = await startScriptedServer();
+const sounding = new AsyncSounding({ apiKey: "sk-test", baseUrl: server.url, maxRetries: 2 });
+
+async function* slowly(...texts: readonly string[]): AsyncGenerator<Uint8Array, void, void> {
+  for (const text of texts) {
+    await new Promise((resolve) => setImmediate(resolve));
+    yield Buffer.from(text);
+  }
+}
+
+const streams: readonly (readonly [string, () => FileInput])[] = [
+  ["an asynchronous generator", () => slowly("one ", "two")],
+  ["a stream of Node's", () => Readable.from(slowly("one ", "two"))],
+  ["a stream of the web's", () => Readable.toWeb(Readable.from(slowly("one ", "two"))) as ReadableStream<Uint8Array>],
+];
+
+describe("a file that comes while it is sent", () => {
+  for (const [kind, make] of streams) {
+    test(`may be ${kind}`, async () => {
+      server.answer(async (response, request) => {
+        const file = (await formOf(request)).get("file") as File;
+        return json({ text: await file.text() })(response, request);
+      });
+      assert.equal((await sounding.audio.transcriptions.create({ model: "m", file: make() })).text, "one two");
+    });
+
+    test(`is not for the synchronous client where it is ${kind}`, () => {
+      const sync = new Sounding({ apiKey: "sk-test", baseUrl: server.url });
+      assert.throws(
+        () => sync.audio.transcriptions.create({ model: "m", file: make() }),
+        (error) => error instanceof ConfigurationError && /comes as a stream/.test(error.message),
+      );
+    });
+  }
+
+  test("is not read faster than the server takes it, and is left when the caller leaves", async () => {
+    const live = createServer((incoming, response) => {
+      // Answers at once, and never reads on.
+      incoming.pause();
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`data: ${JSON.stringify({ type: "transcript.text.delta", delta: "Six", text: "Six" })}\n\n`);
+    }).listen(0, "127.0.0.1");
+    await once(live, "listening");
+    after(() => {
+      live.closeAllConnections();
+      live.close();
+    });
+    const client = new AsyncSounding({
+      apiKey: "sk-test",
+      baseUrl: `http://127.0.0.1:${(live.address() as AddressInfo).port}`,
+    });
+    let sentBytes = 0;
+    let left = (): void => undefined;
+    const isLeft = new Promise<void>((resolve) => {
+      left = resolve;
+    });
+    async function* endless(): AsyncGenerator<Uint8Array, void, void> {
+      try {
+        for (;;) {
+          // Gives way, so that an upload without an end cannot hold the process.
+          await new Promise((resolve) => setImmediate(resolve));
+          sentBytes += 65_536;
+          yield new Uint8Array(65_536);
+        }
+      } finally {
+        left();
+      }
+    }
+    const stream = await client.audio.transcriptions.create({ model: "m", file: endless(), stream: true });
+    for await (const event of stream) {
+      assert.equal(event.type, "transcript.text.delta");
+      // What the sockets' buffers take, and no more: it stands still.
+      let before = -1;
+      while (before !== sentBytes) {
+        before = sentBytes;
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+      break;
+    }
+    await isLeft;
+    assert.ok(sentBytes < 64 * 1024 * 1024, `${sentBytes} bytes were read`);
+  });
+});
