@@ -1,6 +1,7 @@
 /** What must compile and what must not; the compiler checks it, and the calls are never made. */
 import { test } from "node:test";
 import type {
+  ASRResponse,
   AsyncEventStream,
   AsyncSounding,
   ChatCompletion,
@@ -9,6 +10,8 @@ import type {
   SpeechItem,
   SpeechStream,
   TracesResult,
+  TranscriptionStreamEvent,
+  TranscriptionVerbose,
   TTSResponse,
 } from "@sounding/client";
 import type { Sounding, SyncEventStream } from "@sounding/client/sync";
@@ -56,13 +59,47 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   void client.audio.speech.create({ ...spoken, response_format: "flac" });
   // @ts-expect-error no voice
   void client.audio.speech.create({ model: "m", input: "Hello." });
+  const recording = { model: "m", file: "a.wav" };
+  const heard: ASRResponse = await client.audio.transcriptions.create(recording);
+  const timed: TranscriptionVerbose = sync.audio.transcriptions.create({
+    ...recording,
+    response_format: "verbose_json",
+    timestamp_granularities: ["word"],
+  });
+  const events: AsyncEventStream<TranscriptionStreamEvent> = await client.audio.transcriptions.create({
+    ...recording,
+    stream: true,
+  });
+  for await (const event of events) {
+    if (event.type === "transcript.segment") kinds.push(event.segment.text as "word");
+    // @ts-expect-error only deltas have one
+    else if (event.type === "transcript.word") void event.delta;
+  }
+  // @ts-expect-error no file
+  void client.audio.transcriptions.create({ model: "m" });
+  // @ts-expect-error a granularity that is none
+  void client.audio.transcriptions.create({ ...recording, timestamp_granularities: ["letter"] });
   // @ts-expect-error a severity that is none
   void client.logs.query({ severity: "fatal" });
   // @ts-expect-error no kind of traces
   void client.traces.query({});
   // @ts-expect-error a promise where the synchronous client needs a key
   const late: ConstructorParameters<typeof Sounding>[0] = { apiKey: async () => "sk-a" };
-  return [chunks, syncWhole, syncChunks, text, message, name, late, kinds, written, syncWritten, notOnlyBytes];
+  return [
+    chunks,
+    syncWhole,
+    syncChunks,
+    text,
+    message,
+    name,
+    late,
+    kinds,
+    written,
+    syncWritten,
+    notOnlyBytes,
+    heard,
+    timed,
+  ];
 }
 
 test("parameters and results have their types in both clients", () => void compiled);

@@ -4,9 +4,14 @@ import type { Mode, Out, Transport } from "../mode.ts";
 import type { CallOptions } from "../request.ts";
 import { readJson } from "../response.ts";
 
+export interface ModelListOptions extends CallOptions {
+  /** Only models that may be called for this, those that do nothing else first. */
+  capability?: "chat" | "speech" | "transcription" | undefined;
+}
+
 export interface Models<M extends Mode> {
   /** The models that the key may use. */
-  list(options?: CallOptions): Out<M, ModelList>;
+  list(options?: ModelListOptions): Out<M, ModelList>;
   /** One model. Throws NotFoundError when there is none with this ID. */
   retrieve(id: string, options?: CallOptions): Out<M, Model>;
 }
@@ -14,8 +19,10 @@ export interface Models<M extends Mode> {
 export function createModels<M extends Mode>(transport: Transport<M>): Models<M> {
   const get = { method: "GET", accept: "application/json" } as const;
   return {
-    list: (options) =>
-      transport.send({ ...get, path: "/v1/models", options }, (answer) => readJson(answer) as ModelList),
+    list({ capability, ...options } = {}) {
+      const path = capability === undefined ? "/v1/models" : `/v1/models?capability=${encodeURIComponent(capability)}`;
+      return transport.send({ ...get, path, options }, (answer) => readJson(answer) as ModelList);
+    },
     retrieve: (id, options) =>
       transport.send({ ...get, path: `/v1/models/${pathOf(id)}`, options }, (answer) => readJson(answer) as Model),
   };

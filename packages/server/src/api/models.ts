@@ -31,6 +31,9 @@ export const ModelList = schema(
   ),
 );
 
+export const capabilities = ["chat", "speech", "transcription"] as const;
+export type Capability = (typeof capabilities)[number];
+
 export const listModels = operation({
   id: "listModels",
   method: "GET",
@@ -38,6 +41,10 @@ export const listModels = operation({
   tag: "Models",
   summary: "List the models that the key's organization may call",
   permission: "inference",
+  queryParameters: {
+    capability:
+      "Only models that may be called for this, those that do nothing else first: `chat`, `speech` or `transcription`.",
+  },
   answer: { type: "application/json", schema: ModelList, description: "The models." },
 });
 

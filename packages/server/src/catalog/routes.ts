@@ -1,20 +1,31 @@
 /** Tells which models there are, to each organization those that it may call. */
-import { getModel, listModels, type ModelObject } from "../api/models.ts";
+import { capabilities, getModel, listModels, type Capability, type ModelObject } from "../api/models.ts";
+import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";
 import type { ListedModel } from "../models/model-index.ts";
 import type { Registry } from "../models/registry.ts";
 
 export function catalogRoutes(registry: Pick<Registry, "list" | "describe">): Route[] {
   return [
-    route(listModels, ({ scope }) => ({
+    route(listModels, ({ scope, query }) => ({
       kind: "json",
-      value: { object: "list", data: registry.list(scope.key).map(toModelObject) },
+      value: { object: "list", data: registry.list(scope.key, capabilityOf(query)).map(toModelObject) },
     })),
     route(getModel, ({ path, scope }) => ({
       kind: "json",
       value: toModelObject(registry.describe(path["id"] ?? "", scope.key)),
     })),
   ];
+}
+
+/** @throws AppError invalid_request */
+function capabilityOf(query: URLSearchParams): Capability | undefined {
+  const asked = query.get("capability");
+  if (asked === null) return undefined;
+  const known = capabilities.find((each) => each === asked);
+  if (known !== undefined) return known;
+  const message = `capability is ${JSON.stringify(asked)}; expected one of ${capabilities.join(", ")}.`;
+  throw new AppError("invalid_request", message, { param: "capability" });
 }
 
 function toModelObject({ id, created, ownedBy, root }: ListedModel): ModelObject {

@@ -2,6 +2,7 @@
  * Every model that can be called, by its ID: configured, aliased, found at an engine, or named as `engine/model`.
  * The configuration may be replaced while calls run; they end on the engines on which they began.
  */
+import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { Discovery } from "./discovery.ts";
@@ -43,8 +44,11 @@ export interface Registry {
   rootOf(id: string): string;
   /** The models that speak, among those that the organization sees. */
   speakers(access: ModelAccess): readonly Speaker[];
-  /** The models that the organization sees: those that chat first, each sorted by ID. */
-  list(access: ModelAccess): readonly ListedModel[];
+  /**
+   * The models that the organization sees: those that chat first, each sorted by ID. With `capability` those that may be
+   * called for it, and first those that do nothing else, since some engines take every model for everything.
+   */
+  list(access: ModelAccess, capability?: Capability): readonly ListedModel[];
   /** @throws AppError model_not_found or model_not_allowed */
   describe(id: string, access: ModelAccess): ListedModel;
   /**
@@ -65,15 +69,14 @@ export interface Speaker {
   readonly speech: RoutedSpeech;
 }
 
-/** What a model may do, as a target names it. */
-type Kind = "chat" | "speech" | "transcription";
-const deeds: Readonly<Record<Kind, string>> = {
+/** What models do, by what a target calls it. */
+const deeds: Readonly<Record<Capability, string>> = {
   chat: "answer chats",
   speech: "speak",
   transcription: "transcribe",
 };
 
-function does(route: Route | undefined, kind: Kind): boolean {
+function does(route: Route | undefined, kind: Capability): boolean {
   return route?.targets.some((target) => target[kind] !== undefined) === true;
 }
 
@@ -131,8 +134,14 @@ class ModelRegistry implements Registry {
     return models.map(({ id, ownedBy }) => ({ id, ownedBy, speech: this.speech(id, access) }));
   }
 
-  list(access: ModelAccess): readonly ListedModel[] {
-    return this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
+  list(access: ModelAccess, capability?: Capability): readonly ListedModel[] {
+    const visible = this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
+    if (capability === undefined) return visible;
+    const able = visible.filter(({ root }) => does(this.#findIn(this.#current, root), capability));
+    const others = capabilities.filter((each) => each !== capability);
+    const doesMore = ({ root }: ListedModel): boolean =>
+      others.some((each) => does(this.#findIn(this.#current, root), each));
+    return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
   }
 
   describe(id: string, access: ModelAccess): ListedModel {
@@ -197,7 +206,7 @@ class ModelRegistry implements Registry {
     await Promise.all(each);
   }
 
-  #routing(id: string, access: ModelAccess, kind: Kind): RoutingOptions {
+  #routing(id: string, access: ModelAccess, kind: Capability): RoutingOptions {
     let route = this.#find(id, access, kind);
     const enter = (): Route => {
       // Between finding and calling the configuration may have been replaced.
@@ -207,7 +216,7 @@ class ModelRegistry implements Registry {
     return { timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) };
   }
 
-  #find(id: string, access: ModelAccess, kind: Kind): Route {
+  #find(id: string, access: ModelAccess, kind: Capability): Route {
     const index = this.#current;
     const rootId = index.rootOf(id);
     // Whether a model exists is told only to those who may call it.

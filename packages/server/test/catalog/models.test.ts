@@ -41,6 +41,18 @@ describe("the models", () => {
     return { status: statusCode, json: (await body.json()) as Record<string, unknown> };
   }
 
+  test("are narrowed to what they may be called for", async () => {
+    const ids = async (capability: string): Promise<unknown> => {
+      const { json } = await get(`/v1/models?capability=${capability}`);
+      return (json["data"] as { id: string }[]).map(({ id }) => id);
+    };
+    assert.deepEqual([await ids("chat"), await ids("speech")], [["chat", "fast", "org/found", "team/private"], []]);
+    const { status, json } = await get("/v1/models?capability=dance");
+    const { message, param } = json["error"] as { message: string; param: string };
+    assert.deepEqual([status, param], [400, "capability"]);
+    assert.match(message, /"dance"; expected one of chat, speech, transcription/);
+  });
+
   test("are listed with every member that strict clients want, also when the request has a body", async () => {
     const { status, json } = await get("/v1/models", { body: "{}" });
     assert.equal(status, 200);
