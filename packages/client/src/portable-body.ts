@@ -30,6 +30,9 @@ function heldFile(stream: object): Exclude<FileSource, { kind: "pieces" | "blob"
   const isWhole = start === undefined && end === Infinity && bytesRead === 0;
   if (isWhole && typeof fd === "number") return { kind: "descriptor", fd };
   if (!isWhole || typeof path !== "string") return undefined;
-  (stream as { destroy?: () => void }).destroy?.();
+  const unused = stream as { on?: (event: "error", listener: () => void) => void; destroy?: () => void };
+  // It may still be opening its file, and fail.
+  unused.on?.("error", () => undefined);
+  unused.destroy?.();
   return { kind: "path", path };
 }

@@ -55,8 +55,10 @@ export class Upload {
       if (source.kind === "path") {
         const handle = await fileSystem().promises.open(source.path, "r");
         this.#file = handle.createReadStream();
-      } else this.#file = fileSystem().createReadStream("", { fd: source.fd, autoClose: false });
-      return this.#file;
+        return this.#file;
+      }
+      // Not destroyed at the end, which would close the caller's file.
+      return fileSystem().createReadStream("", { fd: source.fd, autoClose: false });
     } catch (error) {
       throw this.#failed(error);
     }

@@ -49,11 +49,11 @@ function runInThread(thread: Worker, name: string, reached: Reached): Promise<un
         reached(message.reached);
         return;
       }
-      thread.off("message", listen);
+      thread.off("message", listen).off("error", reject);
       if (message.failure === undefined) resolve(message.outcome);
       else reject(new Error(message.failure));
     };
-    thread.on("message", listen);
+    thread.on("message", listen).once("error", reject);
     thread.postMessage(name);
   });
 }
