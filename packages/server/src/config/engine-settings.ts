@@ -1,5 +1,6 @@
 /** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
 import { Type, type Static } from "typebox";
+import { azureSpeechEngine } from "./engines/azure-speech.ts";
 import { espeakEngine } from "./engines/espeak.ts";
 import { fliteEngine } from "./engines/flite.ts";
 import { llamaCppEngineSettings } from "./engines/llama-cpp.ts";
@@ -11,6 +12,7 @@ import { amazonBedrockEngine, anthropicEngine, cohereEngine, googleEngine, mistr
 export const engineSettings = Type.Union([
   openAiCompatibleEngine,
   azureOpenAiEngine,
+  azureSpeechEngine,
   anthropicEngine,
   googleEngine,
   amazonBedrockEngine,

@@ -27,6 +27,7 @@ const vendor = async () => (await import("./vendors/vendor-engine.ts")).createVe
 const engineMakers: EngineMakers = {
   openai_compatible: async () => (await openAi()).createOpenAiCompatibleEngine,
   azure_openai: async () => (await openAi()).createAzureOpenAiEngine,
+  azure_speech: async () => (await import("./azure-speech/engine.ts")).createAzureSpeechEngine,
   anthropic: vendor,
   google: vendor,
   amazon_bedrock: vendor,

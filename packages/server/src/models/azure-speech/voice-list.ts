@@ -1,0 +1,76 @@
+/** The voices of the resource, asked for when they are wanted and kept for a while. https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech#get-a-list-of-voices */
+import { collectAnswer } from "../openai-compatible/collect-answer.ts";
+import type { ConnectionPool } from "../openai-compatible/connection-pool.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../openai-compatible/json-object.ts";
+import { invalidAnswer } from "../openai-compatible/normalize-parts.ts";
+import type { TimeLimits } from "../openai-compatible/time-limits.ts";
+import type { Voice } from "../model.ts";
+
+export interface VoiceListOptions {
+  readonly pool: ConnectionPool;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly limits: TimeLimits;
+  readonly maxAnswerBytes: number;
+  readonly defaultVoice: string;
+}
+
+const keptMs = 600_000;
+
+export class VoiceList {
+  readonly #options: VoiceListOptions;
+  #voices: readonly Voice[] | undefined;
+  #askedAtMs = -Infinity;
+
+  constructor(options: VoiceListOptions) {
+    this.#options = options;
+  }
+
+  /** An old list serves where a new one cannot be had. @throws AppError as a call does */
+  async get(signal: AbortSignal): Promise<readonly Voice[]> {
+    const nowMs = performance.now();
+    if (this.#voices !== undefined && nowMs - this.#askedAtMs < keptMs) return this.#voices;
+    try {
+      const { pool, path, headers, limits, maxAnswerBytes, defaultVoice } = this.#options;
+      const request = { method: "GET", path, headers, limits, signal, isStream: false } as const;
+      this.#voices = sorted(readVoices(await collectAnswer(pool, request, maxAnswerBytes)), defaultVoice);
+      this.#askedAtMs = nowMs;
+    } catch (error) {
+      if (this.#voices === undefined || signal.aborted) throw error;
+    }
+    return this.#voices;
+  }
+}
+
+function readVoices(answer: unknown): Voice[] {
+  if (!Array.isArray(answer)) throw invalidAnswer("it is no list of voices");
+  return answer.flatMap((entry: unknown) => {
+    const voice = isObject(entry) && entry["Status"] !== "Deprecated" ? readVoice(entry) : undefined;
+    return voice === undefined ? [] : [voice];
+  });
+}
+
+function readVoice(entry: JsonObject): Voice | undefined {
+  const name = nonEmptyText(entry["ShortName"]);
+  const language = nonEmptyText(entry["Locale"]);
+  if (name === undefined || language === undefined) return undefined;
+  const secondary = entry["SecondaryLocaleList"];
+  const others = Array.isArray(secondary) ? secondary.filter((each) => typeof each === "string") : [];
+  const gender = String(entry["Gender"]).toLowerCase();
+  return {
+    name,
+    languages: [...new Set([language, ...others])],
+    gender: gender === "female" || gender === "male" || gender === "neutral" ? gender : undefined,
+    description: nonEmptyText(entry["DisplayName"]),
+  };
+}
+
+/** The default voice first, then those of its language, since the first that fits stands in for names of others. */
+function sorted(voices: readonly Voice[], defaultVoice: string): Voice[] {
+  const first = voices.find(({ name }) => name === defaultVoice);
+  const rank = (voice: Voice): number => {
+    if (voice === first) return 0;
+    return voice.languages[0] === first?.languages[0] ? 1 : 2;
+  };
+  return voices.toSorted((one, other) => rank(one) - rank(other));
+}
