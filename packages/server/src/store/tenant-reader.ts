@@ -4,6 +4,7 @@
  */
 import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
+import { Slices } from "../slices.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
@@ -66,10 +67,12 @@ async function* linesOf(body: Readable): AsyncGenerator<string> {
 
 async function* rowsOf<Shape>(body: Readable): AsyncGenerator<Shape> {
   let names: readonly string[] | undefined;
+  const slices = new Slices();
   for await (const line of linesOf(body)) {
     const values = JSON.parse(line) as unknown[];
     if (names === undefined) names = values as string[];
     else yield Object.fromEntries(names.map((name, index) => [name, values[index]])) as Shape;
+    if (slices.isOver()) await slices.next();
   }
 }
 

@@ -1,5 +1,5 @@
 /** Points of OTLP's histograms with explicit bounds, read from the store as columns, and the series of their parts. */
-import { Slices } from "../../slices.ts";
+import { longStep, Slices } from "../../slices.ts";
 import type { ListColumn } from "../../store/native-reader.ts";
 import { sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
@@ -52,7 +52,7 @@ export async function readHistograms(
       const known = found.get(String(id));
       if (known === undefined) found.set(String(id), [one]);
       else known.push(one);
-      if (slices.isOver()) await slices.next();
+      if (slices.isOver(longStep)) await slices.next();
     }
   }
   return found;

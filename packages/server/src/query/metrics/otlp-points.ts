@@ -1,7 +1,7 @@
 /** Points of OTLP series, read from the store as columns. */
 import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
-import { Slices } from "../../slices.ts";
+import { longStep, Slices } from "../../slices.ts";
 import type { ColumnBlock, ListColumn, NumberColumn } from "../../store/native-reader.ts";
 import { allOf } from "../conditions.ts";
 import { toNumber } from "./span-series.ts";
@@ -91,7 +91,7 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
     for (const [row, id] of (columns.get("series_id") as BigUint64Array).entries()) {
       const values = listOf(columns.get("point_values") as ListColumn, row) as Float64Array;
       found.set(String(id), inTimeOrder({ ...timeColumnsOf(columns, row, request.fromMs), values }));
-      if (slices.isOver()) await slices.next();
+      if (slices.isOver(longStep)) await slices.next();
     }
   }
   return found;

@@ -1,9 +1,9 @@
 /** Series of metrics that applications sent by OTLP, with Prometheus' names, labels and parts. */
-import { Slices } from "../../slices.ts";
+import { longStep, Slices } from "../../slices.ts";
 import { bind, ownOrganization, sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, ofProject } from "../conditions.ts";
-import { readDescriptions } from "../descriptions.ts";
+import { readDescriptions, type Descriptions } from "../descriptions.ts";
 import { labelsFrom, type Labels } from "../promql/series/labels.ts";
 import { markStale, type StoredSeries } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
@@ -73,21 +73,34 @@ async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery):
   );
   const descriptions = await readDescriptions(reader, rows, signal);
   const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
-  const described = rows.map((row) => ({
+  const slices = new Slices();
+  const described: DescribedSeries[] = [];
+  for (const row of rows) {
+    described.push(describe(row, descriptions));
+    if (slices.isOver()) await slices.next();
+  }
+  const found: NamedSeries[] = [];
+  for (const name of names) {
+    for (const each of described) {
+      if (slices.isOver()) await slices.next();
+      if (!belongsTo(each, name.metric)) continue;
+      const series = underName(each, name);
+      const covers = isMatchedBy(series.labels, matchers) && (name.fillIn?.covers(series.labels) ?? true);
+      if (covers) found.push({ name, series });
+    }
+  }
+  return found;
+}
+
+function describe(row: SeriesRow, descriptions: Descriptions): DescribedSeries {
+  return {
     id: row.series_id,
     metric: row.metric,
     unit: row.unit,
     type: row.type,
     monotonic: row.monotonic === 1,
-    labels: otlpLabels(row, descriptions) as ReadonlyMap<string, string>,
-  }));
-  return names.flatMap((name) =>
-    described
-      .filter((each) => belongsTo(each, name.metric))
-      .map((each) => underName(each, name))
-      .filter(({ labels }) => isMatchedBy(labels, matchers) && (name.fillIn?.covers(labels) ?? true))
-      .map((series) => ({ name, series })),
-  );
+    labels: otlpLabels(row, descriptions),
+  };
 }
 
 function underName(series: DescribedSeries, { fillIn }: OtlpSeriesName): DescribedSeries {
@@ -119,19 +132,22 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
   const built: StoredSeries[] = [];
   const slices = new Slices();
+  const take = (all: readonly StoredSeries[]): void => {
+    for (const one of all) if (isMatchedBy(one.labels, matchers)) built.push(one);
+  };
   for (const { name, series } of found) {
-    if (name.part === "value") built.push(...valueSeries(labelsOf(name, series), series, values.get(series.id)));
+    if (name.part === "value") take(valueSeries(labelsOf(name, series), series, values.get(series.id)));
     else if (name.metric.type !== "histogram") {
-      built.push(...distributionSeries(name, series, distributions.get(series.id) ?? []));
+      take(distributionSeries(name, series, distributions.get(series.id) ?? []));
     } else {
       for (const one of histogramSeries(name, series, { groups: histograms.get(series.id), matchers })) {
-        built.push(one);
-        if (slices.isOver()) await slices.next();
+        take([one]);
+        if (slices.isOver(longStep)) await slices.next();
       }
     }
     if (slices.isOver()) await slices.next();
   }
-  return mergeSeries(built.filter(({ labels }) => isMatchedBy(labels, matchers)));
+  return mergeSeries(built);
 }
 
 function belongsTo(series: DescribedSeries, metric: OtlpMetric): boolean {

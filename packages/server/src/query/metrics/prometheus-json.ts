@@ -1,4 +1,5 @@
 /** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
+import { Slices } from "../../slices.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../promql/engine.ts";
 import { allBuckets } from "../promql/histogram/bucket-bounds.ts";
 import type { FloatHistogram } from "../promql/histogram/float-histogram.ts";
@@ -32,19 +33,45 @@ export type ResultJson =
   | { resultType: "matrix"; result: MatrixItemJson[] }
   | { resultType: "scalar" | "string"; result: SampleJson };
 
-/** @param timeMs when an instant query was evaluated */
+/** Made in slices. @param timeMs when an instant query was evaluated */
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
-export function resultJson(value: QueryValue, timeMs: number): ResultJson {
+export async function resultJson(value: QueryValue, timeMs: number): Promise<ResultJson> {
   switch (value.type) {
     case "vector":
-      return { resultType: "vector", result: value.samples.map((sample) => vectorItem(sample, timeMs)) };
+      return {
+        resultType: "vector",
+        result: await eachInSlices(value.samples, (sample) => vectorItem(sample, timeMs)),
+      };
     case "matrix":
-      return { resultType: "matrix", result: value.series.map(matrixItem) };
+      return { resultType: "matrix", result: await matrixItems(value.series) };
     case "scalar":
       return { resultType: "scalar", result: [timeMs / 1000, formatSampleValue(value.value)] };
     case "string":
       return { resultType: "string", result: [timeMs / 1000, value.value] };
   }
+}
+
+async function eachInSlices<Item, Result>(
+  items: ArrayLike<Item>,
+  convert: (item: Item, index: number) => Result,
+  slices = new Slices(),
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    results.push(convert(items[index]!, index));
+    if (slices.isOver()) await slices.next();
+  }
+  return results;
+}
+
+async function matrixItems(series: readonly MatrixSeries[]): Promise<MatrixItemJson[]> {
+  const items: MatrixItemJson[] = [];
+  const slices = new Slices();
+  for (const one of series) {
+    items.push(await matrixItem(one, slices));
+    if (slices.isOver()) await slices.next();
+  }
+  return items;
 }
 
 /** Labels as an object. */
@@ -58,13 +85,14 @@ function vectorItem({ histogram, labels, value }: VectorSample, timeMs: number):
   return { metric, value: [timeMs / 1000, formatSampleValue(value)] };
 }
 
-function matrixItem(series: MatrixSeries): MatrixItemJson {
+async function matrixItem(series: MatrixSeries, slices: Slices): Promise<MatrixItemJson> {
   const item: MatrixItemJson = { metric: labelsJson(series.labels) };
   if (series.values.length > 0 || series.histograms.length === 0) {
-    item.values = Array.from(series.values, (value, index) => [
+    const sample = (value: number, index: number): SampleJson => [
       series.timestampsMs[index]! / 1000,
       formatSampleValue(value),
-    ]);
+    ];
+    item.values = await eachInSlices(series.values, sample, slices);
   }
   if (series.histograms.length > 0) {
     item.histograms = series.histograms.map((histogram, index) => [

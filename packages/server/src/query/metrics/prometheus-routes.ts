@@ -1,6 +1,7 @@
 /** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
 import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
 import type { AppError, ErrorCode } from "../../errors.ts";
+import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
 import { queryInstant, queryRange, type QueryResult } from "../promql/engine.ts";
@@ -48,8 +49,7 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
         operation,
         async (input) => {
           const parameters = new PrometheusParameters(input.query, input.bytes.toString("utf8"));
-          const value = await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() });
-          return { kind: "json", value };
+          return jsonInSlices(await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }));
         },
         { writeError },
       ),
@@ -87,7 +87,7 @@ async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown
   const { storage, ...evaluation } = evaluationOf(parts, call);
   const timeMs = call.parameters.timeMs("time") ?? call.nowMs;
   const result = await queryInstant(storage, { ...evaluation, timeMs });
-  return success(resultJson(result.value, timeMs), result);
+  return success(await resultJson(result.value, timeMs), result);
 }
 
 async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> {
@@ -97,7 +97,7 @@ async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> 
   const endMs = parameters.timeMs("end")!;
   const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
   const result = await queryRange(storage, { ...evaluation, ...times });
-  return success(resultJson(result.value, endMs), result);
+  return success(await resultJson(result.value, endMs), result);
 }
 
 function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): ListRequest {

@@ -40,7 +40,10 @@ export async function queryPreset(
   return {
     status: "success",
     query: printExpression(expression),
-    data: { ...(resultJson(value, timeMs) as Pick<MetricsAnswer["data"], "resultType" | "result">), analysis: {} },
+    data: {
+      ...((await resultJson(value, timeMs)) as Pick<MetricsAnswer["data"], "resultType" | "result">),
+      analysis: {},
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 /** The operations that read metrics, and who serves them. */
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
+import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type Route } from "../../http/route.ts";
 import { prometheusRoutes } from "./prometheus-routes.ts";
 import { presetAliases, type MetricPresets } from "./metric-presets.ts";
@@ -9,10 +10,9 @@ export function metricsRoutes(parts: MetricsParts & { readonly version: string }
   return [
     ...prometheusRoutes(parts),
     route(listMetrics, () => ({ kind: "json", value: metricList(parts.presets) })),
-    route(queryMetrics, async ({ body, scope, signal }) => ({
-      kind: "json",
-      value: await queryPreset(parts, body, { scope, signal, nowMs: Date.now() }),
-    })),
+    route(queryMetrics, async ({ body, scope, signal }) =>
+      jsonInSlices(await queryPreset(parts, body, { scope, signal, nowMs: Date.now() })),
+    ),
   ];
 }
 

@@ -3,6 +3,7 @@
  * just before it, so that the engine's rate and increase add up the deltas and invent nothing. For those two functions a
  * sample of zero stands at the end of each window, since a count that did not change is known to be the same.
  */
+import { longStep, Slices } from "../../slices.ts";
 import { bind, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { labelsFrom, type Labels } from "../promql/series/labels.ts";
@@ -50,8 +51,13 @@ export async function selectSpanSeries(
   });
   const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
   const build = { name, labels, windowEnds, isDelta: metric.type !== "gauge" };
-  if (part !== "bucket") return rows.map((row) => toSeries(row, build));
-  return bucketSeries(rows, build).filter(({ labels: each }) => matchesLe(each, request));
+  const found: StoredSeries[] = [];
+  const slices = new Slices();
+  for (const series of part === "bucket" ? bucketSeries(rows, build) : eachSeries(rows, build)) {
+    if (part !== "bucket" || matchesLe(series.labels, request)) found.push(series);
+    if (slices.isOver(longStep)) await slices.next();
+  }
+  return found;
 }
 
 interface SamplesParts {
@@ -83,8 +89,8 @@ function toLabels(values: readonly string[], { labels, name }: Build, le?: numbe
   return labelsFrom([["__name__", name], ...entries]);
 }
 
-function toSeries(row: SampleRow, build: Build): StoredSeries {
-  return fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
+function* eachSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
+  for (const row of rows) yield fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
 }
 
 function samplesOf({ samples }: SampleRow): Map<number, number> {
@@ -105,17 +111,17 @@ function fromSamples(
 }
 
 /** A histogram's buckets are cumulative: what falls into one counts in all that are higher. */
-function bucketSeries(rows: readonly SampleRow[], build: Build): StoredSeries[] {
+function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
   const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
-  return [...byLabels.values()].flatMap((group) => {
+  for (const group of byLabels.values()) {
     const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row)]));
     const running = new Map<number, number>();
     for (const row of group) for (const [time] of row.samples) running.set(Number(time), 0);
-    return [...bucketBounds, Infinity].map((bound) => {
+    for (const bound of [...bucketBounds, Infinity]) {
       for (const [time, amount] of byBound.get(bound) ?? []) running.set(time, running.get(time)! + amount);
-      return fromSamples(toLabels(group[0]!.label_values, build, bound), running, build);
-    });
-  });
+      yield fromSamples(toLabels(group[0]!.label_values, build, bound), running, build);
+    }
+  }
 }
 
 /** A number of the store's JSON, where infinity is text. */

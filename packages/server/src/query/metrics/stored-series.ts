@@ -1,4 +1,5 @@
 /** Samples as the columns that the engine takes. */
+import { longStep, Slices } from "../../slices.ts";
 import type { FloatHistogram } from "../promql/histogram/float-histogram.ts";
 import type { Labels } from "../promql/series/labels.ts";
 import { markStale, type StoredSeries } from "../promql/storage.ts";
@@ -31,9 +32,21 @@ export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredS
 }
 
 /** Series of the same labels as one: sent by processes that nothing tells apart. */
-export function mergeSeries(series: readonly StoredSeries[]): StoredSeries[] {
-  const byLabels = Map.groupBy(series, ({ labels }) => labels.key);
-  return [...byLabels.values()].map((group) => (group.length === 1 ? group[0]! : merged(group)));
+export async function mergeSeries(series: readonly StoredSeries[]): Promise<StoredSeries[]> {
+  const byLabels = new Map<string, StoredSeries[]>();
+  const slices = new Slices();
+  for (const each of series) {
+    const group = byLabels.get(each.labels.key);
+    if (group === undefined) byLabels.set(each.labels.key, [each]);
+    else group.push(each);
+    if (slices.isOver()) await slices.next();
+  }
+  const all: StoredSeries[] = [];
+  for (const group of byLabels.values()) {
+    all.push(group.length === 1 ? group[0]! : merged(group));
+    if (slices.isOver(group.length === 1 ? 1 : longStep)) await slices.next();
+  }
+  return all;
 }
 
 function merged(group: readonly StoredSeries[]): StoredSeries {

@@ -12,6 +12,7 @@ import { askStore } from "./evaluate/push-down.ts";
 import { evaluationError, type QueryContext, type Value } from "./evaluate/query-context.ts";
 import type { RangeSeries } from "./evaluate/range-series.ts";
 import { selectAll } from "./evaluate/select-series.ts";
+import { sortInSlices } from "./evaluate/sort-in-slices.ts";
 import { stepInvariance } from "./evaluate/step-invariance.ts";
 import type { FloatHistogram } from "./histogram/float-histogram.ts";
 import { compareLabels, dropLabels, emptyLabels, metadataLabels, type Labels } from "./series/labels.ts";
@@ -167,7 +168,7 @@ async function instantValue(value: Value, budget: Budget): Promise<QueryValue> {
     case "vector":
       return { type: "vector", samples: (await removeNames(value.columns, budget)).map(toSample) };
     case "matrix":
-      return { type: "matrix", series: sortSeries(value.series.map(toMatrixSeries)) };
+      return { type: "matrix", series: await sortSeries(value.series.map(toMatrixSeries), budget) };
   }
 }
 
@@ -190,8 +191,8 @@ function toMatrixSeries({ dropName, floats, histograms, labels }: RangeSeries): 
   };
 }
 
-function sortSeries(series: readonly MatrixSeries[]): readonly MatrixSeries[] {
-  return series.toSorted((left, right) => compareLabels(left.labels, right.labels));
+function sortSeries(series: readonly MatrixSeries[], budget: Budget): Promise<readonly MatrixSeries[]> {
+  return sortInSlices(series, (left, right) => compareLabels(left.labels, right.labels), budget);
 }
 
 async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<QueryValue> {
@@ -206,7 +207,7 @@ async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<Que
     series.push(fromColumn(column, timestampsMs));
     if (budget.spend(grid.count)) await budget.breathe();
   }
-  return { type: "matrix", series: sortSeries(series) };
+  return { type: "matrix", series: await sortSeries(series, budget) };
 }
 
 function fromColumn(column: Column, timestampsMs: Float64Array): MatrixSeries {

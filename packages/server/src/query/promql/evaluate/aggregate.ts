@@ -19,6 +19,7 @@ import {
   setHistogram,
   type Column,
 } from "./grid.ts";
+import { workOfLabels } from "./budget.ts";
 import { groupColumns, type Group } from "./grouping.ts";
 import type { QueryContext } from "./query-context.ts";
 
@@ -48,6 +49,7 @@ export async function aggregate(columns: readonly Column[], call: AggregateCall)
     await aggregator(group, out, call);
     budget.hold(count);
     if (!isEmpty(out)) results.push(out);
+    if (budget.spend(workOfLabels)) await budget.breathe();
   }
   return results;
 }

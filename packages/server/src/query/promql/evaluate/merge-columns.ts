@@ -51,12 +51,15 @@ function mergeInto(target: Column, column: Column): void {
 /** Removes the names that computing has made wrong; the last act of every query. */
 export async function removeNames(columns: readonly Column[], budget: Budget): Promise<readonly Column[]> {
   const renamed: Column[] = [];
+  const keys = new Set<string>();
   for (const column of columns) {
     const { dropName, labels } = column;
-    renamed.push(dropName ? relabelled(column, dropLabels(labels, metadataLabels), false) : column);
+    const one = dropName ? relabelled(column, dropLabels(labels, metadataLabels), false) : column;
+    renamed.push(one);
+    keys.add(one.labels.key);
     if (budget.spend(workOfLabels)) await budget.breathe();
   }
-  return mergeColumns(renamed);
+  return keys.size === renamed.length ? renamed : mergeColumns(renamed);
 }
 
 /** Collects values into one column for each label set. */

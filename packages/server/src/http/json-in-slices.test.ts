@@ -1,0 +1,54 @@
+/** JSON that is made in pieces is the JSON that is made at once. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import * as fc from "fast-check";
+import { jsonInSlices } from "./json-in-slices.ts";
+
+async function streamed(value: unknown): Promise<string> {
+  const answer = jsonInSlices(value);
+  assert.ok(answer.kind === "stream");
+  return Buffer.concat(await Array.fromAsync(answer.bytes)).toString("utf8");
+}
+
+describe("JSON in slices", () => {
+  test("is what JSON.stringify makes, for long lists at any depth", async () => {
+    const long = fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 65, maxLength: 90, size: "max" });
+    const value = fc.record(
+      {
+        plain: fc.jsonValue(),
+        'a "name"': fc.array(fc.record({ values: long, metric: fc.dictionary(fc.string(), fc.string()) }), {
+          minLength: 1,
+          maxLength: 70,
+          size: "max",
+        }),
+        absent: fc.constant(undefined),
+      },
+      { requiredKeys: ['a "name"'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(value, async (one) => {
+        assert.equal(await streamed(one), JSON.stringify(one));
+      }),
+      { numRuns: 6 },
+    );
+  });
+
+  test("is a whole answer where no list is long", () => {
+    const value = { status: "success", data: { result: [{ metric: {}, value: [1, "2"] }] } };
+    assert.deepEqual(jsonInSlices(value), { kind: "json", value });
+  });
+
+  test("lets other work run between the pieces", async () => {
+    let turns = 0;
+    const turn = (): void => {
+      turns += 1;
+      next = setImmediate(turn);
+    };
+    let next = setImmediate(turn);
+    await streamed({
+      result: Array.from({ length: 20_000 }, (_, index) => ({ index, text: "some text ".repeat(30) })),
+    });
+    clearImmediate(next);
+    assert.ok(turns > 1, `${turns} turns`);
+  });
+});

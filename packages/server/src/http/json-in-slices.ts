@@ -1,0 +1,63 @@
+/** Long values as JSON without holding the thread: the text is made in pieces and sent as it is made. */
+import { longStep, Slices } from "../slices.ts";
+import type { RouteAnswer } from "./route.ts";
+
+/** Lists up to here are written by one call of JSON.stringify, of longer ones so many items at a time. */
+const itemsAtOnce = 64;
+const pieceCharacters = 65_536;
+
+/** The answer with a value of plain objects, lists and scalars: as a whole where it is short, else as a stream of the same text. */
+export function jsonInSlices(value: unknown): RouteAnswer {
+  if (!isLong(value)) return { kind: "json", value };
+  return { kind: "stream", bytes: encoded(textsOf(value, new Slices())), type: "application/json" };
+}
+
+/** Whether it has a long list somewhere. */
+function isLong(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (Array.isArray(value)) return value.length > itemsAtOnce || value.some(isLong);
+  return Object.values(value).some(isLong);
+}
+
+async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> {
+  if (!isLong(value)) yield JSON.stringify(value);
+  else if (Array.isArray(value)) yield* textsOfList(value, slices);
+  else {
+    let before = "{";
+    for (const [name, member] of Object.entries(value as object)) {
+      if (member === undefined) continue;
+      yield `${before}${JSON.stringify(name)}:`;
+      yield* textsOf(member, slices);
+      before = ",";
+    }
+    yield "}";
+  }
+}
+
+async function* textsOfList(list: readonly unknown[], slices: Slices): AsyncGenerator<string> {
+  let before = "[";
+  for (let start = 0; start < list.length; start += itemsAtOnce) {
+    const items = list.slice(start, start + itemsAtOnce);
+    if (items.some(isLong)) {
+      for (const item of items) {
+        yield before;
+        yield* textsOf(item, slices);
+        before = ",";
+      }
+    } else yield before + JSON.stringify(items).slice(1, -1);
+    before = ",";
+    if (slices.isOver(longStep)) await slices.next();
+  }
+  yield "]";
+}
+
+async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {
+  let piece = "";
+  for await (const text of texts) {
+    piece += text;
+    if (piece.length < pieceCharacters) continue;
+    yield Buffer.from(piece);
+    piece = "";
+  }
+  if (piece !== "") yield Buffer.from(piece);
+}
