@@ -71,6 +71,12 @@ interface ShellOptions {
   readonly secret?: string;
 }
 
+/** Whether an engine of this machine transcribes. */
+async function transcribes(server: RunningServer): Promise<boolean> {
+  const models = await server.call("/v1/models?capability=transcription");
+  return ((await models.json()) as { data: unknown[] }).data.length > 0;
+}
+
 /** Runs code in a shell with the command `sounding` and the names of the examples pointing to the test's server. */
 async function inShell(
   code: string,
@@ -170,6 +176,14 @@ test("an example for the shell runs: docs/speech.md: the command", async () => {
   assert.match(await inShell(`${block!.code}\ntest -s hello.mp3`, server), /word +world$/m);
 });
 
+test("an example for the shell runs: docs/transcription.md: the command", async (context) => {
+  await using server = await startServer();
+  if (!(await transcribes(server))) return context.skip("no engine transcribes on this machine");
+  const block = (await examplesOf("docs/transcription.md")).find(({ code }) => code.includes("sounding transcribe"));
+  const spoken = "sounding speak --voice rms -o talk.wav 'A fathom is six feet.'";
+  assert.match(await inShell(`${spoken}\n${block!.code}`, server), /^1\n00:00:.* --> .*\n.*six feet/);
+});
+
 test("an example for the shell runs: README.md: speech", async () => {
   await using server = await startServer();
   const block = examples.find(
@@ -220,10 +234,9 @@ describe("an example in TypeScript runs", () => {
     assert.ok(files.length >= 4);
     // Some write files.
     const cwd = await mkdtemp(join(tmpdir(), "sounding-examples-"));
-    const transcribers = await server.call("/v1/models?capability=transcription");
-    const transcribes = ((await transcribers.json()) as { data: unknown[] }).data.length > 0;
+    const canTranscribe = await transcribes(server);
     for (const file of files) {
-      const skip = file === "transcribe.ts" && !transcribes && "no engine transcribes on this machine";
+      const skip = file === "transcribe.ts" && !canTranscribe && "no engine transcribes on this machine";
       await context.test(file, { skip }, async () => {
         const env = { PATH: process.env["PATH"], SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key };
         await run(process.execPath, [join(repository, "test/examples", file)], { env, cwd });

@@ -10,6 +10,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
   { name: "speak", load: async () => (await import("./commands/speak.ts")).speakCommand },
+  { name: "transcribe", load: async () => (await import("./commands/transcribe.ts")).transcribeCommand },
   { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },
   { name: "metrics", load: async () => (await import("./commands/metrics.ts")).metricsCommand },

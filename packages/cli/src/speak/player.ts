@@ -1,11 +1,12 @@
 /** Plays audio with a program of this machine, while it comes where the program can. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { access, constants, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import type { CommandIo } from "../command.ts";
+import { isInPath } from "../find-program.ts";
 import { fileSink, type AudioFormat, type AudioSink } from "./audio-sink.ts";
 
 interface Player {
@@ -42,18 +43,6 @@ export const players: readonly Player[] = [
 export async function findPlayer(env: CommandIo["env"]): Promise<Player | undefined> {
   for (const player of players) if (await isInPath(player.program, env)) return player;
   return undefined;
-}
-
-export async function isInPath(program: string, env: CommandIo["env"]): Promise<boolean> {
-  for (const folder of (env["PATH"] ?? "").split(delimiter)) {
-    if (folder === "") continue;
-    const found = await access(join(folder, program), constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return true;
-  }
-  return false;
 }
 
 /** Throws CliError when the machine has no player. */

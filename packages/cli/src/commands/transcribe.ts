@@ -1,0 +1,206 @@
+/** `sounding transcribe`: what is said in a recording, as text, JSON or subtitles. */
+import { ApiStatusError, type AsyncSounding, type TranscriptionParams, type TranscriptionWord } from "@sounding/client";
+import { CliError, UsageError } from "../cli-error.ts";
+import { command, type CommandIo } from "../command.ts";
+import { connectionOptions, numberOption, openClient } from "../connection.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { printable, write, writeJson, writeLine } from "../output.ts";
+import { cuesOf, renderSrt, renderVtt, wordCues } from "../transcribe/cues.ts";
+import { createProgressBar } from "../transcribe/progress-bar.ts";
+import {
+  fileRecording,
+  keptRecording,
+  microphoneRecording,
+  pipedRecording,
+  type RecordingSource,
+} from "../transcribe/recording-source.ts";
+import { readTranscript, type Transcript, type TranscriptListener } from "../transcribe/transcribe.ts";
+
+/** Long recordings take long, and the server's own limit is a minute; the longest that it takes. */
+const timeoutSeconds = 86_400;
+
+export const transcribeCommand = command({
+  name: "transcribe",
+  summary: "Write down what is said in a recording",
+  description: `The recording is a file (WAV, MP3, or raw samples: .pcm, .raw), standard input, or with --mic what the microphone hears until
+Ctrl-C or --duration. Raw samples on standard input need --type, such as 'audio/L16; rate=16000'.
+
+With --stream text is written as it is understood; --mic always does. With --words each word has a line with its begin and its
+end (seconds) and how sure the model is of it; in subtitles each word is a cue of its own. --format json, and --json,
+write the server's answer with segments, and with words where --words asks for them. A terminal shows on standard error how
+far it is. The exit code is 0 also where nothing is said.`,
+  arguments: [{ name: "file", description: "The recording; `-` or none: standard input." }],
+  options: {
+    format: {
+      type: "string",
+      short: "f",
+      value: "FORMAT",
+      choices: ["text", "json", "srt", "vtt"],
+      default: "text",
+      description: "What is written.",
+    },
+    words: { type: "boolean", description: "Tell when each word is said." },
+    stream: { type: "boolean", description: "Write text as it is understood." },
+    mic: { type: "boolean", description: "Listen to the microphone, with the program arecord." },
+    duration: { type: "string", value: "SECONDS", description: "How long --mic listens." },
+    model: { type: "string", short: "m", value: "ID", description: "The model; else the first that transcribes." },
+    language: { type: "string", short: "l", value: "TAG", description: "What is spoken, such as en-US." },
+    type: {
+      type: "string",
+      value: "MEDIA_TYPE",
+      description: "What standard input is, where its beginning does not tell.",
+    },
+    ...connectionOptions,
+  },
+  examples: [
+    ["sounding transcribe talk.wav", "The text."],
+    ["sounding transcribe talk.wav --format srt > talk.srt", "Subtitles."],
+    [
+      "ffmpeg -v error -i talk.m4a -f wav - | sounding transcribe --stream",
+      "From another program, as it is understood.",
+    ],
+    ["sounding transcribe --mic", "What is said here, until Ctrl-C."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const format = json ? "json" : values.format;
+    const path = positionals[0] ?? "-";
+    const seconds = numberOption("duration", values.duration);
+    checkOptions({ ...values, format, path: positionals[0] }, io);
+    const client = await openClient({ ...values, timeout: values.timeout ?? String(timeoutSeconds) }, io);
+    // The first Ctrl-C ends the recording, not the transcription of what was heard.
+    const signal = values.mic === true ? undefined : io.signal;
+    const model = values.model ?? (await firstTranscriber(client, io.signal));
+    const isSubtitles = format === "srt" || format === "vtt";
+    const source = await sourceOf({ mic: values.mic, type: values.type, path, seconds, isSubtitles }, io);
+    const task: Task = {
+      params: { model, file: source.file, language: values.language },
+      format,
+      words: values.words === true,
+      live: format === "text" && values.words !== true && (values.stream === true || values.mic === true),
+      seconds: source.seconds,
+      signal,
+    };
+    try {
+      await (format === "json" ? writeAnswer(client, task, io) : writeTranscript(client, task, io));
+    } catch (error) {
+      // What failed here, while the recording was read, under the client's word for it.
+      throw error instanceof Error && error.cause instanceof CliError ? error.cause : error;
+    } finally {
+      await source.remove?.();
+    }
+    return exitCodes.ok;
+  },
+});
+
+interface Task {
+  readonly params: TranscriptionParams;
+  readonly format: string;
+  /** Whether times of words are told. */
+  readonly words: boolean;
+  /** Whether text is written as it is understood. */
+  readonly live: boolean;
+  /** How long the recording is, where known. */
+  readonly seconds: number | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The server's answer as it is. */
+async function writeAnswer(client: AsyncSounding, { params, words, signal }: Task, io: CommandIo): Promise<void> {
+  const granularities = words ? (["segment", "word"] as const) : (["segment"] as const);
+  const answer = await client.audio.transcriptions.create(
+    { ...params, stream: false, response_format: "verbose_json", timestamp_granularities: [...granularities] },
+    { signal },
+  );
+  await writeJson(io.stdout, answer);
+}
+
+async function writeTranscript(client: AsyncSounding, task: Task, io: CommandIo): Promise<void> {
+  const { params, format, words, live, signal } = task;
+  const bar = createProgressBar(live ? { ...io, progress: false } : io, task.seconds);
+  const show = (text: string): string => (io.isTTY.stdout ? printable(text) : text);
+  const listener: TranscriptListener = {
+    onText: async (text) => (live ? write(io.stdout, show(text)) : undefined),
+    onWord: async (word) => {
+      if (format !== "text" || !words) return;
+      bar.clear();
+      await writeLine(io.stdout, wordLine(word));
+    },
+    onProgress: bar.show,
+  };
+  const read = (withWords: boolean): Promise<Transcript> =>
+    readTranscript(client, { ...params, words: withWords }, { signal, listener });
+  const transcript = await read(words || format !== "text")
+    // Long segments are then not cut into several cues.
+    .catch((error: unknown) => (!words && cannotTellWords(error) ? read(false) : Promise.reject(error)))
+    .finally(bar.clear);
+  if (format !== "text") await write(io.stdout, subtitles(transcript, format, words));
+  else if (live) await write(io.stdout, transcript.text === "" ? "" : "\n");
+  else if (!words && transcript.text !== "") await writeLine(io.stdout, show(transcript.text));
+  if (transcript.text === "" && io.isTTY.stderr) await writeLine(io.stderr, "Nothing is said.");
+}
+
+function checkOptions(
+  values: {
+    readonly mic: boolean | undefined;
+    readonly stream: boolean | undefined;
+    readonly duration: string | undefined;
+    readonly format: string;
+    readonly path: string | undefined;
+  },
+  io: CommandIo,
+): void {
+  if (values.mic === true && values.path !== undefined) {
+    throw new UsageError("a file and --mic are given; one of them is expected");
+  }
+  if (values.duration !== undefined && values.mic !== true) throw new UsageError("--duration needs --mic");
+  if (values.stream === true && values.format !== "text") {
+    throw new UsageError(`--stream writes text; --format is "${values.format}"`);
+  }
+  if (values.mic !== true && (values.path ?? "-") === "-" && io.isTTY.stdin) {
+    throw new UsageError("nothing to transcribe: give a file, pipe one in, or listen with --mic");
+  }
+}
+
+async function sourceOf(
+  asked: {
+    readonly mic: boolean | undefined;
+    readonly type: string | undefined;
+    readonly path: string;
+    readonly seconds: number | undefined;
+    readonly isSubtitles: boolean;
+  },
+  io: CommandIo,
+): Promise<RecordingSource> {
+  if (asked.mic !== true && asked.path !== "-") return await fileRecording(asked.path);
+  // A model that cannot tell when words are spoken is asked once more.
+  if (asked.mic !== true) return asked.isSubtitles ? keptRecording(io, asked.type) : pipedRecording(io, asked.type);
+  const source = await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal });
+  if (io.isTTY.stderr) await writeLine(io.stderr, "Listening; Ctrl-C ends it.");
+  return source;
+}
+
+/** Throws CliError where no model transcribes. */
+async function firstTranscriber(client: AsyncSounding, signal: AbortSignal): Promise<string> {
+  const { data } = await client.models.list({ capability: "transcription", signal });
+  const first = data[0]?.id;
+  if (first === undefined) {
+    throw new CliError("no model of the server transcribes; `sounding doctor` says how to get one", exitCodes.notFound);
+  }
+  return first;
+}
+
+function cannotTellWords(error: unknown): boolean {
+  return error instanceof ApiStatusError && error.param === "timestamp_granularities";
+}
+
+function subtitles({ segments, words }: Transcript, format: string, single: boolean): string {
+  const cues = single ? wordCues(words) : cuesOf(segments, words);
+  return format === "srt" ? renderSrt(cues) : renderVtt(cues);
+}
+
+/** `   0.130   0.510  0.93  fathom` */
+function wordLine({ start, end, word, confidence }: TranscriptionWord): string {
+  const seconds = (value: number): string => value.toFixed(3).padStart(8);
+  const sure = confidence === undefined ? "   -" : confidence.toFixed(2);
+  return `${seconds(start)}${seconds(end)}  ${sure}  ${printable(word)}`;
+}

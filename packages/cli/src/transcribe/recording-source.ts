@@ -1,0 +1,116 @@
+/** What is transcribed: a file, standard input, or the microphone. */
+import { spawn } from "node:child_process";
+import { createWriteStream } from "node:fs";
+import { mkdtemp, open, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import type { FileInput } from "@sounding/client";
+import { CliError } from "../cli-error.ts";
+import type { CommandIo } from "../command.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { isInPath } from "../find-program.ts";
+import { wavSeconds } from "./wav-seconds.ts";
+
+export interface RecordingSource {
+  readonly file: FileInput;
+  /** How long it is, where its head tells. */
+  readonly seconds: number | undefined;
+  /** Removes what was kept of it. */
+  readonly remove?: () => Promise<void>;
+}
+
+/** Throws CliError when there is no such file. */
+export async function fileRecording(path: string): Promise<RecordingSource> {
+  try {
+    const { size } = await stat(path);
+    await using file = await open(path);
+    const head = new Uint8Array(4096);
+    const { bytesRead } = await file.read(head, 0, head.length, 0);
+    return { file: path, seconds: wavSeconds(head.subarray(0, bytesRead), size) };
+  } catch (error) {
+    const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    const message = missing ? "there is no such file" : (error as Error).message;
+    throw new CliError(`${path} cannot be read: ${message}`, missing ? exitCodes.notFound : exitCodes.failed, {
+      cause: error,
+    });
+  }
+}
+
+/** @param type the media type, needed for raw samples */
+export function pipedRecording(io: CommandIo, type: string | undefined): RecordingSource {
+  return { file: { content: io.stdin as AsyncIterable<Uint8Array>, name: "recording", type }, seconds: undefined };
+}
+
+/** What is piped in, kept in a file first, so that it can be sent twice. */
+export async function keptRecording(io: CommandIo, type: string | undefined): Promise<RecordingSource> {
+  const folder = await mkdtemp(join(tmpdir(), "sounding-transcribe-"));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const path = join(folder, "recording");
+    await pipeline(io.stdin, createWriteStream(path), { signal: io.signal });
+    const { seconds } = await fileRecording(path);
+    return { file: { content: path, name: "recording", type }, seconds, remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/** Enough for speech, and what recognisers are made for. */
+const microphoneRate = 16_000;
+
+/**
+ * Records with ALSA's `arecord` until `signal` is aborted or the seconds are over. Throws CliError where that program
+ * is missing; its own failures come while the recording is read.
+ */
+export async function microphoneRecording(
+  io: CommandIo,
+  { seconds, signal }: { seconds: number | undefined; signal: AbortSignal },
+): Promise<RecordingSource> {
+  if (!(await isInPath("arecord", io.env))) {
+    throw new CliError("--mic needs the program arecord (of alsa-utils), which is not in PATH", exitCodes.notFound);
+  }
+  return {
+    file: {
+      content: recorded(io, { seconds, signal }),
+      name: "microphone.pcm",
+      type: `audio/L16; rate=${microphoneRate}`,
+    },
+    seconds,
+  };
+}
+
+async function* recorded(
+  io: CommandIo,
+  { seconds, signal }: { seconds: number | undefined; signal: AbortSignal },
+): AsyncGenerator<Uint8Array, void, void> {
+  const words = `-q -t raw -f S16_LE -c 1 -r ${microphoneRate}`.split(" ");
+  const duration = seconds === undefined ? [] : ["-d", String(Math.ceil(seconds))];
+  const child = spawn("arecord", [...words, ...duration, "-"], {
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...io.env },
+  });
+  let complaint = "";
+  child.stderr.on("data", (bytes: Buffer) => (complaint = (complaint + bytes.toString()).slice(-2_000)));
+  const ended = new Promise<number | null>((resolve) => {
+    child.once("error", (error) => {
+      complaint = error.message;
+      resolve(null);
+    });
+    child.once("close", resolve);
+  });
+  const stop = (): void => void child.kill("SIGTERM");
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const bytes of child.stdout) yield bytes as Uint8Array;
+    const code = await ended;
+    if (code !== 0 && !signal.aborted) {
+      throw new CliError(`arecord cannot record: ${complaint.trim().split("\n").at(-1) ?? ""}`);
+    }
+  } finally {
+    signal.removeEventListener("abort", stop);
+    stop();
+  }
+}

@@ -1,0 +1,260 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { text } from "node:stream/consumers";
+import { after, describe, test } from "node:test";
+import {
+  done,
+  events,
+  failure,
+  formOf,
+  json,
+  startScriptedServer,
+  type Answer,
+} from "../../client/test/scripted-server.ts";
+import { run } from "../src/run.ts";
+import { wavHeader } from "../src/speak/wav-header.ts";
+import { runSounding, type Outcome, type RunOptions } from "./run-sounding.ts";
+
+const server = await startScriptedServer();
+const directory = mkdtempSync(join(tmpdir(), "sounding-transcribe-test-"));
+after(() => rmSync(directory, { recursive: true }));
+
+const recording = join(directory, "talk.wav");
+writeFileSync(recording, Buffer.concat([wavHeader(8_000, 64_000), Buffer.alloc(64_000)]));
+
+const segment = (id: number, start: number, end: number, text: string): object => ({
+  id,
+  seek: start,
+  start,
+  end,
+  text,
+  avg_logprob: -0.1,
+  compression_ratio: 4,
+});
+const word = (word: string, start: number, end: number, confidence?: number): object => ({
+  type: "transcript.word",
+  word,
+  start,
+  end,
+  segment: 0,
+  ...(confidence === undefined ? {} : { confidence }),
+});
+const delta = (text: string): object => ({ type: "transcript.text.delta", delta: text, text, logprobs: null });
+const finished = (text: string): object => ({ type: "transcript.text.done", text, logprobs: null });
+const transcript = [
+  delta("six "),
+  delta("feet"),
+  word("six", 0.5, 0.75, 0.9),
+  word("feet", 1, 1.25),
+  { type: "transcript.segment", segment: segment(0, 0.5, 2, "six feet") },
+  finished("six feet"),
+];
+const streamed = events([...transcript, done]);
+
+const asked = ["-m", "m"];
+
+function transcribe(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  const env = { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url, PATH: "/nowhere", ...options.env };
+  return runSounding(["transcribe", ...words], { ...options, env });
+}
+
+async function fieldsOf(index = 0): Promise<Record<string, unknown>> {
+  const form = await formOf(server.requests[index]!);
+  const lists = form.getAll("timestamp_granularities[]") as string[];
+  const file = form.get("file") as File;
+  const { "timestamp_granularities[]": _, ...fields } = Object.fromEntries(form.entries());
+  return { ...fields, granularities: lists.join(), file: `${file.name} ${file.type}` };
+}
+
+describe("sounding transcribe", () => {
+  test("writes the text of a file", async () => {
+    server.answer(streamed);
+    assert.deepEqual(await transcribe([recording, "-l", "en-US", ...asked]), {
+      code: 0,
+      stdout: "six feet\n",
+      stderr: "",
+    });
+    assert.deepEqual(await fieldsOf(), {
+      model: "m",
+      language: "en-US",
+      timeout: "86400",
+      stream: "true",
+      response_format: "verbose_json",
+      granularities: "segment",
+      file: "talk.wav application/octet-stream",
+    });
+  });
+
+  test("takes the first model that transcribes when none is named", async () => {
+    const model = { object: "model", created: 1, owned_by: "x" };
+    server.answer(json({ object: "list", data: [{ id: "first", ...model }] }), streamed);
+    assert.equal((await transcribe([recording])).code, 0);
+    assert.equal(server.requests[0]!.url, "/v1/models?capability=transcription");
+    assert.equal((await fieldsOf(1))["model"], "first");
+    server.answer(json({ object: "list", data: [] }));
+    const none = await transcribe([recording]);
+    assert.deepEqual([none.code, /no model of the server transcribes/.test(none.stderr)], [5, true]);
+  });
+
+  test("writes text as it is understood", async () => {
+    let release = (): void => undefined;
+    const seen = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    server.answer(async (response, request) => {
+      void events([delta("six ")], true)(response, request);
+      await seen;
+      response.end(
+        [delta("feet"), finished("six feet")].map((event) => `data: ${JSON.stringify(event)}\n\n`).join("") + done,
+      );
+    });
+    const { stdout } = await transcribe(["--stream", "--type", "audio/L16; rate=8000", ...asked], {
+      input: "samples",
+      during: ({ stdout }) => void once(stdout, "data").then(() => release()),
+    });
+    assert.match(stdout, /feet\n$/);
+    assert.equal((await fieldsOf())["file"], "recording audio/l16; rate=8000");
+  });
+
+  test("tells when each word is said", async () => {
+    server.answer(streamed);
+    const { stdout } = await transcribe([recording, "--words", ...asked]);
+    assert.equal(stdout, "   0.500   0.750  0.90  six\n   1.000   1.250     -  feet\n");
+    assert.equal((await fieldsOf())["granularities"], "segment,word");
+  });
+
+  test("writes subtitles, by words where these are wanted", async () => {
+    server.answer(streamed);
+    assert.equal(
+      (await transcribe([recording, "-f", "srt", ...asked])).stdout,
+      "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n",
+    );
+    assert.equal(
+      (await transcribe([recording, "-f", "vtt", "--words", ...asked])).stdout,
+      "WEBVTT\n\n00:00:00.500 --> 00:00:00.750\nsix\n\n00:00:01.000 --> 00:00:01.250\nfeet\n",
+    );
+  });
+
+  test("writes subtitles of what is piped in from a model that cannot tell words", async () => {
+    const refusal = failure(400, {}, { param: "timestamp_granularities", code: "unsupported_parameter" });
+    server.answer(refusal, streamed);
+    const { stdout, code } = await transcribe(["-", "-f", "srt", ...asked], { input: "samples" });
+    assert.deepEqual([code, stdout], [0, "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n"]);
+    assert.equal((await fieldsOf(1))["granularities"], "segment");
+  });
+
+  test("writes the server's answer as JSON", async () => {
+    const answer = { task: "transcribe", language: "en-US", duration: 4, text: "six feet", segments: [] };
+    server.answer(json(answer));
+    for (const how of [["--json"], ["--format", "json"]]) {
+      assert.deepEqual(JSON.parse((await transcribe([recording, ...how, ...asked])).stdout), answer);
+    }
+  });
+
+  test("writes nothing where nothing is said", async () => {
+    server.answer(events([finished(""), done]));
+    assert.deepEqual(await transcribe([recording, ...asked]), { code: 0, stdout: "", stderr: "" });
+  });
+
+  test("shows at a terminal how far it is, and takes it away", async () => {
+    server.answer(streamed);
+    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const [out, shown] = [text(stdout), text(stderr)];
+    const code = await run(["transcribe", recording, ...asked], {
+      stdin: new PassThrough(),
+      stdout,
+      stderr,
+      isTTY: { stdin: true, stdout: false, stderr: true },
+      env: { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url },
+      signal: new AbortController().signal,
+      abortedExitCode: () => 130,
+    });
+    stdout.end();
+    stderr.end();
+    assert.deepEqual([code, await out], [0, "six feet\n"]);
+    assert.match(await shown, /^\r\[ {30}\] 0 % {2}0:00 of 0:04\r\[={6} {24}\] 18 % {2}0:00 of 0:04.*\r +\r$/s);
+  });
+
+  test("ends the whole when it is interrupted", async () => {
+    server.answer(events([delta("six ")], true));
+    const { code } = await transcribe([recording, "--stream", ...asked], {
+      during: (child) => void once(child.stdout, "data").then(() => child.kill("SIGINT")),
+    });
+    assert.equal(code, 130);
+    await server.requests[0]!.closed;
+  });
+
+  for (const [title, words, code, message] of [
+    ["a file that is not there", ["nowhere.wav", ...asked], 5, /nowhere\.wav cannot be read: there is no such file/],
+    ["a folder", [directory, ...asked], 1, /cannot be read/],
+    ["a file and the microphone", [recording, "--mic", ...asked], 2, /one of them/],
+    ["a stream of subtitles", [recording, "--stream", "-f", "srt", ...asked], 2, /--stream writes text/],
+    ["a duration without a microphone", [recording, "--duration", "3", ...asked], 2, /--duration needs --mic/],
+    ["a microphone without its program", ["--mic", ...asked], 5, /--mic needs the program arecord/],
+  ] as const) {
+    test(`refuses ${title}`, async () => {
+      server.answer(streamed);
+      const outcome = await transcribe(words);
+      assert.equal(outcome.code, code, outcome.stderr);
+      assert.match(outcome.stderr, message);
+    });
+  }
+});
+
+describe("sounding transcribe --mic", () => {
+  /** A folder with an `arecord` that is this script. */
+  function microphone(script: string): string {
+    const folder = mkdtempSync(join(directory, "bin-"));
+    writeFileSync(join(folder, "arecord"), `#!/bin/sh\nPATH=/usr/bin:/bin\necho "$@" > "$0.words"\n${script}\n`);
+    chmodSync(join(folder, "arecord"), 0o755);
+    return folder;
+  }
+
+  const echo: Answer = async (response, request) => {
+    const heard = await ((await formOf(request)).get("file") as File).text();
+    return events([delta(heard), finished(heard), done])(response, request);
+  };
+
+  test("transcribes what it hears for so long", async () => {
+    server.answer(echo);
+    const folder = microphone("printf 'six feet'");
+    const { stdout, code } = await transcribe(["--mic", "--duration", "2.5", ...asked], { env: { PATH: folder } });
+    assert.deepEqual([code, stdout], [0, "six feet\n"]);
+    assert.equal(readFileSync(join(folder, "arecord.words"), "utf8"), "-q -t raw -f S16_LE -c 1 -r 16000 -d 3 -\n");
+    assert.equal((await fieldsOf())["file"], "microphone.pcm audio/l16; rate=16000");
+  });
+
+  test("ends the recording, not the transcription, at the first Ctrl-C", async () => {
+    server.answer(echo);
+    // Tells that it listens by making a file; then waits to be ended.
+    const folder = microphone(
+      `printf 'six feet'; trap 'exit 1' TERM; touch "$0.listens"; while :; do sleep 0.05; done`,
+    );
+    const { stdout, code } = await transcribe(["--mic", ...asked], {
+      env: { PATH: folder },
+      during: (child) => {
+        const look = setInterval(() => {
+          try {
+            readFileSync(join(folder, "arecord.listens"));
+          } catch {
+            return;
+          }
+          clearInterval(look);
+          child.kill("SIGINT");
+        }, 20);
+      },
+    });
+    assert.deepEqual([code, stdout], [0, "six feet\n"]);
+  });
+
+  test("says why it hears nothing", async () => {
+    server.answer(echo);
+    const folder = microphone("echo 'no soundcards found' >&2; exit 1");
+    const { code, stderr } = await transcribe(["--mic", ...asked], { env: { PATH: folder } });
+    assert.deepEqual([code, stderr], [1, "sounding: arecord cannot record: no soundcards found\n"]);
+  });
+});
