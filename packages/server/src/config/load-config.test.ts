@@ -126,7 +126,7 @@ describe("discovery", () => {
 
   test("adds the engine of each vendor whose key is in the environment, and Ollama", async () => {
     const env = { ANTHROPIC_API_KEY: "a", OPENAI_API_KEY: "b", GEMINI_API_KEY: "", GROQ_API_KEY: "c" };
-    assert.deepEqual(await names(env), ["openai", "anthropic", "groq", "ollama", "flite", "espeak-ng"]);
+    assert.deepEqual(await names(env), ["openai", "anthropic", "groq", "ollama", "flite", "espeak-ng", "pocketsphinx"]);
   });
 
   test("adds nothing when it is off", async () => {
@@ -137,7 +137,7 @@ describe("discovery", () => {
     const keys = ["OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL", "COHERE", "OPENROUTER", "GROQ", "DEEPSEEK", "XAI"];
     const env = Object.fromEntries(keys.map((key) => [`${key}_API_KEY`, "k"]));
     const added = implicitEngines((await loadConfig({ env })).config!.discovery);
-    assert.equal(Object.keys(added).length, keys.length + 3);
+    assert.equal(Object.keys(added).length, keys.length + 4);
     const engines = Object.fromEntries(Object.entries(added).map(([name, { settings }]) => [name, settings]));
     const { config, problems } = await loadConfig({
       path: await write("added.yaml", JSON.stringify({ engines })),

@@ -1,0 +1,182 @@
+/** Chat completions: sections 1, 2.2, 4.4, 6.3 and 8 of the interface. */
+import assert from "node:assert/strict";
+import { BadRequestError, type ChatCompletionParams } from "@sounding/client";
+import type { InterfaceCase, InterfaceTools } from "./interface-case.ts";
+import type { Requirement } from "./requirements.ts";
+
+const question = { model: "assistant", messages: [{ role: "user" as const, content: "Hello?" }] };
+
+/** Values of every optional parameter that the interface allows, beside its `null`s. */
+const parameters: Readonly<Record<string, readonly unknown[]>> = {
+  audio: [{ voice: "alloy", format: "wav" }, null],
+  frequency_penalty: [0.5, null],
+  logit_bias: [{ "50256": -100 }],
+  logprobs: [true, null],
+  max_completion_tokens: [16, null],
+  modality: [["text"], ["text", "audio"], null],
+  n: [2, null],
+  temperature: [0.7, null],
+  tool_choice: ["none", { type: "function", function: { name: "look_up" } }],
+  user: ["user-7"],
+  web_search_options: [{ search_context_size: "low" }],
+  response_format: [
+    { type: "json_object" },
+    { type: "json_schema", json_schema: { name: "answer", schema: { type: "object" } } },
+  ],
+  seed: [7, null],
+  service_tier: ["auto", "default", "flex", null],
+  stop: ["END", ["a", "b", "c", "d"], null],
+  store: [true, null],
+  tools: [[{ type: "function", function: { name: "look_up", parameters: { type: "object" } } }]],
+  top_logprobs: [2, null],
+  top_p: [0.9, null],
+};
+
+/** Members without which a value would make no sense. */
+const companions: Readonly<Record<string, object>> = {
+  audio: { modality: ["text", "audio"] },
+  modality: { audio: { voice: "alloy", format: "wav" } },
+  top_logprobs: { logprobs: true },
+  tool_choice: { tools: parameters["tools"]![0] },
+};
+
+/** What the vendor was asked by a call with these parameters. */
+async function asked({ client }: InterfaceTools, more: object): Promise<Record<string, unknown>> {
+  const params = { ...question, ...more } as ChatCompletionParams & { stream?: false };
+  const { choices } = await client.chat.completions.create(params);
+  return JSON.parse(choices[0]!.message.content!) as Record<string, unknown>;
+}
+
+const parameterCases = Object.entries(parameters).map(([name, values]): InterfaceCase => ({
+  name: `the parameter ${name} reaches the model`,
+  shows: [`4.4/${name}` as Requirement],
+  async run(tools) {
+    for (const value of values) {
+      const seen = await asked(tools, { ...companions[name], [name]: value });
+      assert.deepEqual(seen[name === "modality" ? "modalities" : name] ?? null, value);
+    }
+  },
+}));
+
+export const chatCases: readonly InterfaceCase[] = [
+  {
+    name: "a conversation and a model ID give one complete object",
+    shows: ["1/4", "1/5", "2.2/object", "2.2/created", "2.2/model", "2.2/choices", "2.2/1", "4.4/1", "4.4/2"],
+    async run({ client }) {
+      const answer = await client.chat.completions.create(question);
+      assert.deepEqual([answer.object, answer.model], ["chat.completion", "assistant"]);
+      assert.ok(Number.isInteger(answer.created) && answer.created > 1_700_000_000, String(answer.created));
+      assert.deepEqual(JSON.parse(answer.choices[0]!.message.content!).messages, question.messages);
+    },
+  },
+  {
+    name: "every completion has an ID of its own",
+    shows: ["2.2/id"],
+    async run({ client }) {
+      // The engine of this process: its IDs are ours.
+      const ids = new Set<string>();
+      for (let count = 0; count < 3; count++) {
+        const params = { ...question, model: "sounding-trial", max_completion_tokens: 2 };
+        ids.add((await client.chat.completions.create(params)).id);
+      }
+      assert.equal(ids.size, 3);
+    },
+  },
+  {
+    name: "usage, service tier, fingerprint and log probabilities of the prompt are there where the engine gives them",
+    shows: ["2.2/usage", "2.2/service_tier", "2.2/system_fingerprint", "2.2/prompt_logprobs"],
+    async run({ client }) {
+      const answer = await client.chat.completions.create(question);
+      const { prompt_tokens, completion_tokens, total_tokens } = answer.usage!;
+      assert.deepEqual([prompt_tokens, completion_tokens, total_tokens], [5, 2, 7]);
+      assert.deepEqual([answer.service_tier, answer.system_fingerprint], ["default", "fp_7"]);
+      assert.deepEqual(answer["prompt_logprobs"], [null, { "42": { logprob: -0.5, rank: 1, decoded_token: "Hi" } }]);
+    },
+  },
+  {
+    name: "messages and model are required",
+    shows: ["4.4/1"],
+    async run({ client }) {
+      for (const name of ["messages", "model"]) {
+        await assert.rejects(
+          async () => client.chat.completions.create({ ...question, [name]: undefined } as never),
+          (error) => error instanceof BadRequestError && error.param === name,
+        );
+      }
+    },
+  },
+  ...parameterCases,
+  {
+    name: "a seed makes sampling deterministic",
+    shows: ["4.4/seed"],
+    async run({ client }) {
+      const params = { ...question, model: "sounding-trial", seed: 11, temperature: 1, max_completion_tokens: 12 };
+      const [first, second] = [
+        await client.chat.completions.create(params),
+        await client.chat.completions.create(params),
+      ];
+      assert.equal(first.choices[0]!.message.content, second.choices[0]!.message.content);
+    },
+  },
+  {
+    name: "several choices come when several are asked for",
+    shows: ["4.4/n"],
+    async run({ client }) {
+      const { choices } = await client.chat.completions.create({ ...question, n: 3 });
+      assert.deepEqual(
+        choices.map(({ index }) => index),
+        [0, 1, 2],
+      );
+    },
+  },
+  {
+    name: "a service tier, a stop list and a tool beyond what is allowed are refused by name",
+    shows: ["4.4/service_tier", "4.4/stop", "4.4/tools", "8/Chat-stop"],
+    async run({ client }) {
+      for (const [param, value] of [
+        ["service_tier", "gold"],
+        ["stop", ["a", "b", "c", "d", "e"]],
+        ["tools", [{ type: "web_search" }]],
+      ] as const) {
+        await assert.rejects(
+          async () => client.chat.completions.create({ ...question, [param]: value } as never),
+          (error) => error instanceof BadRequestError && error.param?.startsWith(param) === true,
+        );
+      }
+    },
+  },
+  {
+    name: "a stream is a sequence of chunk objects, sent as server-sent events",
+    shows: ["1/5", "4.4/stream", "4.4/2", "6/2", "6.3/1"],
+    async run({ client, facts }) {
+      const objects = new Set<string>();
+      const ids = new Set<string>();
+      let text = "";
+      for await (const chunk of await client.chat.completions.create({ ...question, stream: true })) {
+        objects.add(chunk.object);
+        ids.add(chunk.id);
+        text += chunk.choices[0]?.delta.content ?? "";
+      }
+      assert.deepEqual([text, [...objects], ids.size], ["One two.", ["chat.completion.chunk"], 1]);
+      const response = await fetch(`${facts.url}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${facts.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ ...question, stream: true }),
+      });
+      assert.match(response.headers.get("content-type") ?? "", /^text\/event-stream/);
+      const frames = (await response.text()).split("\n\n").slice(0, -1);
+      assert.ok(frames.every((frame) => frame.startsWith("data: ")));
+      assert.equal(frames.at(-1), "data: [DONE]");
+    },
+  },
+  {
+    name: "stream_options ask for usage in a stream",
+    shows: ["4.4/stream_options"],
+    async run({ client }) {
+      const params = { ...question, stream: true, stream_options: { include_usage: true } } as const;
+      const totals: (number | undefined)[] = [];
+      for await (const chunk of await client.chat.completions.create(params)) totals.push(chunk.usage?.total_tokens);
+      assert.deepEqual([totals.at(-1), totals.slice(0, -1).some((total) => total !== undefined)], [7, false]);
+    },
+  },
+];

@@ -1,0 +1,153 @@
+/** The clients themselves, credentials and failures: sections 1, 5, 6, 7 and 9 of the interface. */
+import assert from "node:assert/strict";
+import {
+  ApiStatusError,
+  AsyncSounding,
+  AuthenticationError,
+  clientVersion,
+  NotFoundError,
+  PermissionDeniedError,
+} from "@sounding/client";
+import { Sounding } from "@sounding/client/sync";
+import type { InterfaceCase } from "./interface-case.ts";
+
+const kinds = ["logs", "metrics", "traces"] as const;
+
+export const clientCases: readonly InterfaceCase[] = [
+  {
+    name: "both clients have the same operations with the same parameters",
+    shows: ["1/14"],
+    async run({ facts }) {
+      const options = { apiKey: facts.key, baseUrl: facts.url };
+      const [one, other] = [new AsyncSounding(options), new Sounding(options)];
+      const operations = [operationsOf(one), operationsOf(other)];
+      assert.deepEqual(operations[0], operations[1]);
+      assert.ok(operations[0]!.length >= 8, operations[0]!.join());
+    },
+  },
+  {
+    name: "an operation of the asynchronous client is awaited, one of the synchronous gives its value",
+    shows: ["1/15"],
+    async run({ client, mode }) {
+      const answer: unknown = client.models.list();
+      assert.equal(answer instanceof Promise, mode === "asynchronous");
+      assert.equal((await (answer as ReturnType<typeof client.models.list>)).object, "list");
+    },
+  },
+  {
+    name: "a status that is not 2xx makes the client raise an error with that status",
+    shows: ["1/16", "7/1"],
+    async run({ client, make }) {
+      const raised = async (work: () => unknown): Promise<ApiStatusError> => {
+        try {
+          await work();
+        } catch (error) {
+          assert.ok(error instanceof ApiStatusError, String(error));
+          return error;
+        }
+        throw new assert.AssertionError({ message: "nothing was raised" });
+      };
+      const unknown = await raised(() => client.models.retrieve("no-such-model"));
+      assert.deepEqual([unknown instanceof NotFoundError, unknown.status], [true, 404]);
+      const refused = await raised(() => make({ apiKey: "sk-nobody" }).models.list());
+      assert.deepEqual([refused instanceof AuthenticationError, refused.status], [true, 401]);
+      const wrong = await raised(() => client.logs.query({ limit: 0 }));
+      assert.deepEqual([wrong.status, wrong.param], [400, "limit"]);
+    },
+  },
+  {
+    name: "every observability endpoint wants a key, in the header Authorization",
+    shows: ["5/1", "5/2", "4/1"],
+    async run({ facts }) {
+      const body = JSON.stringify({ metric: "session_total", trace: "all_traces" });
+      for (const kind of kinds) {
+        const parameters = kind === "logs" ? "{}" : body;
+        const ask = (headers: Record<string, string>) =>
+          fetch(`${facts.url}/observability/${kind}`, {
+            method: "POST",
+            headers: { "content-type": "application/json", ...headers },
+            body: kind === "logs" ? parameters : pick(body, kind === "metrics" ? "metric" : "trace"),
+          });
+        assert.equal((await ask({})).status, 401);
+        assert.equal((await ask({ authorization: "Bearer sk-nobody" })).status, 401);
+        assert.equal((await ask({ authorization: `Bearer ${facts.key}` })).status, 200);
+      }
+    },
+  },
+  {
+    name: "the client is made with the key as api_key, and with an account name",
+    shows: ["5/3"],
+    async run({ facts, make }) {
+      const plain = { apiKey: undefined, api_key: facts.key };
+      assert.equal((await make(plain).models.list()).object, "list");
+      assert.equal((await make({ ...plain, account: facts.organizationName }).models.list()).object, "list");
+      await assert.rejects(
+        async () => make({ ...plain, account: "somebody else" }).models.list(),
+        PermissionDeniedError,
+      );
+    },
+  },
+  {
+    name: "the organization is that of the key: it may be left out, and no other may be named",
+    shows: ["5/4", "5/5", "4.1/organization_id", "4.2/organization_id", "4.3/organization_id"],
+    async run({ client, facts }) {
+      const queries = [
+        (organization_id?: string) => client.logs.query({ organization_id }),
+        (organization_id?: string) => client.metrics.query({ metric: "session_total", organization_id }),
+        (organization_id?: string) => client.traces.query({ trace: "all_traces", organization_id }),
+      ];
+      for (const query of queries) {
+        assert.equal((await query()).status, "success");
+        assert.equal((await query(facts.organizationId)).status, "success");
+        await assert.rejects(
+          async () => query(facts.strangerId),
+          (error) => error instanceof PermissionDeniedError && error.code === "organization_mismatch",
+        );
+      }
+    },
+  },
+  {
+    name: "the contract describes streams and no webhooks",
+    shows: ["6/1"],
+    async run({ facts }) {
+      const document = (await (await fetch(`${facts.url}/openapi.json`)).json()) as Record<string, unknown>;
+      assert.match(String(document["openapi"]), /^3\.1\./);
+      assert.ok(Object.hasOwn(document, "paths") && !Object.hasOwn(document, "webhooks"));
+    },
+  },
+  {
+    name: "a client of version 1.28.0 or later finds the observability endpoints at the default address",
+    shows: ["9/1", "9/2"],
+    async run({ client, make, facts }) {
+      assert.ok(isAtLeast(clientVersion, [1, 28, 0]), clientVersion);
+      assert.equal((await client.logs.query({ limit: 1 })).status, "success");
+      // The legacy variable of the reference service selects nothing.
+      process.env["USE_AIR_API_V2_BASE_URL"] = "http://127.0.0.1:1";
+      try {
+        assert.equal((await make({ baseUrl: facts.url }).logs.query({ limit: 1 })).status, "success");
+      } finally {
+        delete process.env["USE_AIR_API_V2_BASE_URL"];
+      }
+    },
+  },
+];
+
+function pick(body: string, name: string): string {
+  return JSON.stringify({ [name]: (JSON.parse(body) as Record<string, unknown>)[name] });
+}
+
+/** The paths of all functions below a client. */
+function operationsOf(value: object, path: readonly string[] = []): string[] {
+  return Object.entries(value)
+    .flatMap(([name, member]: [string, unknown]) => {
+      if (typeof member === "function") return [[...path, name].join(".")];
+      return typeof member === "object" && member !== null ? operationsOf(member, [...path, name]) : [];
+    })
+    .sort();
+}
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split(".").map(Number);
+  const different = parts.findIndex((part, index) => part !== least[index]);
+  return different === -1 || parts[different]! > least[different]!;
+}

@@ -1,0 +1,55 @@
+/** A recording of which it is known what is said: silence, a sentence, a pause, another sentence, silence. */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+export const spokenSentences = ["The weather is fine today", "We will go to the station in the morning"] as const;
+
+export const leadingSilenceSeconds = 1.5;
+
+const sampleRate = 16_000;
+const silence = (seconds: number): Buffer => Buffer.alloc(2 * Math.round(seconds * sampleRate));
+
+export interface KnownRecording {
+  readonly recordingPath: string;
+  /** The same samples without a header. */
+  readonly rawRecordingPath: string;
+  readonly recordingSeconds: number;
+  /** A recording in which nothing is said. */
+  readonly silencePath: string;
+}
+
+/** @param speak gives 16-bit samples at 16 000 Hz */
+export async function makeKnownRecording(
+  directory: string,
+  speak: (text: string) => Promise<Buffer>,
+): Promise<KnownRecording> {
+  const [first, second] = [await speak(`${spokenSentences[0]}.`), await speak(`${spokenSentences[1]}.`)];
+  const samples = Buffer.concat([silence(leadingSilenceSeconds), first, silence(1.2), second, silence(0.5)]);
+  const paths = {
+    recordingPath: join(directory, "recording.wav"),
+    rawRecordingPath: join(directory, "recording.pcm"),
+    silencePath: join(directory, "silence.wav"),
+  };
+  await writeFile(paths.recordingPath, toWav(samples));
+  await writeFile(paths.rawRecordingPath, samples);
+  await writeFile(paths.silencePath, toWav(silence(2)));
+  return { ...paths, recordingSeconds: samples.length / 2 / sampleRate };
+}
+
+/** http://soundfile.sapp.org/doc/WaveFormat/ */
+function toWav(samples: Buffer): Buffer {
+  const header = Buffer.alloc(44);
+  header.write("RIFF", 0, "latin1");
+  header.writeUInt32LE(36 + samples.length, 4);
+  header.write("WAVEfmt ", 8, "latin1");
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(sampleRate, 24);
+  header.writeUInt32LE(sampleRate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write("data", 36, "latin1");
+  header.writeUInt32LE(samples.length, 40);
+  return Buffer.concat([header, samples]);
+}

@@ -1,0 +1,229 @@
+/** Speech synthesis: sections 1, 2.3, 4.5, 6.1 and 8 of the interface, by the engine that comes with the server. */
+import assert from "node:assert/strict";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BadRequestError, TimeoutError, type SpeechParams, type TTSWordBoundaryEvent } from "@sounding/client";
+import type { InterfaceCase } from "./interface-case.ts";
+
+const input = "Dr. Grey paid $3.50, then left. Good night!";
+const spoken = { model: "flite", voice: "slt", input };
+const withBoundaries = { ...spoken, extra_body: { enable_word_boundary: true } } as const;
+
+const ascii = (bytes: Uint8Array, from: number, to: number): string =>
+  Buffer.from(bytes.slice(from, to)).toString("latin1");
+
+/** Seconds of a whole WAV file of 16-bit samples. */
+function secondsOf(wav: Uint8Array): number {
+  const view = Buffer.from(wav);
+  assert.deepEqual([ascii(wav, 0, 4), ascii(wav, 8, 12)], ["RIFF", "WAVE"]);
+  return (view.byteLength - 44) / 2 / view.readUInt32LE(24);
+}
+
+const isRefusal =
+  (param: string) =>
+  (error: unknown): boolean =>
+    error instanceof BadRequestError && error.param?.endsWith(param) === true;
+
+export const speechCases: readonly InterfaceCase[] = [
+  {
+    name: "a text becomes audio, whole after its synthesis",
+    shows: ["1/6", "1/7", "2.3/TTSResponse.content", "4.5/1", "4.5/3", "4.5/4", "4.5/model", "4.5/input", "4.5/voice"],
+    async run({ client }) {
+      const speech = await client.audio.speech.create(spoken);
+      assert.ok(speech.content instanceof Uint8Array);
+      assert.ok(secondsOf(speech.content) > 2);
+      assert.equal(speech.word_boundaries, undefined);
+      const longer = await client.audio.speech.create({ ...spoken, input: `${input} ${input}` });
+      assert.ok(secondsOf(longer.content) > 1.8 * secondsOf(speech.content));
+      for (const name of ["model", "input", "voice"]) {
+        const params = { ...spoken, [name]: undefined } as unknown as SpeechParams;
+        await assert.rejects(async () => client.audio.speech.create(params), isRefusal(name), name);
+      }
+      await assert.rejects(async () => client.audio.speech.create({ ...spoken, voice: "nobody" }), isRefusal("voice"));
+    },
+  },
+  {
+    name: "a result is written to a file, streamed to a file and read in chunks",
+    shows: ["2.3/1"],
+    async run({ client }) {
+      const folder = await mkdtemp(join(tmpdir(), "sounding-speech-"));
+      try {
+        const speech = await client.audio.speech.create(spoken);
+        await speech.write_to_file(join(folder, "written.wav"));
+        await speech.stream_to_file(join(folder, "streamed.wav"), 1000);
+        assert.ok((await readFile(join(folder, "written.wav"))).equals(speech.content));
+        assert.ok((await readFile(join(folder, "streamed.wav"))).equals(speech.content));
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of speech.iter_bytes(1000)) chunks.push(chunk);
+        for (const chunk of speech.iter_bytes(1000)) chunks.push(chunk);
+        assert.ok(Buffer.concat(chunks).equals(Buffer.concat([speech.content, speech.content])));
+        assert.ok(chunks.slice(0, -1).every(({ length }, index) => length === 1000 || index === chunks.length / 2 - 1));
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+  },
+  {
+    name: "a stream gives the audio in chunks while it is made",
+    shows: ["1/8", "4.5/2", "4.5/6", "6/2", "6.1/2"],
+    async run({ client }) {
+      const text = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index}.`).join(" ");
+      const params = { ...spoken, input: text, response_format: "pcm" } as const;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of await client.audio.speech.with_streaming_response.create(params)) chunks.push(chunk);
+      assert.ok(chunks.length > 1 && chunks.every((chunk) => chunk instanceof Uint8Array));
+      assert.ok(Buffer.concat(chunks).equals((await client.audio.speech.create(params)).content));
+    },
+  },
+  {
+    name: "word boundaries come with the audio when they are asked for",
+    shows: [
+      "1/9",
+      "2.3/TTSResponse.word_boundaries",
+      "2.3/event.type",
+      "2.3/event.text",
+      "2.3/event.audio_offset_ms",
+      "2.3/event.duration_ms",
+      "2.3/event.text_offset",
+      "2.3/event.word_length",
+      "2.3/event.boundary_type",
+      "4.5/extra_body",
+      "4.5/extra_body.enable_word_boundary",
+      "4.5/5",
+    ],
+    async run({ client, facts }) {
+      const speech = await client.audio.speech.create(withBoundaries);
+      const lengthMs = secondsOf(speech.content) * 1000;
+      const events = speech.word_boundaries!;
+      for (const event of events) {
+        const { type, text, text_offset, word_length, audio_offset_ms, duration_ms, boundary_type } = event;
+        assert.deepEqual([type, text], ["word_boundary", input.slice(text_offset, text_offset + word_length)]);
+        assert.ok(audio_offset_ms >= 0 && duration_ms >= 0 && audio_offset_ms + duration_ms <= lengthMs + 1, text);
+        assert.ok(["word", "punctuation", "sentence"].includes(boundary_type));
+      }
+      const texts = (kind: string): string[] =>
+        events.filter(({ boundary_type }) => boundary_type === kind).map(({ text }) => text);
+      assert.deepEqual(texts("word"), ["Dr.", "Grey", "paid", "$3.50", "then", "left", "Good", "night"]);
+      assert.deepEqual(texts("punctuation"), [",", ".", "!"]);
+      assert.deepEqual(texts("sentence"), ["Dr. Grey paid $3.50, then left.", "Good night!"]);
+      const response = await fetch(`${facts.url}/v1/audio/speech`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${facts.key}`, "content-type": "application/json" },
+        body: JSON.stringify(withBoundaries),
+      });
+      assert.match(response.headers.get("content-type") ?? "", /^application\/json/);
+      const wire = (await response.json()) as { audio: string; word_boundaries: unknown[] };
+      assert.ok(Buffer.from(wire.audio, "base64").equals(speech.content));
+      assert.deepEqual(wire.word_boundaries, events);
+    },
+  },
+  {
+    name: "a stream with word boundaries mixes bytes and events, and is lines of JSON on the wire",
+    shows: ["4.5/6", "6/2", "6.1/1", "6.1/audio", "6.1/word-boundary"],
+    async run({ client, facts }) {
+      const items: (Uint8Array | TTSWordBoundaryEvent)[] = [];
+      const stream = await client.audio.speech.with_streaming_response.create(withBoundaries);
+      for await (const item of stream) items.push(item);
+      const audio = items.filter((item) => item instanceof Uint8Array);
+      const events = items.filter((item) => !(item instanceof Uint8Array));
+      assert.ok(audio.length > 0 && Buffer.concat(audio).length > 10_000);
+      assert.deepEqual(events, (await client.audio.speech.create(withBoundaries)).word_boundaries);
+      const response = await fetch(`${facts.url}/v1/audio/speech`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${facts.key}`, "content-type": "application/json" },
+        body: JSON.stringify({ ...withBoundaries, stream: true }),
+      });
+      assert.match(response.headers.get("content-type") ?? "", /^application\/x-ndjson/);
+      const lines = (await response.text()).trimEnd().split("\n");
+      const kinds = new Set(lines.map((line) => (JSON.parse(line) as { type: string }).type));
+      assert.deepEqual([...kinds].sort(), ["audio", "word_boundary"]);
+      const data = lines.map((line) => (JSON.parse(line) as { data?: string }).data ?? "");
+      assert.ok(Buffer.concat(data.map((text) => Buffer.from(text, "base64"))).equals(Buffer.concat(audio)));
+    },
+  },
+  {
+    name: "boundary_types choose among words, punctuation and sentences; an empty list is refused",
+    shows: ["4.5/extra_body.boundary_types", "7/2"],
+    async run({ client }) {
+      const kinds = async (boundary_types: readonly string[]): Promise<string[]> => {
+        const extra_body = { enable_word_boundary: true, boundary_types } as SpeechParams["extra_body"];
+        const { word_boundaries } = await client.audio.speech.create({ ...spoken, extra_body });
+        return [...new Set(word_boundaries!.map(({ boundary_type }) => boundary_type))].sort();
+      };
+      assert.deepEqual(await kinds(["word"]), ["word"]);
+      assert.deepEqual(await kinds(["sentence", "punctuation"]), ["punctuation", "sentence"]);
+      await assert.rejects(async () => kinds([]), isRefusal("boundary_types"));
+      await assert.rejects(async () => kinds(["syllable"]), /boundary_types/);
+    },
+  },
+  {
+    name: "a format is one of four, wav where none is given",
+    shows: ["4.5/response_format", "4.5/7", "7/2"],
+    async run({ client }) {
+      const format = async (response_format?: SpeechParams["response_format"]): Promise<Uint8Array> =>
+        (await client.audio.speech.create({ ...spoken, response_format })).content;
+      const [absent, wav, pcm] = [await format(), await format("wav"), await format("pcm")];
+      assert.ok(Buffer.from(absent).equals(wav));
+      // Uncompressed: the same samples, with a header or without.
+      assert.ok(Buffer.from(wav.slice(44)).equals(pcm));
+      const mp3 = await format("mp3");
+      assert.ok(mp3.length < wav.length / 2);
+      assert.ok(ascii(mp3, 0, 3) === "ID3" || (mp3[0] === 0xff && (mp3[1]! & 0xe0) === 0xe0));
+      const opus = await format("opus");
+      assert.deepEqual([ascii(opus, 0, 4), ascii(opus, 28, 36)], ["OggS", "OpusHead"]);
+      await assert.rejects(async () => format("flac" as "wav"), isRefusal("response_format"));
+    },
+  },
+  {
+    name: "speed is between a quarter and four, one where none is given",
+    shows: ["4.5/speed", "8/TTS-speed", "7/2"],
+    async run({ client }) {
+      const seconds = async (speed?: number): Promise<number> =>
+        secondsOf((await client.audio.speech.create({ ...spoken, speed })).content);
+      const [usual, one, double, quarter] = [await seconds(), await seconds(1), await seconds(2), await seconds(0.25)];
+      assert.equal(usual, one);
+      assert.ok(double / one > 0.4 && double / one < 0.6, `${double / one}`);
+      assert.ok(quarter / one > 3.4 && quarter / one < 4.6, `${quarter / one}`);
+      assert.ok((await seconds(4)) < double);
+      for (const wrong of [0.24, 4.01, 0, -1]) {
+        await assert.rejects(async () => seconds(wrong), isRefusal("speed"), `${wrong}`);
+      }
+    },
+  },
+  {
+    name: "a sample rate is one of six",
+    shows: ["4.5/extra_body.sample_rate"],
+    async run({ client }) {
+      for (const sample_rate of [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const) {
+        const { content } = await client.audio.speech.create({ ...spoken, extra_body: { sample_rate } });
+        assert.equal(Buffer.from(content).readUInt32LE(24), sample_rate);
+      }
+      const wrong = { sample_rate: 11_025 } as unknown as SpeechParams["extra_body"];
+      await assert.rejects(async () => client.audio.speech.create({ ...spoken, extra_body: wrong }), /sample_rate/);
+    },
+  },
+  {
+    name: "a language is spoken, or refused where the voice has none",
+    shows: ["4.5/extra_body.speech_synthesis_language"],
+    async run({ client }) {
+      const say = (speech_synthesis_language: string) =>
+        client.audio.speech.create({ ...spoken, extra_body: { speech_synthesis_language } });
+      assert.ok((await say("en-US")).content.length > 1000);
+      await assert.rejects(async () => say("fr-FR"), /fr-FR/);
+    },
+  },
+  {
+    name: "a call has its own time limit and headers",
+    shows: ["4.5/timeout", "4.5/extra_headers"],
+    async run({ client, facts }) {
+      const long = { ...spoken, input: `${input} `.repeat(2000), timeout: 0.05 };
+      await assert.rejects(async () => client.audio.speech.create(long), TimeoutError);
+      assert.ok((await client.audio.speech.create({ ...spoken, timeout: 60 })).content.length > 1000);
+      const accounted = (account: string) =>
+        client.audio.speech.create({ ...spoken, extra_headers: { "x-account": account } });
+      assert.ok((await accounted(facts.organizationName)).content.length > 1000);
+      await assert.rejects(async () => accounted("somebody else"), { status: 403 });
+    },
+  },
+];
