@@ -15,8 +15,12 @@ export async function detectKind(folder: string): Promise<SherpaOnnxKind | undef
   if (find(/uncached_decode/) !== undefined) return "moonshine";
   const encoder = find(/(?:^|-)encoder/);
   if (encoder !== undefined) return ofEncoder(await metadataOf(encoder), find(/joiner/) !== undefined);
-  const [model] = networks;
-  return ofModel(await metadataOf(model!), names.includes("voices.bin"));
+  // A vocoder may lie beside its model.
+  for (const name of networks) {
+    const kind = ofModel(await metadataOf(name), names.includes("voices.bin"));
+    if (kind !== undefined) return kind;
+  }
+  return undefined;
 }
 
 function ofEncoder(metadata: OnnxMetadata, hasJoiner: boolean): SherpaOnnxKind | undefined {

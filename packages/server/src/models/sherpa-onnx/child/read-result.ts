@@ -36,6 +36,6 @@ function repaired(json: string): string {
     json
       // eslint-disable-next-line no-control-regex -- control characters are what is looked for
       .replaceAll(/[\u0000-\u001F]/g, " ")
-      .replaceAll(/(?<=[[,]\s*)-?(?:nan|inf)(?=\s*[,\]])/g, "null")
+      .replaceAll(/(?<text>"(?:[^"\\]|\\.)*")|-?\b(?:nan|inf)\b/g, (_all, text?: string) => text ?? "null")
   );
 }
