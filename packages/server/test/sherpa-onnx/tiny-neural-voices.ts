@@ -10,7 +10,7 @@ export type NeuralVoice = "piper" | "kokoro" | "kitten" | "matcha";
 
 export const neuralVoiceRate = 22_050;
 const signSamples = 1_102;
-const signs = ["_", "^", "$", " ", ..."abcdefghijklmnopqrstuvwxyzæçðøħŋœɐɑɒɔəɚɛɜɡɪɹʃʊʌʒθᵻˈˌː.,!?;:"];
+const signs = ["_", "^", "$", " ", ...Array.from("abcdefghijklmnopqrstuvwxyzæçðøħŋœɐɑɒɔəɚɛɜɡɪɹʃʊʌʒθᵻˈˌː.,!?;:")];
 /** Signs with a sound; the others are silent. */
 const levels = signs.map((sign) => (/[a-zæçðøħŋœɐɑɒɔəɚɛɜɡɪɹʃʊʌʒθᵻ]/.test(sign) ? 0.5 : 0));
 const speakers = 2;

@@ -1,5 +1,5 @@
 /** From the words that espeak-ng told the times of to the words that are written. */
-import { weighedWords, type WeighedWord } from "../spoken-text/estimate-marks.ts";
+import { weighedWords, type WeighedWord } from "../spoken-text/weighed-words.ts";
 import type { SpokenToken } from "../spoken-text/marks.ts";
 import type { EspeakWord } from "./protocol.ts";
 

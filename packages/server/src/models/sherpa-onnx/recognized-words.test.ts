@@ -78,7 +78,7 @@ describe("words from tokens", () => {
   });
 
   test("scripts without spaces have words, signs belong to the word before them", () => {
-    const signs = [..."今天天气很好。"];
+    const signs = Array.from("今天天气很好。");
     const found = recognition(
       "今天天气很好。",
       signs.map((sign, index) => [sign, index]),
