@@ -13,7 +13,7 @@ function find(env: Environment) {
 
 /** The one engine beside those that need no key. */
 function settingsFrom(env: Environment): unknown {
-  const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, ...others } = find(env);
+  const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, pocketsphinx: _recogniser, ...others } = find(env);
   assert.equal(Object.keys(others).length, 1);
   return Object.values(others)[0]!.settings;
 }
@@ -23,12 +23,12 @@ function has(actual: unknown, expected: object): void {
 }
 
 describe("the environment", () => {
-  test("without keys stands for built-in speech and for what may be there, Ollama and espeak-ng", () => {
+  test("without keys stands for built-in speech and for what may be there, Ollama, espeak-ng and PocketSphinx", () => {
     const engines = find({ OPENAI_API_KEY: "", AWS_REGION: "eu-west-1", AZURE_OPENAI_API_KEY: "key" });
-    assert.deepEqual(Object.keys(engines), ["ollama", "flite", "espeak-ng"]);
+    assert.deepEqual(Object.keys(engines), ["ollama", "flite", "espeak-ng", "pocketsphinx"]);
     assert.deepEqual(
       Object.values(engines).map(({ optional }) => optional),
-      [true, false, true],
+      [true, false, true, true],
     );
     has(engines["ollama"]!.settings, { base_url: "http://127.0.0.1:11434/v1", connect_timeout_ms: 5_000 });
   });

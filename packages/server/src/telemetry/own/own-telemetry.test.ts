@@ -97,6 +97,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
         ...trace,
         language: "en-US",
         audioSeconds: 6,
+        realTimeFactor: 0.0005,
         confidence: 0.875,
         text: "was understood",
       });
