@@ -37,6 +37,8 @@ export interface Argument {
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
+  /** The values allowed, when they are few; any other is refused. */
+  readonly choices?: readonly string[];
   /** Whether the last argument takes all that is left. */
   readonly variadic?: boolean;
 }

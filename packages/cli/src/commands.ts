@@ -20,4 +20,6 @@ export const commands: readonly CommandEntry[] = [
   { name: "org", load: async () => (await import("./commands/org.ts")).orgCommand },
   { name: "project", load: async () => (await import("./commands/project.ts")).projectCommand },
   { name: "key", load: async () => (await import("./commands/key.ts")).keyCommand },
+  { name: "doctor", load: async () => (await import("./commands/doctor.ts")).doctorCommand },
+  { name: "completion", load: async () => (await import("./commands/completion.ts")).completionCommand },
 ];

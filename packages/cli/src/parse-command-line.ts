@@ -123,6 +123,12 @@ function checkArguments(command: Command, positionals: readonly string[]): void 
   const expected = command.arguments ?? [];
   const missing = expected.find((argument, index) => argument.required === true && positionals[index] === undefined);
   if (missing !== undefined) throw new UsageError(`${missing.name} is missing: ${missing.description}`);
+  for (const [index, { name, choices }] of expected.entries()) {
+    const value = positionals[index];
+    if (value !== undefined && choices !== undefined && !choices.includes(value)) {
+      throw new UsageError(`${name} is "${value}"; ${suggestion(value, choices)}`);
+    }
+  }
   if (positionals.length > expected.length && expected.at(-1)?.variadic !== true) {
     throw new UsageError(`"${positionals[expected.length]}" is one argument too many`);
   }

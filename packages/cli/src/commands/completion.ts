@@ -1,0 +1,28 @@
+/** `sounding completion`: the script that lets a shell complete command lines of `sounding`. */
+import { command } from "../command.ts";
+import { renderBash } from "../completion/bash.ts";
+import { commandTree } from "../completion/command-tree.ts";
+import { renderFish } from "../completion/fish.ts";
+import { renderZsh } from "../completion/zsh.ts";
+import { exitCodes } from "../exit-codes.ts";
+import { write, writeJson } from "../output.ts";
+
+const renderers = { bash: renderBash, zsh: renderZsh, fish: renderFish } as const;
+
+export const completionCommand = command({
+  name: "completion",
+  summary: "Write the script that completes command lines in a shell",
+  description: "With --json: one object with shell and script.",
+  arguments: [{ name: "shell", description: "bash, zsh or fish.", required: true, choices: ["bash", "zsh", "fish"] }],
+  examples: [
+    ["source <(sounding completion bash)", "In ~/.bashrc; in ~/.zshrc, after compinit, with zsh."],
+    ["sounding completion fish > ~/.config/fish/completions/sounding.fish", "For fish."],
+  ],
+  async run({ positionals, json, io }) {
+    const { commands } = await import("../commands.ts");
+    const shell = positionals[0] as keyof typeof renderers;
+    const script = renderers[shell](commandTree(await Promise.all(commands.map(({ load }) => load()))));
+    await (json ? writeJson(io.stdout, { shell, script }) : write(io.stdout, script));
+    return exitCodes.ok;
+  },
+});

@@ -1,0 +1,27 @@
+/** What `sounding doctor` finds out: one fact each, and what to do where it is a bad one. */
+
+export interface Finding {
+  /** What was looked at, such as `telemetry store`. */
+  readonly area: string;
+  /** `warning`: something is missing that not everybody needs. `failed`: the server does not start, or not work as configured. */
+  readonly status: "ok" | "warning" | "failed";
+  readonly message: string;
+  /** What to do. */
+  readonly advice?: string | undefined;
+}
+
+export const ok = (area: string, message: string): Finding => ({ area, status: "ok", message });
+
+export const warning = (area: string, message: string, advice?: string): Finding => ({
+  area,
+  status: "warning",
+  message,
+  advice,
+});
+
+export const failed = (area: string, message: string, advice?: string): Finding => ({
+  area,
+  status: "failed",
+  message,
+  advice,
+});

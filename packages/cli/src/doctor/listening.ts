@@ -1,0 +1,82 @@
+/** Whether the server runs, or could listen where the configuration says. */
+import type { Config } from "@sounding/server";
+import { failed, ok, warning, type Finding } from "./finding.ts";
+import { readHttp, whyNotListen } from "./network.ts";
+
+export interface Listening {
+  readonly findings: readonly Finding[];
+  /** Whether Sounding answers at the address. */
+  readonly runs: boolean;
+}
+
+/** Looks at the address that calls go to, and at the ports of the configuration where no server runs. */
+export async function checkListening(url: string, config: Config | undefined): Promise<Listening> {
+  const ready = await readHttp(`${url}/readyz`);
+  const health = healthOf(ready?.json);
+  if (health !== undefined) return { findings: [readiness(url, health)], runs: true };
+  const findings: Finding[] = [];
+  if (ready !== undefined) {
+    const advice = "SOUNDING_BASE_URL or --url names the server.";
+    findings.push(failed("server", `something else than Sounding answers at ${url}`, advice));
+  } else findings.push(ok("server", `no server runs at ${url}; \`sounding serve\` starts one`));
+  if (config !== undefined) findings.push(...(await checkPorts(config)));
+  return { findings, runs: false };
+}
+
+interface Health {
+  readonly status: "ok" | "unavailable";
+  readonly checks: Readonly<Record<string, string>>;
+}
+
+function healthOf(answer: unknown): Health | undefined {
+  if (typeof answer !== "object" || answer === null || !("status" in answer)) return undefined;
+  const { status, checks = {} } = answer as { status: unknown; checks?: Record<string, string> };
+  return status === "ok" || status === "unavailable" ? { status, checks } : undefined;
+}
+
+/** A server that takes calls may still have something switched off. */
+function readiness(url: string, { status, checks }: Health): Finding {
+  const parts = Object.entries(checks)
+    .filter(([, state]) => state !== "ok")
+    .map(([name, state]) => `${name.replaceAll("_", " ")}: ${state}`);
+  if (status === "unavailable")
+    return failed("server", `runs at ${url}, but ${parts.join("; ")}`, "Its log says more.");
+  return parts.length === 0 ? ok("server", `runs at ${url}`) : warning("server", `runs at ${url}; ${parts.join("; ")}`);
+}
+
+async function checkPorts({ server, otlp }: Config): Promise<Finding[]> {
+  const ports: [name: string, port: number | undefined, setting: string][] = [
+    ["port", server.port, "server.port or --port"],
+    ["gRPC port", otlp.grpc_port, "otlp.grpc_port"],
+  ];
+  const findings: Finding[] = [];
+  for (const [area, port, setting] of ports) {
+    if (port === undefined || port === 0) continue;
+    const why = await whyNotListen(server.host, port);
+    findings.push(portFinding({ area, place: `${server.host}:${port}`, why, setting }));
+  }
+  return findings;
+}
+
+function portFinding({
+  area,
+  place,
+  why,
+  setting,
+}: {
+  readonly area: string;
+  readonly place: string;
+  readonly why: string | undefined;
+  readonly setting: string;
+}): Finding {
+  switch (why) {
+    case undefined:
+      return ok(area, `${place} is free`);
+    case "EADDRINUSE":
+      return failed(area, `${place} is taken by another program`, `End that, or choose another by ${setting}.`);
+    case "EACCES":
+      return failed(area, `${place} may not be listened on by this user`, `Choose one above 1023 by ${setting}.`);
+    default:
+      return failed(area, `${place} cannot be listened on (${why})`, "server.host names the address.");
+  }
+}

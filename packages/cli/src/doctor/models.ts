@@ -1,0 +1,52 @@
+/** Whether the key works, and what the running server's models can do. */
+import { AsyncSounding, isSoundingError, type ModelListOptions } from "@sounding/client";
+import type { CommandIo } from "../command.ts";
+import { readKey } from "../connection.ts";
+import { failed, ok, warning, type Finding } from "./finding.ts";
+
+const howTo = {
+  chat: "Put a vendor's key into the server's environment (OPENAI_API_KEY, …), fetch a model with `sounding models pull`, or write `engines` into sounding.yaml.",
+  speech: "The built-in engines flite and espeak-ng speak unless discovery.enabled is false.",
+  transcription:
+    "On Debian and Ubuntu: apt-get install libpocketsphinx3 pocketsphinx-en-us; or fetch a model for sherpa-onnx with `sounding models pull`.",
+} as const;
+
+/** The model that is always there and good for nothing but trying. */
+const trialModel = "sounding-trial";
+
+export async function checkModels(url: string, keyFile: string | undefined, io: CommandIo): Promise<Finding[]> {
+  let client: AsyncSounding;
+  try {
+    client = new AsyncSounding({ apiKey: await readKey(keyFile, io.env), baseUrl: url, timeout: 10, maxRetries: 0 });
+  } catch (error) {
+    const message = (error as Error).message;
+    return [warning("key", message, "`sounding key create --help` tells how to make one.")];
+  }
+  try {
+    const findings: Finding[] = [];
+    for (const capability of ["chat", "speech", "transcription"] as const) {
+      findings.push(await checkCapability(client, capability, io.signal));
+    }
+    return [ok("key", "the server takes it"), ...findings];
+  } catch (error) {
+    if (io.signal.aborted || !isSoundingError(error)) throw error;
+    return [failed("key", error.message, "SOUNDING_API_KEY or --key-file names a key of this server.")];
+  }
+}
+
+async function checkCapability(
+  client: AsyncSounding,
+  capability: NonNullable<ModelListOptions["capability"]>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  const { data } = await client.models.list({ capability, signal });
+  const ids = data.map(({ id }) => id).filter((id) => id !== trialModel);
+  if (ids.length > 0) return ok(capability, shortList(ids));
+  const message = data.length === 0 ? "no model" : `only ${trialModel}, which is there to try the pipeline`;
+  return warning(capability, message, howTo[capability]);
+}
+
+function shortList(ids: readonly string[]): string {
+  const more = ids.length - 4;
+  return more > 1 ? `${ids.slice(0, 4).join(", ")} and ${more} more` : ids.join(", ");
+}
