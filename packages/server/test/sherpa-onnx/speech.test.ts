@@ -1,6 +1,12 @@
 /** Speech by sherpa-onnx, with the real library and a tiny voice. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { rm } from "node:fs/promises";
+import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { inspect } from "node:util";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
 import { awkwardTexts } from "../speech/awkward-texts.ts";
 import { modelProcesses, speechCall, startTestEngine, until, type TestEngine } from "./test-engine.ts";
@@ -23,6 +29,15 @@ function heightOf({ samples, sampleRate }: SpeechPiece): number {
   let rises = 0;
   for (let index = 1; index < samples.length; index++) if (samples[index - 1]! <= 0 && samples[index]! > 0) rises++;
   return (rises * sampleRate) / samples.length;
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const mibs = (bytes: number): number => Math.round(bytes / 2 ** 20);
@@ -115,6 +130,19 @@ describe("speech by sherpa-onnx", () => {
     assert.notEqual(modelProcesses()[0], before);
   });
 
+  test("what callers say is in no log", async () => {
+    const logged: unknown[] = [];
+    const log = (fields: object): void => void logged.push(fields);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    await using voice = await startTestEngine({ kind: "vits" }, (folder) => writeTinyVoice(folder), logger);
+    // The library complains about both, with their texts.
+    await speak(voice, "Geheimnis: 秘密");
+    await assert.rejects(speak(voice, `秘密 ${unspeakable}`), { code: "upstream_failed" });
+    const text = inspect(logged, { depth: 9 });
+    assert.match(text, /what\(\):/);
+    assert.doesNotMatch(text, /秘密|Geheimnis/);
+  });
+
   test("a process that is killed fails the running calls, and those in line are answered", async () => {
     await using voice = await startVoice({ work: 5 });
     await speak(voice, "Hi.");
@@ -183,6 +211,17 @@ describe("speech by sherpa-onnx", () => {
     }
     assert.ok(seconds > 1_000, `${seconds} s`);
     assert.ok(most < 100 * 2 ** 20, `${mibs(most)} MiB more`);
+  });
+
+  test("a model's process does not outlive a server that is killed", async () => {
+    const script = fileURLToPath(new URL("orphan.ts", import.meta.url));
+    const server = spawn(process.execPath, [script], { stdio: ["ignore", "pipe", "inherit"] });
+    const [directory] = (await once(createInterface(server.stdout), "line")) as [string];
+    const [model] = modelProcesses(server.pid);
+    assert.ok(model !== undefined);
+    server.kill("SIGKILL");
+    await until(() => !isRunning(model));
+    await rm(directory, { recursive: true });
   });
 
   test("after closing nothing runs, and calls are refused", async () => {

@@ -57,12 +57,12 @@ export function speechCall(input: string, changes: Partial<SpeechCall> = {}): Sp
   };
 }
 
-/** Processes of models that this process started. */
-export function modelProcesses(): number[] {
+/** Processes of models that this process, or the given one, started. */
+export function modelProcesses(parent: number = process.pid): number[] {
   const lines = execFileSync("ps", ["-eo", "pid=,ppid=,stat=,args="], { encoding: "utf8" }).split("\n");
   return lines
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(\S+)\s.*sherpa-onnx\/child\/main/.exec(line))
-    .filter((match) => match !== null && Number(match[2]) === process.pid && !match[3]!.startsWith("Z"))
+    .filter((match) => match !== null && Number(match[2]) === parent && !match[3]!.startsWith("Z"))
     .map((match) => Number(match![1]));
 }
 

@@ -44,7 +44,9 @@ export class ModelProcess {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
     const onEnd = (how: string): void => {
-      this.#running?.reject(this.#failure(`The model's process ended (${how}) before its work was done.`));
+      this.#running?.reject(
+        this.#failure(`The model's process ended (${how}) before its work was done.`, this.#lastWords),
+      );
       this.#running = undefined;
       resolve();
     };
@@ -66,10 +68,10 @@ export class ModelProcess {
     }, startTimeoutMs);
     const onMessage = (message: FromModel): void => {
       if (message.type === "ready") resolve(message.loadMs);
-      else if (message.type === "unusable") reject(started.#failure(started.#cannotBeLoaded, message.message));
+      else if (message.type === "unusable") reject(started.#unusable(message.message));
     };
     started.#child.on("message", onMessage);
-    void started.ended.then(() => reject(started.#failure(started.#cannotBeLoaded)));
+    void started.ended.then(() => reject(started.#unusable(undefined)));
     const onAbort = (): void => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
     started.#send({ type: "load", settings });
@@ -101,7 +103,7 @@ export class ModelProcess {
    */
   async run<W extends Work>(work: W): Promise<ResultOf<W>> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    if (!this.#child.connected) throw this.#failure("The model's process has ended.");
+    if (!this.#child.connected) throw this.#failure("The model's process has ended.", undefined);
     this.#running = { job: ++this.#jobs, resolve, reject };
     this.#send({ type: "work", job: this.#jobs, work });
     return (await promise) as ResultOf<W>;
@@ -116,8 +118,14 @@ export class ModelProcess {
     this.#child.kill("SIGKILL");
   }
 
-  get #cannotBeLoaded(): string {
-    return `The model ${JSON.stringify(this.#name)} cannot be loaded.`;
+  /** Why native code gave up. The rest of what it prints may quote what callers say, and belongs into no log. */
+  get #lastWords(): string | undefined {
+    return this.#output.match(/^\s*(?:terminate called|what\(\):).*$/gm)?.join("\n");
+  }
+
+  #unusable(reason: string | undefined): AppError {
+    const said = [reason, this.#output.trim()].filter((text) => text !== undefined && text !== "").join("\n");
+    return this.#failure(`The model ${JSON.stringify(this.#name)} cannot be loaded.`, said);
   }
 
   #receive(message: FromModel): void {
@@ -129,9 +137,8 @@ export class ModelProcess {
     else running.reject(this.#failure("The model failed at this input.", message.message));
   }
 
-  #failure(message: string, reason?: string): AppError {
-    const cause = [reason, this.#output.trim()].filter((text) => text !== undefined && text !== "").join("\n");
-    return new AppError("upstream_failed", message, cause === "" ? {} : { cause: new Error(cause) });
+  #failure(message: string, reason: string | undefined): AppError {
+    return new AppError("upstream_failed", message, reason === undefined ? {} : { cause: new Error(reason) });
   }
 
   #send(message: ToModel): void {

@@ -39,6 +39,7 @@ export interface ModelStream {
 
 /** Abandoned work is let finish for at least this long. */
 const shortestGraceMs = 50;
+const graceAmongStreamsMs = 10_000;
 
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
@@ -213,8 +214,9 @@ export class ProcessPool {
   #cancel(job: Job): void {
     job.cancelled = true;
     const place = [...this.#places].find((each) => each.job === job);
-    if (place === undefined || place.streams > 0) return;
-    const graceMs = Math.max(shortestGraceMs, place.process.loadMs);
+    if (place === undefined) return;
+    // Others may have streams there, whose pieces are short.
+    const graceMs = place.streams > 0 ? graceAmongStreamsMs : Math.max(shortestGraceMs, place.process.loadMs);
     setTimeout(() => {
       if (place.job === job) this.#remove(place).stop();
     }, graceMs).unref();
