@@ -27,7 +27,9 @@ interface Upload {
 /** Of raw samples whose media type does not say otherwise. */
 const defaultRawRate = 16_000;
 
-/** Bytes at the front by which kinds of files are told apart. */
+/** Bytes at the front by which a WAV file is known; raw samples may be no more for a while. */
+const wavStartBytes = 12;
+/** Bytes at the front by which the other kinds of files are told apart. */
 const startBytes = 64;
 
 /**
@@ -41,7 +43,7 @@ export async function readAudio(
 ): Promise<AudioInput> {
   const reader = createByteReader(source);
   try {
-    const start = await reader.peek(startBytes);
+    const start = await reader.peek(wavStartBytes);
     if (start.length === 0) throw new AppError("invalid_request", "The audio file is empty.", { param: "file" });
     if (looksLikeWav(start)) return await readWav(reader, limits);
     const media = parseMediaType(mediaType);
@@ -49,14 +51,15 @@ export async function readAudio(
     if (media.type === "audio/pcm" || media.type === "audio/l16" || isRawName) {
       return await readRaw(reader, media, limits);
     }
-    return await readCompressed(reader, start, limits);
+    return await readCompressed(reader, limits);
   } catch (error) {
     await reader.close();
     throw error;
   }
 }
 
-async function readCompressed(reader: ByteReader, start: Uint8Array, limits: AudioLimits): Promise<AudioInput> {
+async function readCompressed(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
+  const start = await reader.peek(startBytes);
   const text = Buffer.from(start).toString("latin1");
   if (text.startsWith("fLaC")) return readFlac(reader, limits);
   if (text.startsWith("OggS") && text.includes("\x01vorbis")) return readOggVorbis(reader, limits);
