@@ -27,16 +27,15 @@ const veryLongMs = 20_000;
 const longestMs = 30_000;
 /** Longer than the detector looks back for the beginning of speech. */
 const lookBackMs = 1_500;
-/** Samples that are looked at in one turn of the event loop. */
-const turnSamples = modelRate / 4;
+/** Samples that are looked at together, whatever the pieces in which they come: the cuts must not depend on these. */
+const blockSamples = modelRate / 10;
 
 const inSamples = (milliseconds: number): number => Math.round((milliseconds * modelRate) / 1000);
 const inMs = (samples: number): number => (samples * 1000) / modelRate;
 
 /**
- * The utterances of a recording at the model's rate, each given when it begins, and growing while the recording is
- * read on. The reading goes on only when the next utterance is asked for, or by itself while one grows.
- * @param onUtterance called at the beginning of each; the reading waits for it
+ * Reads a recording at the model's rate and cuts it while it comes.
+ * @param onUtterance called when an utterance begins, which grows from then on; the reading waits for it
  */
 export async function cutIntoUtterances(
   source: AsyncIterable<Float32Array>,
@@ -79,19 +78,35 @@ export async function cutIntoUtterances(
     }
   };
 
-  for await (const piece of source) {
-    for (let start = 0; start < piece.length; start += turnSamples) {
-      const samples = piece.subarray(start, start + turnSamples);
-      const integers = toInt16(samples);
-      past.push(integers);
-      current?.push(integers);
-      for (const event of detector.push(samples)) await take(event);
-      await endIfDue();
-      await nextTurn();
-    }
+  for await (const block of inBlocks(source)) {
+    const integers = toInt16(block);
+    past.push(integers);
+    current?.push(integers);
+    for (const event of detector.push(block)) await take(event);
+    await endIfDue();
+    await nextTurn();
   }
   for (const event of detector.end()) await take(event);
   end(past.end);
+}
+
+/** The same samples in blocks of one length; the last may be shorter. */
+async function* inBlocks(source: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array, void, undefined> {
+  let block = new Float32Array(blockSamples);
+  let filled = 0;
+  for await (const piece of source) {
+    for (let start = 0; start < piece.length;) {
+      const part = piece.subarray(start, start + blockSamples - filled);
+      block.set(part, filled);
+      filled += part.length;
+      start += part.length;
+      if (filled < blockSamples) continue;
+      yield block;
+      block = new Float32Array(blockSamples);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield block.subarray(0, filled);
 }
 
 function neededPauseMs(lengthMs: number, silenceDurationMs: number): number {

@@ -14,8 +14,8 @@ export interface PocketSphinx {
   /** A new decoder with these settings. Throws an Error when they cannot be used. */
   createDecoder(settings: Readonly<Record<string, string | number | boolean>>): Native;
   /**
-   * Releases before 5 take a running mean from frames that come in parts, whatever they are told. Called before each
-   * part, this makes it zero.
+   * The library takes a running mean from frames that come in parts, whatever its settings say. Called before each part,
+   * this makes it zero.
    */
   forgetMean(decoder: Native): void;
   startUtterance(decoder: Native): number;
@@ -47,7 +47,7 @@ export function openPocketSphinx({ library, baseLibrary }: Installation): Pocket
   const isModern = has(() => main.func("void *ps_config_init(void *defaults)"));
   return {
     createDecoder: isModern ? modernConstructor(main) : formerConstructor(main, shared),
-    forgetMean: isModern ? () => {} : meanForgetter(main, shared),
+    forgetMean: isModern ? modernMeanForgetter(main) : formerMeanForgetter(main, shared),
     startUtterance: main.func("int ps_start_utt(void *decoder)"),
     processCepstra: main.func("int ps_process_cep(void *decoder, void *rows, int frames, int no_search, int full)"),
     endUtterance: main.func("int ps_end_utt(void *decoder)"),
@@ -104,6 +104,12 @@ function formerConstructor(main: Library, base: Library): PocketSphinx["createDe
   };
 }
 
+function modernMeanForgetter(main: Library): PocketSphinx["forgetMean"] {
+  const setMean = main.func("int ps_set_cmn(void *decoder, const char *values)");
+  const zeros = Array.from({ length: coefficients }, () => "0").join(",");
+  return (decoder) => void setMean(decoder, zeros);
+}
+
 /** The beginning of the structure `feat_t` of sphinxbase's public header `feat.h`. */
 const featureStructure = koffi.struct({
   refcount: "int",
@@ -124,7 +130,7 @@ const featureStructure = koffi.struct({
   cmn_struct: "void *",
 });
 
-function meanForgetter(main: Library, base: Library): PocketSphinx["forgetMean"] {
+function formerMeanForgetter(main: Library, base: Library): PocketSphinx["forgetMean"] {
   const features = main.func("void *ps_get_feat(void *decoder)");
   const setMean = base.func("void cmn_live_set(void *mean, const float *values)");
   return (decoder) => {
