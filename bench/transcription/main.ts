@@ -1,0 +1,180 @@
+/**
+ * How well and how quickly recordings are written down: `npm run bench:transcription`.
+ *
+ * The engine `pocketsphinx` beside Debian's program `pocketsphinx_continuous` on the same files (`--recordings FOLDER`),
+ * fifty sentences spoken by our own voices, twenty callers at a time; with `--minutes N` a long recording, too.
+ * Prints Markdown tables.
+ */
+import { parseArgs } from "node:util";
+import { Value } from "typebox/value";
+import { joinSamples } from "../../packages/server/src/audio/samples.ts";
+import {
+  pocketSphinxEngine,
+  type PocketSphinxEngineSettings,
+} from "../../packages/server/src/config/engines/pocketsphinx.ts";
+import { silentLogger } from "../../packages/server/src/logger.ts";
+import type { RecordedAudio, TranscribedWord } from "../../packages/server/src/models/model.ts";
+import { createPocketSphinxEngine } from "../../packages/server/src/models/pocketsphinx/engine.ts";
+import { callOf, speak } from "../../packages/server/test/pocketsphinx/spoken.ts";
+import { childrenOf, cpuMicros, describeMachine, residentBytes } from "../processes.ts";
+import { hasProgram, runProgram } from "./pocketsphinx-program.ts";
+import { asAudio, rate, readRecordings, type Recording } from "./recordings.ts";
+import { sentences } from "./sentences.ts";
+import { countErrors, toWords } from "./word-errors.ts";
+
+const { values: options } = parseArgs({
+  options: {
+    recordings: { type: "string", default: "../shared/data/speech" },
+    voices: { type: "string", default: "slt,rms" },
+    sentences: { type: "string", default: "50" },
+    callers: { type: "string", default: "20" },
+    minutes: { type: "string", default: "0" },
+  },
+});
+
+const settings = Value.Default(pocketSphinxEngine, { type: "pocketsphinx", preload: true });
+const engine = createPocketSphinxEngine("pocketsphinx", settings as PocketSphinxEngineSettings, {
+  logger: silentLogger,
+});
+const model = engine.transcription!("pocketsphinx")!;
+
+interface Transcript {
+  readonly text: string;
+  readonly words: readonly TranscribedWord[];
+}
+
+async function transcribe(audio: RecordedAudio, { partials = false } = {}): Promise<Transcript> {
+  const texts: string[] = [];
+  const words: TranscribedWord[] = [];
+  for await (const event of model.transcribe(callOf(audio, { partials }))) {
+    if (event.kind !== "segment") continue;
+    texts.push(event.text);
+    words.push(...(event.words ?? []));
+  }
+  return { text: texts.join(" "), words };
+}
+
+/** As an upload at the pace of speech, eight times as fast: the next piece comes after the last was heard. */
+async function* paced(audio: RecordedAudio): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
+  for await (const piece of audio.open()) {
+    yield piece;
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
+const seconds = (samples: Float32Array): number => samples.length / rate;
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
+const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
+const recogniserBytes = (): number =>
+  childrenOf(process.pid).reduce((most, pid) => Math.max(most, residentBytes(pid).highest), 0);
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const lines = [head, head.map(() => "---"), ...rows];
+  console.log(`\n${lines.map((cells) => `| ${cells.join(" | ")} |`).join("\n")}`);
+}
+
+async function compareRecordings(recordings: readonly Recording[]): Promise<void> {
+  const rows: string[][] = [];
+  const soundSeconds = recordings.reduce((sum, { samples }) => sum + seconds(samples), 0);
+  // The processes and their code are there before anything is measured.
+  await Promise.all([transcribe(asAudio(recordings[0]!.samples)), transcribe(asAudio(recordings[0]!.samples))]);
+  const measure = async (name: string, hear: (recording: Recording) => Promise<string>, cost: () => number) => {
+    let [errors, words] = [0, 0];
+    const before = cost();
+    for (const recording of recordings) {
+      const counted = countErrors(toWords(recording.text), toWords(await hear(recording)));
+      errors += counted.errors;
+      words += counted.words;
+      console.error(`${name}, ${recording.name}: ${counted.errors} of ${counted.words}`);
+    }
+    rows.push([name, percent(errors, words), ((cost() - before) / soundSeconds).toFixed(3)]);
+  };
+  const ownCost = (): number => cpuMicros(process.pid) / 1e6;
+  const whole = async ({ samples }: Recording) => (await transcribe(asAudio(samples))).text;
+  await measure("Sounding, whole", whole, ownCost);
+  const live = async ({ samples }: Recording) =>
+    (await transcribe({ sampleRate: rate, open: () => paced(asAudio(samples)) }, { partials: true })).text;
+  await measure("Sounding, streamed at the pace of speech", live, ownCost);
+  const memory = [recogniserBytes()];
+  if (hasProgram) {
+    let [cpuSeconds, highest] = [0, 0];
+    const hear = async ({ path }: Recording): Promise<string> => {
+      const run = await runProgram(path);
+      cpuSeconds += run.cpuSeconds;
+      highest = Math.max(highest, run.highestBytes);
+      return run.text;
+    };
+    await measure("`pocketsphinx_continuous`", hear, () => cpuSeconds);
+    memory.push(highest);
+  }
+  table(["", "word error rate", "CPU s a second of sound"], rows);
+  console.log(`\nHighest memory of one process, MiB: ${memory.map(mebibytes).join(" beside ")}.`);
+}
+
+async function roundTrip(voice: string): Promise<string[]> {
+  let [errors, count] = [0, 0];
+  const differences: number[] = [];
+  for (const sentence of sentences.slice(0, Number(options.sentences))) {
+    const spoken = await speak(sentence, voice);
+    const heard = await transcribe(asAudio(spoken.samples));
+    const counted = countErrors(
+      spoken.words.flatMap(({ text }) => toWords(text)),
+      heard.words.flatMap(({ text }) => toWords(text)),
+    );
+    errors += counted.errors;
+    count += counted.words;
+    for (const { reference, heard: place } of counted.alike) {
+      differences.push(Math.abs(spoken.words[reference]!.startMs - heard.words[place]!.startMs));
+    }
+  }
+  const sorted = differences.sort((one, other) => one - other);
+  const mean = sorted.reduce((sum, each) => sum + each, 0) / sorted.length;
+  const late = sorted[Math.floor(sorted.length * 0.95)]!;
+  return [voice, percent(errors, count), mean.toFixed(0), late.toFixed(0)];
+}
+
+/** Callers of like recordings at one time: when each has all of its text. */
+async function manyCallers(callers: number): Promise<void> {
+  const { samples } = await speak("The weather is very good today, and we are going to the park.", "rms");
+  const start = performance.now();
+  const ends = await Promise.all(
+    Array.from({ length: callers }, async () => {
+      await transcribe(asAudio(samples, 3 * seconds(samples)));
+      return (performance.now() - start) / 1000;
+    }),
+  );
+  const [first, last] = [Math.min(...ends), Math.max(...ends)];
+  console.log(
+    `\n${callers} callers with ${(3 * seconds(samples)).toFixed(0)} s each: the first had its text after ${first.toFixed(1)} s, the last after ${last.toFixed(1)} s.`,
+  );
+}
+
+async function longRecording(recordings: readonly Recording[], minutes: number): Promise<void> {
+  const pause = new Float32Array(rate);
+  const samples = joinSamples(recordings.flatMap((recording) => [recording.samples, pause]));
+  const start = performance.now();
+  const rows: string[][] = [];
+  let nextMinute = Math.max(1, Math.floor(minutes / 4));
+  for await (const event of model.transcribe(callOf(asAudio(samples, minutes * 60)))) {
+    if (event.kind !== "segment" || event.endMs < nextMinute * 60_000) continue;
+    const passed = (performance.now() - start) / 60_000;
+    const { now } = residentBytes(process.pid);
+    rows.push([String(nextMinute), passed.toFixed(1), mebibytes(now), mebibytes(recogniserBytes())]);
+    nextMinute += Math.max(1, Math.floor(minutes / 4));
+  }
+  table(["minutes of sound", "minutes passed", "memory of the server, MiB", "highest of a recogniser, MiB"], rows);
+  console.log(`\n${minutes} minutes of sound in ${((performance.now() - start) / 60_000).toFixed(1)}.`);
+}
+
+const recordings = await readRecordings(options.recordings);
+console.log(describeMachine({ bound: false }));
+if (recordings.length > 0) await compareRecordings(recordings);
+const voices = options.voices.split(",").filter(Boolean);
+const trips: string[][] = [];
+for (const voice of voices) trips.push(await roundTrip(voice));
+if (trips.length > 0) {
+  table(["voice", "word error rate", "starts of words off by, mean ms", "95 % within, ms"], trips);
+}
+if (Number(options.callers) > 0) await manyCallers(Number(options.callers));
+if (Number(options.minutes) > 0 && recordings.length > 0) await longRecording(recordings, Number(options.minutes));
+await engine.close();

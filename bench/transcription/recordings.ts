@@ -1,0 +1,49 @@
+/** The recordings that are transcribed: WAV files in a folder, with what is said in them in its `transcripts.json`. */
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { readAudio } from "../../packages/server/src/audio/read-audio.ts";
+import { joinSamples } from "../../packages/server/src/audio/samples.ts";
+import type { RecordedAudio } from "../../packages/server/src/models/model.ts";
+
+export interface Recording {
+  readonly name: string;
+  readonly path: string;
+  /** What is said. */
+  readonly text: string;
+  readonly samples: Float32Array<ArrayBuffer>;
+}
+
+/** The rate of all recordings here. */
+export const rate = 16_000;
+
+/** @returns none where there is no such folder */
+export async function readRecordings(folder: string): Promise<Recording[]> {
+  const list = join(folder, "transcripts.json");
+  if (!existsSync(list)) return [];
+  const entries = JSON.parse(readFileSync(list, "utf8")) as { file: string; text: string }[];
+  return Promise.all(
+    entries.map(async ({ file, text }) => {
+      const path = join(folder, file);
+      const { samples, sampleRate } = await readAudio(createReadStream(path));
+      if (sampleRate !== rate) throw new Error(`${path} has ${sampleRate} Hz instead of ${rate}.`);
+      return { name: file, path, text, samples: joinSamples(await Array.fromAsync(samples)) };
+    }),
+  );
+}
+
+/** Samples as an engine gets them, in pieces of a quarter second; repeated until so many seconds are over. */
+export function asAudio(samples: Float32Array<ArrayBuffer>, seconds = samples.length / rate): RecordedAudio {
+  return {
+    sampleRate: rate,
+    async *open() {
+      let left = Math.round(seconds * rate);
+      while (left > 0) {
+        for (let start = 0; start < samples.length && left > 0; start += rate / 4) {
+          const piece = samples.slice(start, Math.min(start + rate / 4, start + left));
+          left -= piece.length;
+          yield piece;
+        }
+      }
+    },
+  };
+}
