@@ -77,7 +77,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   });
 
   test("tells settled text within a second and a half of sound, and never takes it back", async () => {
-    const whole = recording(spoken.samples, silence(1), short.samples);
+    const whole = recording(spoken.samples, silence(2), short.samples);
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const audio = {
       sampleRate: rate,
@@ -167,7 +167,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   });
 
   test("who has had less goes first", async () => {
-    const pause = silence(1);
+    const pause = silence(1.5);
     const parts = Array.from({ length: 3 }, () => [short.samples, pause]).flat();
     const order: string[] = [];
     const follow = async (name: string, audio: ReturnType<typeof recording>): Promise<void> => {
