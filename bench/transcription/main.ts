@@ -6,15 +6,11 @@
  * Prints Markdown tables.
  */
 import { parseArgs } from "node:util";
-import { Value } from "typebox/value";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
-import {
-  pocketSphinxEngine,
-  type PocketSphinxEngineSettings,
-} from "../../packages/server/src/config/engines/pocketsphinx.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
 import type { RecordedAudio, TranscribedWord } from "../../packages/server/src/models/model.ts";
 import { createPocketSphinxEngine } from "../../packages/server/src/models/pocketsphinx/engine.ts";
+import { pocketSphinxSettings } from "../../packages/server/test/pocketsphinx/engine-settings.ts";
 import { callOf, speak } from "../../packages/server/test/pocketsphinx/spoken.ts";
 import { childrenOf, cpuMicros, describeMachine, residentBytes } from "../processes.ts";
 import { hasProgram, runProgram } from "./pocketsphinx-program.ts";
@@ -32,8 +28,8 @@ const { values: options } = parseArgs({
   },
 });
 
-const settings = Value.Default(pocketSphinxEngine, { type: "pocketsphinx", preload: true });
-const engine = createPocketSphinxEngine("pocketsphinx", settings as PocketSphinxEngineSettings, {
+const settings = { ...pocketSphinxSettings, preload: true };
+const engine = createPocketSphinxEngine("pocketsphinx", settings, {
   logger: silentLogger,
 });
 const model = engine.transcription!("pocketsphinx")!;

@@ -3,21 +3,19 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Value } from "typebox/value";
 import { readAudio } from "../../src/audio/read-audio.ts";
-import { pocketSphinxEngine, type PocketSphinxEngineSettings } from "../../src/config/engines/pocketsphinx.ts";
+import type { PocketSphinxEngineSettings } from "../../src/config/engines/pocketsphinx.ts";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine, TranscribedSegment, TranscriptionModel } from "../../src/models/model.ts";
 import { createPocketSphinxEngine } from "../../src/models/pocketsphinx/engine.ts";
 import { findInstallation } from "../../src/models/pocketsphinx/installation.ts";
 import { noise } from "../audio/signals.ts";
+import { pocketSphinxSettings } from "./engine-settings.ts";
 import { callOf, rate, recording, silence, speak, type Spoken } from "./spoken.ts";
 
-const settings = Value.Default(pocketSphinxEngine, { type: "pocketsphinx" }) as PocketSphinxEngineSettings;
-
 function createEngine(changes: Partial<PocketSphinxEngineSettings> = {}): Engine {
-  return createPocketSphinxEngine("pocketsphinx", { ...settings, ...changes }, { logger: silentLogger });
+  return createPocketSphinxEngine("pocketsphinx", { ...pocketSphinxSettings, ...changes }, { logger: silentLogger });
 }
 
 const modelOf = (engine: Engine): TranscriptionModel => engine.transcription!("pocketsphinx")!;
