@@ -114,8 +114,10 @@ describe("the embedded store", () => {
           await opened.store.append(spanBatch(`org_${name}`, numberedSpans(name, 10)));
       }
       const table = join(directory, "telemetry/clickhouse/data/default/spans");
-      const second = (await readdir(table)).find((name) => /_2_2_\d+$/.test(name));
-      await truncate(join(table, second!, "data.bin"), 10);
+      // A part is named by its partition and by the numbers of its first and last insert, counted with the table's changes.
+      const insertOf = (name: string): number => Number(/_(\d+)_\1_\d+$/.exec(name)?.[1] ?? 0);
+      const [last] = (await readdir(table)).sort((left, right) => insertOf(right) - insertOf(left));
+      await truncate(join(table, last!, "data.bin"), 10);
       const errors: string[] = [];
       const damaged = Promise.withResolvers<void>();
       await using opened = await openTestStore({
