@@ -86,6 +86,36 @@ export const modeCases = {
     const { data } = await client.audio.voices.list({ model: "flite", language: "en" });
     return data.map(({ name }) => name).sort();
   },
+  "transcribes what it speaks": async ({ client }) => {
+    const [model] = (await client.models.list({ capability: "transcription" })).data;
+    if (model === undefined) return "no model transcribes";
+    const speech = await client.audio.speech.create({ model: "flite", voice: "rms", input: "A fathom is six feet." });
+    const recording = { model: model.id, file: speech.content };
+    const whole = await client.audio.transcriptions.create(recording);
+    const verbose = await client.audio.transcriptions.create({
+      ...recording,
+      response_format: "verbose_json",
+      timestamp_granularities: ["word"],
+    });
+    let joined = "";
+    let done = "";
+    for await (const event of await client.audio.transcriptions.create({ ...recording, stream: true })) {
+      if (event.type === "transcript.text.delta") joined += event.delta;
+      if (event.type === "transcript.text.done") done = event.text;
+    }
+    const endsIn = verbose.words?.every(({ start, end }) => start <= end && end <= verbose.duration);
+    return [/six feet/.test(whole.text ?? ""), verbose.task, endsIn, joined === done, /six feet/.test(done)];
+  },
+  "leaves streams early, and calls again": async ({ client }) => {
+    const long = { ...spoken, input: "The tide comes in and goes out again. ".repeat(400) };
+    for await (const piece of await client.audio.speech.with_streaming_response.create(long))
+      if (piece.length > 0) break;
+    for await (const { choices } of await client.chat.completions.create({ ...chat, stream: true })) {
+      if (choices.length > 0) break;
+    }
+    const late = (await errorOf(() => client.audio.speech.create(long, { timeout: 0.05 }))) as { kind: string };
+    return [late.kind, (await client.models.retrieve("flite")).id];
+  },
   "reads telemetry": async ({ client }) => {
     const logs = await client.logs.query({ time_window: "1h" });
     const metrics = await client.metrics.query({ metric: "token_consumption", time_window: "1h" });

@@ -27,7 +27,7 @@ import { createAsyncTransport } from "./transport-async.ts";
 export class AsyncSounding {
   /** Chat completions. */
   readonly chat: Chat<"async">;
-  /** Speech. */
+  /** Speech from text, and text from recordings. */
   readonly audio: Audio<"async">;
   /** The models that the server offers. */
   readonly models: Models<"async">;

@@ -37,7 +37,7 @@ export type SyncClientOptions = Omit<ClientOptions, "fetch" | "apiKey" | "api_ke
 export class Sounding {
   /** Chat completions. */
   readonly chat: Chat<"sync">;
-  /** Speech. */
+  /** Speech from text, and text from recordings. */
   readonly audio: Audio<"sync">;
   /** The models that the server offers. */
   readonly models: Models<"sync">;

@@ -9,6 +9,11 @@ interface SentBody {
   readonly body: Blob | ReadableStream<Uint8Array>;
   /** Bodies that are streams need it. https://fetch.spec.whatwg.org/#dom-requestinit-duplex */
   readonly duplex?: "half";
+  /**
+   * Where a redirect may be followed, `fetch` keeps a copy of the body, which in Node is the whole file in memory.
+   * https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
+   */
+  readonly redirect: "error";
 }
 
 export class Upload {
@@ -36,9 +41,9 @@ export class Upload {
   /** The body of the next attempt. Throws ConfigurationError when the file cannot be opened. */
   async begin(): Promise<SentBody> {
     const { head, source, tail } = this.#form;
-    if (source.kind === "blob") return { body: new Blob([head, source.blob, tail]) };
+    if (source.kind === "blob") return { body: new Blob([head, source.blob, tail]), redirect: "error" };
     this.#sent = this.#around(await this.#open(source));
-    return { body: toStream(this.#sent), duplex: "half" };
+    return { body: toStream(this.#sent), duplex: "half", redirect: "error" };
   }
 
   /** Closes what the last attempt reads from. */

@@ -1,10 +1,12 @@
 /** Files that come while they are sent, which only the asynchronous client can wait for. */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, describe, test } from "node:test";
+import { promisify } from "node:util";
 import { AsyncSounding, ConfigurationError, type FileInput } from "@sounding/client";
 import { Sounding } from "@sounding/client/sync";
 import { formOf, json, startScriptedServer } from "./scripted-server.ts";
@@ -90,5 +92,25 @@ describe("a file that comes while it is sent", () => {
     }
     await isLeft;
     assert.ok(sentBytes < 64 * 1024 * 1024, `${sentBytes} bytes were read`);
+  });
+
+  test("is never held in memory as a whole", async () => {
+    server.answer(json({ text: "heard" }));
+    const script = `
+      import { AsyncSounding } from "@sounding/client";
+      let heldBytes;
+      async function* file() {
+        for (let count = 0; count < 1024; count += 1) yield new Uint8Array(65536);
+        gc();
+        heldBytes = process.memoryUsage().arrayBuffers;
+      }
+      await new AsyncSounding().audio.transcriptions.create({ model: "m", file: file() });
+      console.log(heldBytes);`;
+    const words = ["--expose-gc", "--input-type=module", "--eval", script];
+    const { stdout } = await promisify(execFile)(process.execPath, words, {
+      cwd: import.meta.dirname,
+      env: { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url },
+    });
+    assert.ok(Number(stdout) < 16 * 1024 * 1024, `${stdout.trim()} of 67108864 bytes are held`);
   });
 });

@@ -1,0 +1,63 @@
+/**
+ * What a small call costs in the synchronous client beside the asynchronous one: `npm run bench:client`. Both call the same
+ * server of raw sockets, one call after the other, in turns, so that other work on the machine meets both alike.
+ */
+import { fileURLToPath } from "node:url";
+import { AsyncSounding } from "@sounding/client";
+import { Sounding } from "@sounding/client/sync";
+import { describeMachine, firstLine, start, stop } from "../processes.ts";
+
+const rounds = process.argv.includes("--quick") ? 9 : 25;
+const callsPerRound = 100;
+const warmUpCalls = 1_000;
+/** The aim of the synchronous client, times the asynchronous one. */
+const aim = 1.5;
+
+const upstream = start({
+  command: [process.execPath, fileURLToPath(new URL("../gateway/mock-upstream.ts", import.meta.url))],
+  measured: false,
+});
+try {
+  const options = { apiKey: "sk-bench", baseUrl: `http://127.0.0.1:${await firstLine(upstream)}/batch`, maxRetries: 0 };
+  const [asynchronous, synchronous] = [new AsyncSounding(options), new Sounding(options)];
+  const question = { model: "m", messages: [{ role: "user" as const, content: "What is a fathom?" }] };
+
+  const runAsync = async (calls: number): Promise<void> => {
+    for (let call = 0; call < calls; call += 1) await asynchronous.chat.completions.create(question);
+  };
+  const runSync = async (calls: number): Promise<void> => {
+    for (let call = 0; call < calls; call += 1) synchronous.chat.completions.create(question);
+  };
+
+  await runAsync(warmUpCalls);
+  await runSync(warmUpCalls);
+  const microsAsync: number[] = [];
+  const microsSync: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    microsAsync.push(await microsACall(runAsync));
+    microsSync.push(await microsACall(runSync));
+  }
+  const [mAsync, mSync] = [median(microsAsync), median(microsSync)];
+  const ratios = microsSync.map((micros, round) => micros / microsAsync[round]!);
+  process.stdout.write(`${describeMachine({ bound: false })}
+
+|              | µs a call | × asynchronous |
+| ------------ | --------: | -------------: |
+| asynchronous | ${mAsync.toFixed(0)} | 1.00 |
+| synchronous  | ${mSync.toFixed(0)} | ${median(ratios).toFixed(2)} |
+
+Aim: at most ${aim}. ${median(ratios) <= aim ? "Reached." : "Missed."}
+`);
+} finally {
+  await stop(upstream);
+}
+
+async function microsACall(run: (calls: number) => Promise<void>): Promise<number> {
+  const startMs = performance.now();
+  await run(callsPerRound);
+  return ((performance.now() - startMs) * 1_000) / callsPerRound;
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+}
