@@ -9,8 +9,8 @@ export const modelRate = 16_000;
 
 export type ToRecogniser =
   | { readonly type: "load"; readonly installation: Installation }
-  /** An utterance begins. With `partials` decoding starts before its end. */
-  | { readonly type: "begin"; readonly partials: boolean }
+  /** An utterance begins. With `partials` decoding starts before its end, and an earlier mean of its recording helps. */
+  | { readonly type: "begin"; readonly partials: boolean; readonly mean: Float64Array | undefined }
   | { readonly type: "samples"; readonly samples: Int16Array }
   | { readonly type: "end" };
 
@@ -19,8 +19,8 @@ export type FromRecogniser =
   | { readonly type: "unusable"; readonly reason: string }
   /** The words of which the utterance seems to consist so far. */
   | { readonly type: "partial"; readonly heardMs: number; readonly words: readonly RecognisedWord[] }
-  /** The words of the whole utterance. */
-  | { readonly type: "result"; readonly words: readonly RecognisedWord[] };
+  /** The words of the whole utterance, and the mean of its cepstra. */
+  | { readonly type: "result"; readonly words: readonly RecognisedWord[]; readonly mean: Float64Array };
 
 /** A word; times are from the start of the utterance. */
 export interface RecognisedWord {

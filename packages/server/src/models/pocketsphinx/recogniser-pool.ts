@@ -10,9 +10,11 @@ import { modelRate } from "./protocol.ts";
 import { startRecogniser, type RecogniserProcess, type Understanding } from "./recogniser-process.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
 
-/** What one caller has had so far. */
+/** What one caller has had so far, and what was learned of its recording. */
 export interface Share {
   usedSamples: number;
+  /** The mean of the cepstra of its last utterance. */
+  mean: Float64Array | undefined;
 }
 
 export interface UtteranceJob {
@@ -79,8 +81,9 @@ export class RecogniserPool {
   /** A caller's share, given back when disposed. Who comes late does not make up for what others had before. */
   open(): Share & Disposable {
     const least = Math.min(...[...this.#shares].map(({ usedSamples }) => usedSamples));
-    const share = {
+    const share: Share & Disposable = {
       usedSamples: Number.isFinite(least) ? least : 0,
+      mean: undefined,
       [Symbol.dispose]: () => void this.#shares.delete(share),
     };
     this.#shares.add(share);
@@ -128,7 +131,10 @@ export class RecogniserPool {
       if (task === undefined) break;
       place.task = task;
       task.place = place;
-      place.process.send({ type: "begin", partials: task.job.partials });
+      const { partials, share } = task.job;
+      // An utterance that is whole has all that there is to know of its mean.
+      const isLive = partials && !task.job.audio.ended;
+      place.process.send({ type: "begin", partials, mean: isLive ? share.mean : undefined });
       this.#feed(place, task);
     }
     const ready = this.#waiting.filter(canStart).length;
@@ -217,7 +223,10 @@ export class RecogniserPool {
     this.#places.add(place);
     process.listen((understanding) => {
       const { task } = place;
-      if (understanding.type === "result") this.#free(place);
+      if (understanding.type === "result") {
+        if (task !== undefined && understanding.words.length > 0) task.job.share.mean = understanding.mean;
+        this.#free(place);
+      }
       task?.job.onUnderstood(understanding);
       if (understanding.type === "result") this.#assign();
     });

@@ -21,7 +21,7 @@ export const mostFrames = 10;
  * Paths that the search follows in a frame. Clear speech never needs as many; in noise the library's 30 000 cost twice the
  * time (bench/README.md).
  */
-const mostPaths = 5_000;
+const mostPaths = 10_000;
 /** Frames on each side that the decoder needs to tell how a frame changes. */
 const contextFrames = 3;
 

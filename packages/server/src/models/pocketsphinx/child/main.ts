@@ -31,7 +31,7 @@ process.on("message", (message: ToRecogniser) => {
     case "begin":
       utterance = beginUtterance(decoder!, message, {
         onPartial: (heardMs, words) => send({ type: "partial", heardMs, words }),
-        onResult: (words) => send({ type: "result", words }),
+        onResult: (words, mean) => send({ type: "result", words, mean }),
         onFailure: fail,
       });
       return;

@@ -9,6 +9,10 @@ import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
  * is there then, and the mean is that of the whole.
  */
 const stallMs = 100;
+/** Sound that must be there before, so that its mean means something. */
+const firstFrames = 100;
+/** Frames as which the mean of an earlier utterance counts. */
+const earlierFrames = 150;
 /** Frames between two looks at what was understood so far. */
 const partialFrames = 20;
 
@@ -19,14 +23,18 @@ export interface Utterance {
 
 interface Listener {
   onPartial(heardMs: number, words: RecognisedWord[]): void;
-  onResult(words: RecognisedWord[]): void;
+  onResult(words: RecognisedWord[], mean: Float64Array): void;
   onFailure(error: unknown): void;
 }
 
 /** Begins an utterance. With `partials` it is decoded as it comes, else when it is whole. */
-export function beginUtterance(decoder: Decoder, { partials }: { partials: boolean }, listener: Listener): Utterance {
+export function beginUtterance(
+  decoder: Decoder,
+  { partials, mean: earlier }: { partials: boolean; mean: Float64Array | undefined },
+  listener: Listener,
+): Utterance {
   const cepstrum = createMelCepstrum();
-  const mean = createMean();
+  const mean = createMean(earlier);
   const frames: Float32Array[] = [];
   let decoded = 0;
   let looked = 0;
@@ -53,7 +61,7 @@ export function beginUtterance(decoder: Decoder, { partials }: { partials: boole
         decodeSome();
         await nextTurn();
       }
-      if (ended) listener.onResult(begun ? decoder.end() : []);
+      if (ended) listener.onResult(begun ? decoder.end() : [], mean.value());
     } catch (error) {
       listener.onFailure(error);
     } finally {
@@ -66,7 +74,7 @@ export function beginUtterance(decoder: Decoder, { partials }: { partials: boole
     frames.push(...more);
     clearTimeout(stalled);
     if (ended || begun) void run();
-    else if (partials) stalled = setTimeout(() => void run(), stallMs);
+    else if (partials && frames.length >= firstFrames) stalled = setTimeout(() => void run(), stallMs);
   };
 
   return {
@@ -83,8 +91,18 @@ export function beginUtterance(decoder: Decoder, { partials }: { partials: boole
   };
 }
 
-/** The mean of all frames so far; what does not change in an utterance is the microphone and the room. */
-function createMean(): { add(frame: Float32Array): void; takeFrom(frame: Float32Array): Float32Array } {
+interface Mean {
+  add(frame: Float32Array): void;
+  takeFrom(frame: Float32Array): Float32Array;
+  /** Of all frames so far. */
+  value(): Float64Array;
+}
+
+/**
+ * The mean of all frames so far, which is what the microphone and the room add to speech.
+ * @param earlier that of an earlier utterance, which stands in for what has not come yet
+ */
+function createMean(earlier: Float64Array | undefined): Mean {
   const sum = new Float64Array(coefficients);
   let count = 0;
   return {
@@ -92,6 +110,10 @@ function createMean(): { add(frame: Float32Array): void; takeFrom(frame: Float32
       for (let index = 0; index < coefficients; index += 1) sum[index] = sum[index]! + frame[index]!;
       count += 1;
     },
-    takeFrom: (frame) => frame.map((value, index) => value - sum[index]! / count),
+    takeFrom(frame) {
+      const weight = earlier === undefined ? 0 : Math.max(0, earlierFrames - count);
+      return frame.map((value, index) => value - (sum[index]! + weight * (earlier?.[index] ?? 0)) / (count + weight));
+    },
+    value: () => sum.map((each) => each / Math.max(count, 1)),
   };
 }
