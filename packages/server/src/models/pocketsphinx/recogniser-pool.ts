@@ -7,26 +7,8 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Installation } from "./installation.ts";
 import { modelRate } from "./protocol.ts";
-import { startRecogniser, type RecogniserProcess, type Understanding } from "./recogniser-process.ts";
-import type { UtteranceAudio } from "./utterance-audio.ts";
-
-/** What one caller has had so far, and what was learned of its recording. */
-export interface Share {
-  usedSamples: number;
-  /** The mean of the cepstra of its last utterance. */
-  mean: Float64Array | undefined;
-}
-
-export interface UtteranceJob {
-  readonly share: Share;
-  readonly audio: UtteranceAudio;
-  /** Whether decoding may begin, and tell what it understood, before the utterance is whole. */
-  readonly partials: boolean;
-  readonly signal: AbortSignal;
-  /** The last call is of the type "result". */
-  onUnderstood(understanding: Understanding): void;
-  onFailure(error: unknown): void;
-}
+import { startRecogniser, type RecogniserProcess } from "./recogniser-process.ts";
+import type { Share, UtteranceJob } from "./utterance-job.ts";
 
 export interface PoolOptions {
   /** Most processes. */

@@ -7,10 +7,11 @@ import { AppError } from "../../errors.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../model.ts";
 import { modelRate, type RecognisedWord } from "./protocol.ts";
-import type { RecogniserPool, Share } from "./recogniser-pool.ts";
+import type { RecogniserPool } from "./recogniser-pool.ts";
 import type { Understanding } from "./recogniser-process.ts";
 import { SettledWords } from "./settled-words.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
+import type { Share } from "./utterance-job.ts";
 import { cutIntoUtterances, ownJudgement } from "./utterances.ts";
 
 interface Parts {
