@@ -4,9 +4,9 @@
  */
 import { contentCategories } from "./content-categories.ts";
 import { Type } from "typebox";
-import { optional, tenantFilters } from "./observability.ts";
+import { tenantFilters } from "./observability.ts";
 import { operation } from "./operation.ts";
-import { schema, type TypeOf } from "./schema.ts";
+import { optional, schema, type TypeOf } from "./schema.ts";
 
 const filter = (description: string) => optional(Type.String({ minLength: 1 }), description);
 

@@ -3,18 +3,13 @@
  * logs those of Loki (https://grafana.com/docs/loki/latest/reference/loki-http-api/), traces those of Tempo
  * (https://grafana.com/docs/tempo/latest/api_docs/).
  */
-import { type TSchema, Type } from "typebox";
+import { Type } from "typebox";
 import { operation } from "./operation.ts";
-import { schema, type TypeOf } from "./schema.ts";
+import { optional, schema, type TypeOf } from "./schema.ts";
 
 /** The levels that logs are filtered by, each with OpenTelemetry's severity numbers that belong to it. */
 export const severities = ["debug", "info", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
-
-/** An optional member; null stands for absent. */
-export function optional<const Member extends TSchema>(member: Member, description: string) {
-  return Type.Optional(Type.Union([member, Type.Null()], { description }));
-}
 
 /** Of every query of telemetry. */
 export const tenantFilters = {

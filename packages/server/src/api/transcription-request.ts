@@ -2,12 +2,8 @@
  * The fields of a transcription request: the interface's parameters and OpenAI's, each once they have been read from the
  * form's strings. https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
-import { Type, type TSchema } from "typebox";
-import { schema, type TypeOf } from "./schema.ts";
-
-function optional<S extends TSchema>(inner: S, description: string) {
-  return Type.Optional(Type.Union([inner, Type.Null()], { description }));
-}
+import { Type } from "typebox";
+import { optional, schema, type TypeOf } from "./schema.ts";
 
 export const timestampGranularities = ["segment", "word"] as const;
 export type TimestampGranularity = (typeof timestampGranularities)[number];
