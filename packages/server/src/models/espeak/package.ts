@@ -7,15 +7,13 @@ import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import { createSpeakerPool, type Speaker } from "../spoken-text/speaker-pool.ts";
 import type { EspeakPhrase, EspeakReady, EspeakSpoken } from "./protocol.ts";
 import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
 import { packageVoices, toPackageVoice, type PackageVoice } from "./voices.ts";
 
-// Beside this file, compiled or not.
-const entry = fileURLToPath(
-  new URL(`package-process${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
-);
+const entry = fileURLToPath(scriptBeside(import.meta.url, "package-process"));
 
 interface PackageProcess extends Speaker<EspeakPhrase, EspeakSpeech> {
   readonly voices: readonly PackageVoice[];
@@ -71,13 +69,12 @@ export function hasPackage(): boolean {
 async function startProcess(): Promise<PackageProcess> {
   // It needs nothing of our environment, and gets nothing.
   const child = spawn(process.execPath, [entry], { stdio: ["pipe", "pipe", "pipe"], env: {} });
-  let complaint = "";
-  child.stderr.on("data", (bytes: Buffer) => (complaint = `${complaint}${bytes.toString()}`.slice(-500)));
+  const complaint = keepLastOutput(child, 500);
   child.stdin.on("error", () => {});
   const ended = Promise.withResolvers<unknown>();
   child.once("error", (error) => ended.resolve(error));
   child.once("close", (code, killedBy) =>
-    ended.resolve(new Error(`espeak-ng ended with ${killedBy ?? `code ${code}`}: ${complaint.trim()}`)),
+    ended.resolve(new Error(`espeak-ng ended with ${killedBy ?? `code ${code}`}: ${complaint()}`)),
   );
   const output = readOutput(child.stdout);
   const ready = JSON.parse(await orEnd(output.line(), ended.promise)) as EspeakReady;

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../logger.ts";
+import { scriptBeside } from "../../subprocess.ts";
 import { createSpeakerPool, type Speaker, type SpeakerPool } from "../spoken-text/speaker-pool.ts";
 import { exportFunctions } from "./export-functions.ts";
 import { fliteFunctions, type Utterance } from "./flite-library.ts";
@@ -21,8 +22,7 @@ export function createWorkerPool({ workers, logger }: WorkerPoolOptions): Worker
   return createSpeakerPool({ most: workers, what: "A worker thread of Flite", logger, start: startWorker });
 }
 
-// Beside this file, compiled or not.
-const workerUrl = new URL(`worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+const workerUrl = scriptBeside(import.meta.url, "worker");
 
 let compiled: Promise<WasmModule> | undefined;
 

@@ -6,6 +6,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
 import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
 
@@ -27,8 +28,7 @@ interface StartOptions {
   readonly logger: Logger;
 }
 
-/** Beside this file, compiled or not. */
-const entry = fileURLToPath(new URL(`child/main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 
 function toError({ code, message, param }: WireError): AppError {
   return new AppError(code, message, { param });
@@ -108,15 +108,6 @@ async function loaded(
     clearTimeout(timer);
     child.off("message", onMessage);
   }
-}
-
-/** Keeps the end of what the process prints, which is where native code says why it dies. */
-function keepLastOutput(child: ChildProcess): () => string {
-  let output = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    output = `${output}${text}`.slice(-2000);
-  });
-  return () => output.trim();
 }
 
 function connect(options: StartOptions): Connection & { readonly ended: Promise<void> } {

@@ -2,9 +2,10 @@
  * One process with PocketSphinx in it: started, given utterances one at a time, ended. Native code that crashes takes
  * this process with it and nothing else.
  */
-import { fork, type ChildProcess } from "node:child_process";
+import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
+import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import type { Installation } from "./installation.ts";
 import type { FromRecogniser, ToRecogniser } from "./protocol.ts";
 
@@ -23,8 +24,7 @@ export interface RecogniserProcess {
 /** Longest time for a process to load the model. */
 const startTimeoutMs = 60_000;
 
-/** Beside this file, compiled or not. */
-const entry = fileURLToPath(new URL(`child/main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 
 /** @throws AppError upstream_failed */
 export async function startRecogniser(installation: Installation): Promise<RecogniserProcess> {
@@ -75,11 +75,4 @@ export async function startRecogniser(installation: Installation): Promise<Recog
       child.kill("SIGKILL");
     },
   };
-}
-
-/** Keeps the end of what the process prints, which is where native code says why it dies. */
-function keepLastOutput(child: ChildProcess): () => string {
-  let output = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output = `${output}${text}`.slice(-2000)));
-  return () => output.trim();
 }

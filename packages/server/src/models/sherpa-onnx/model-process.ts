@@ -5,6 +5,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
+import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import type { FromModel, LoadSettings, ResultOf, ToModel, Work } from "./protocol.ts";
 
 interface StartOptions {
@@ -15,14 +16,12 @@ interface StartOptions {
   readonly signal: AbortSignal;
 }
 
-/** Beside this file, compiled or not. */
-const entry = fileURLToPath(new URL(`child/main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 
 export class ModelProcess {
   readonly #child: ChildProcess;
   readonly #name: string;
-  /** The end of what the process prints, which is where native code says why it dies. */
-  #output = "";
+  readonly #lastOutput: () => string;
   #jobs = 0;
   #running: { readonly job: number; resolve(result: unknown): void; reject(error: unknown): void } | undefined;
   /** How long the library took to load the model. */
@@ -37,9 +36,7 @@ export class ModelProcess {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
-    this.#child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-      this.#output = `${this.#output}${text}`.slice(-4000);
-    });
+    this.#lastOutput = keepLastOutput(this.#child, 4000);
     this.#child.on("message", (message: FromModel) => this.#receive(message));
     const { promise, resolve } = Promise.withResolvers<void>();
     this.ended = promise;
@@ -120,11 +117,13 @@ export class ModelProcess {
 
   /** Why native code gave up. The rest of what it prints may quote what callers say, and belongs into no log. */
   get #lastWords(): string | undefined {
-    return this.#output.match(/^\s*(?:terminate called|what\(\):).*$/gm)?.join("\n");
+    return this.#lastOutput()
+      .match(/^\s*(?:terminate called|what\(\):).*$/gm)
+      ?.join("\n");
   }
 
   #unusable(reason: string | undefined): AppError {
-    const said = [reason, this.#output.trim()].filter((text) => text !== undefined && text !== "").join("\n");
+    const said = [reason, this.#lastOutput()].filter((text) => text !== undefined && text !== "").join("\n");
     return this.#failure(`The model ${JSON.stringify(this.#name)} cannot be loaded.`, said);
   }
 

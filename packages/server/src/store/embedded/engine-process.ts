@@ -1,6 +1,7 @@
 /** One running process of the embedded store: started, and ended by asking or by force. */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import type { EngineSettings, FromEngine, ToEngine } from "./protocol.ts";
 
 export interface EngineProcess {
@@ -18,8 +19,7 @@ export class EngineAbsentError extends Error {
   override readonly name = "EngineAbsentError";
 }
 
-/** Beside this file, compiled or not. */
-const entry = fileURLToPath(new URL(`main${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url));
+const entry = fileURLToPath(scriptBeside(import.meta.url, "main"));
 
 /** Opening many parts takes a second for three thousand; a disk that is cold or busy takes longer. */
 const startTimeoutMs = 60_000;
@@ -27,14 +27,6 @@ const stopTimeoutMs = 15_000;
 
 /** libuv's threads serve statements and files; the environment holds nothing else, least of all secrets. */
 const environment = { UV_THREADPOOL_SIZE: "16", TZ: "UTC" };
-
-function keepLastOutput(child: ChildProcess): () => string {
-  let output = "";
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    output = `${output}${text}`.slice(-2000);
-  });
-  return () => output.trim();
-}
 
 /** Resolves when the engine serves its socket. @throws EngineAbsentError, or Error with the reason */
 async function ready(child: ChildProcess, ended: Promise<string>, lastOutput: () => string): Promise<string> {

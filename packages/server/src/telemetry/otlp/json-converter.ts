@@ -5,6 +5,7 @@
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { scriptBeside } from "../../subprocess.ts";
 import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
 
@@ -37,8 +38,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Beside this file, compiled or not. */
-const entry = new URL(`json-worker${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+const entry = scriptBeside(import.meta.url, "json-worker");
 
 /** @param heapMiB the worker's heap; a body that needs more is refused */
 export function createJsonConverter(logger: Logger, heapMiB = defaultHeapMiB): JsonConverter {
