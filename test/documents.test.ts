@@ -94,8 +94,8 @@ async function inShell(
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const script = code
-      .replaceAll("https://sounding.example.com", server.url)
-      .replaceAll("http://127.0.0.1:4141", server.url)
+      // At once: an address that was put in may begin like one that is looked for.
+      .replaceAll(/https:\/\/sounding\.example\.com|http:\/\/127\.0\.0\.1:4141/g, server.url)
       .replaceAll("sk-…", secret);
     const env = {
       PATH: `${folder}:${process.env["PATH"]}`,
