@@ -4,6 +4,7 @@
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { FailurePauses } from "../failure-pauses.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
 import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
 
@@ -28,9 +29,6 @@ export interface SupervisedModel {
   close(): Promise<void>;
 }
 
-const firstPauseMs = 500;
-const longestPauseMs = 30_000;
-
 function rejectOnAbort(signal: AbortSignal): { promise: Promise<never>; dispose: () => void } {
   const { promise, reject } = Promise.withResolvers<never>();
   const onAbort = (): void => reject(new AppError("client_closed", "The call was cancelled."));
@@ -46,15 +44,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
   let current: Promise<ModelProcess> | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   let choicesUnderway = 0;
-  let failures = 0;
-  let notBefore = 0;
+  /** Of a process that failed to start, or ended without having been told to. */
+  const pauses = new FailurePauses();
   let closed = false;
-
-  /** Called when the process failed to start, or ended without having been told to. */
-  const onFailure = (): void => {
-    failures++;
-    if (failures > 1) notBefore = Date.now() + Math.min(longestPauseMs, firstPauseMs * 2 ** (failures - 2));
-  };
 
   const stopping = new WeakSet<ModelProcess>();
 
@@ -68,18 +60,18 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     void started.ended.then(() => {
       if (stopping.has(started)) return;
       current = undefined;
-      onFailure();
+      pauses.fail();
     });
     return started;
   };
 
   const loadedProcess = (): Promise<ModelProcess> => {
     if (current !== undefined) return current;
-    const pauseMs = notBefore - Date.now();
+    const { count, leftMs: pauseMs } = pauses;
     if (pauseMs > 0) {
       throw new AppError(
         "overloaded",
-        `The model ${JSON.stringify(name)} failed ${failures} times and is started again in a moment.`,
+        `The model ${JSON.stringify(name)} failed ${count} times and is started again in a moment.`,
         { retryAfterMs: pauseMs },
       );
     }
@@ -87,7 +79,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     current = starting;
     starting.catch((error: unknown) => {
       if (current === starting) current = undefined;
-      onFailure();
+      pauses.fail();
       logger.error({ model: name, error }, "A model cannot be loaded");
     });
     return starting;
@@ -145,7 +137,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
       try {
         const process = await Promise.race([loadedProcess(), aborted.promise]);
         yield* process.generate(generation, signal);
-        failures = 0;
+        pauses.succeed();
       } finally {
         aborted.dispose();
         leave(generation.choices);

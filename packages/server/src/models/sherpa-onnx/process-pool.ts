@@ -5,7 +5,7 @@
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { FailurePauses } from "./failure-pauses.ts";
+import { FailurePauses } from "../failure-pauses.ts";
 import { JobQueue, type Job } from "./job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
