@@ -1,7 +1,7 @@
 /**
  * Cutting a recording into stretches of speech, for engines that hear one at a time.
  */
-import { joinSamples } from "./samples.ts";
+import { SampleHistory } from "./sample-history.ts";
 import { createVoiceDetector, type VoiceEvent } from "./voice-detector.ts";
 
 /** What comes, in order: a start, the samples of the stretch as they come, an end; and so on. */
@@ -30,7 +30,8 @@ export async function* segmentSpeech(
 ): AsyncGenerator<SpeechPiece, void> {
   const detector = await createVoiceDetector({ sampleRate, silenceDurationMs });
   const inSamples = (milliseconds: number): number => Math.round((milliseconds * sampleRate) / 1000);
-  const history = createHistory(inSamples(prefixPaddingMs + lookBackMs));
+  const history = new SampleHistory();
+  const kept = inSamples(prefixPaddingMs + lookBackMs);
   let speaking = false;
   /** Everything before this sample was given, or belongs to no stretch. */
   let position = 0;
@@ -57,43 +58,11 @@ export async function* segmentSpeech(
   }
 
   for await (const samples of source) {
-    history.push(samples, speaking ? position : history.end);
+    const past = history.end - kept;
+    history.push(samples);
+    history.forgetBefore(speaking ? Math.min(position, past) : past);
     for (const event of detector.push(samples)) yield* change(event);
     yield* give();
   }
   for (const event of detector.end()) yield* change(event);
-}
-
-/** The last samples, by their number from the beginning. */
-function createHistory(keep: number): {
-  readonly first: number;
-  readonly end: number;
-  push(samples: Float32Array, needed: number): void;
-  slice(from: number, to: number): Float32Array;
-} {
-  let pieces: Float32Array[] = [];
-  let first = 0;
-  let end = 0;
-  return {
-    get first() {
-      return first;
-    },
-    get end() {
-      return end;
-    },
-    /** Adds samples and forgets those that are old, but none from `needed` on. */
-    push(samples, needed) {
-      pieces.push(samples);
-      end += samples.length;
-      const oldest = Math.min(needed, end - samples.length - keep);
-      while (pieces[0] !== undefined && first + pieces[0].length <= oldest) {
-        first += pieces[0].length;
-        pieces.shift();
-      }
-    },
-    slice(from, to) {
-      pieces = [joinSamples(pieces)];
-      return (pieces[0] ?? new Float32Array(0)).slice(from - first, to - first);
-    },
-  };
 }

@@ -2,6 +2,7 @@
  * Cutting a recording into utterances: stretches of speech between pauses, short enough for a decoder to hear as one.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { SampleHistory } from "../../audio/sample-history.ts";
 import { toInt16 } from "../../audio/samples.ts";
 import { createVoiceDetector, type VoiceEvent } from "../../audio/voice-detector.ts";
 import { modelRate } from "./protocol.ts";
@@ -43,7 +44,8 @@ export async function cutIntoUtterances(
   onUtterance: (audio: UtteranceAudio) => Promise<void>,
 ): Promise<void> {
   const detector = await createVoiceDetector({ sampleRate: modelRate, silenceDurationMs: shortestPauseMs });
-  const past = createPast(inSamples(prefixPaddingMs + lookBackMs));
+  const past = new SampleHistory();
+  const kept = inSamples(prefixPaddingMs + lookBackMs);
   let current: UtteranceAudio | undefined;
   /** Where speech stopped; undefined while it goes on. */
   let pauseStart: number | undefined;
@@ -53,7 +55,7 @@ export async function cutIntoUtterances(
   const begin = async (sample: number): Promise<void> => {
     const first = Math.max(sample, spokenUntil, past.first);
     current = new UtteranceAudio(first);
-    current.push(past.from(first));
+    current.push(toInt16(past.slice(first, past.end)));
     await onUtterance(current);
   };
   const end = (speechEnd: number): void => {
@@ -79,9 +81,9 @@ export async function cutIntoUtterances(
   };
 
   for await (const block of inBlocks(source)) {
-    const integers = toInt16(block);
-    past.push(integers);
-    current?.push(integers);
+    past.forgetBefore(past.end - kept);
+    past.push(block);
+    current?.push(toInt16(block));
     for (const event of detector.push(block)) await take(event);
     await endIfDue();
     await nextTurn();
@@ -113,42 +115,4 @@ function neededPauseMs(lengthMs: number, silenceDurationMs: number): number {
   if (lengthMs < longMs) return silenceDurationMs;
   const share = Math.min((lengthMs - longMs) / (veryLongMs - longMs), 1);
   return silenceDurationMs + share * Math.min(shortestPauseMs - silenceDurationMs, 0);
-}
-
-/** The last samples, by their number from the beginning. */
-function createPast(keep: number): {
-  readonly first: number;
-  readonly end: number;
-  push(samples: Int16Array): void;
-  from(sample: number): Int16Array;
-} {
-  let pieces: Int16Array[] = [];
-  let first = 0;
-  let end = 0;
-  return {
-    get first() {
-      return first;
-    },
-    get end() {
-      return end;
-    },
-    push(samples) {
-      pieces.push(samples);
-      end += samples.length;
-      while (pieces[0] !== undefined && first + pieces[0].length <= end - samples.length - keep) {
-        first += pieces[0].length;
-        pieces.shift();
-      }
-    },
-    from(sample) {
-      const joined = new Int16Array(end - first);
-      let position = 0;
-      for (const piece of pieces) {
-        joined.set(piece, position);
-        position += piece.length;
-      }
-      pieces = [joined];
-      return joined.slice(Math.max(0, sample - first));
-    },
-  };
 }

@@ -1,12 +1,10 @@
 /** The last of what was heard, so that somebody can listen again to a segment that has just ended. */
-import { joinSamples } from "../../audio/samples.ts";
+import { SampleHistory } from "../../audio/sample-history.ts";
 
 export class RecentSound {
   readonly #sampleRate: number;
   readonly #most: number;
-  #pieces: Float32Array[] = [];
-  #first = 0;
-  #end = 0;
+  readonly #history = new SampleHistory();
 
   /** @param seconds that are kept */
   constructor(sampleRate: number, seconds: number) {
@@ -15,16 +13,13 @@ export class RecentSound {
   }
 
   push(samples: Float32Array): void {
-    this.#pieces.push(samples);
-    this.#end += samples.length;
-    while (this.#end - this.#first - (this.#pieces[0]?.length ?? 0) > this.#most) {
-      this.#first += this.#pieces.shift()!.length;
-    }
+    this.#history.push(samples);
+    this.#history.forgetBefore(this.#history.end - this.#most);
   }
 
   /** As far as it is still known. */
   between(startMs: number, endMs: number): Float32Array<ArrayBuffer> {
-    const at = (ms: number): number => Math.max(0, Math.round((ms * this.#sampleRate) / 1000) - this.#first);
-    return joinSamples(this.#pieces).slice(at(startMs), at(endMs));
+    const at = (ms: number): number => Math.round((ms * this.#sampleRate) / 1000);
+    return this.#history.slice(at(startMs), at(endMs));
   }
 }
