@@ -1,15 +1,6 @@
 /** Settings of an engine of type `llama_cpp`: GGUF model files run by llama.cpp on this machine. */
 import { Type, type Static } from "typebox";
-
-const durationMs = (description: string, fallback?: number) =>
-  Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 86_400_000,
-      ...(fallback === undefined ? {} : { default: fallback }),
-      description,
-    }),
-  );
+import { modelProcessSettings } from "./model-process.ts";
 
 export const llamaCppModelSettings = Type.Object(
   {
@@ -65,11 +56,7 @@ export const llamaCppModelSettings = Type.Object(
     chat_template: Type.Optional(
       Type.String({ minLength: 1, description: "Jinja template in place of the one in the model file." }),
     ),
-    preload: Type.Optional(
-      Type.Boolean({ default: false, description: "Load the model when the server starts, not at the first call." }),
-    ),
-    start_timeout_ms: durationMs("Longest time that loading the model may take.", 120_000),
-    idle_unload_ms: durationMs("Time without calls after which the model's memory is given back. Absent: never."),
+    ...modelProcessSettings,
   },
   { additionalProperties: false, description: "One model file." },
 );

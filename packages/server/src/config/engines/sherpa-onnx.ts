@@ -1,5 +1,6 @@
 /** Settings of an engine of type `sherpa_onnx`: neural speech and transcription by ONNX models on this machine. */
 import { Type, type Static } from "typebox";
+import { modelProcessSettings } from "./model-process.ts";
 
 export const sherpaOnnxKinds = [
   "vits",
@@ -63,16 +64,6 @@ const speakers = Type.Object(
   { additionalProperties: false, description: "Tell who speaks, in the answers of a model that transcribes." },
 );
 
-const durationMs = (description: string, fallback?: number) =>
-  Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 86_400_000,
-      ...(fallback === undefined ? {} : { default: fallback }),
-      description,
-    }),
-  );
-
 const sherpaOnnxModelSettings = Type.Object(
   {
     kind: Type.Enum([...sherpaOnnxKinds], {
@@ -133,11 +124,7 @@ const sherpaOnnxModelSettings = Type.Object(
         description: "Calls that take turns beside one for each process; a further one is a 503.",
       }),
     ),
-    preload: Type.Optional(
-      Type.Boolean({ default: false, description: "Load the model when the server starts, not at the first call." }),
-    ),
-    start_timeout_ms: durationMs("Longest time that loading the model may take.", 120_000),
-    idle_unload_ms: durationMs("Time without calls after which the model's memory is given back. Absent: never."),
+    ...modelProcessSettings,
   },
   { additionalProperties: false, description: "One model." },
 );

@@ -1,0 +1,20 @@
+/** When a model that runs in processes of its own is loaded, and when its memory is given back. */
+import { Type } from "typebox";
+
+const durationMs = (description: string, fallback?: number) =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 86_400_000,
+      ...(fallback === undefined ? {} : { default: fallback }),
+      description,
+    }),
+  );
+
+export const modelProcessSettings = {
+  preload: Type.Optional(
+    Type.Boolean({ default: false, description: "Load the model when the server starts, not at the first call." }),
+  ),
+  start_timeout_ms: durationMs("Longest time that loading the model may take.", 120_000),
+  idle_unload_ms: durationMs("Time without calls after which the model's memory is given back. Absent: never."),
+};
