@@ -231,6 +231,11 @@ export class AppError extends Error {
   }
 }
 
+/** The time that the request's own field `timeout` gave ran out. */
+export function requestTimedOut(timeoutMs: number): AppError {
+  return new AppError("timeout", `The request's timeout of ${timeoutMs / 1_000} s ran out.`, { param: "timeout" });
+}
+
 /** The error as OpenAI's error object. */
 export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };

@@ -1,7 +1,7 @@
 /** The use case: one text spoken, whole or while it is made, admitted by the limits, counted. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
-import { AppError, toAppError } from "../errors.ts";
+import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { SpeechCall } from "../models/model.ts";
@@ -151,9 +151,7 @@ function timeLimit(signal: AbortSignal, timeoutMs: number | undefined): { signal
   if (timeoutMs === undefined) return { signal, clear: () => {} };
   const controller = new AbortController();
   const timer = setTimeout(() => {
-    controller.abort(
-      new AppError("timeout", `The request's timeout of ${timeoutMs / 1_000} s ran out.`, { param: "timeout" }),
-    );
+    controller.abort(requestTimedOut(timeoutMs));
   }, timeoutMs);
   return { signal: AbortSignal.any([signal, controller.signal]), clear: () => clearTimeout(timer) };
 }

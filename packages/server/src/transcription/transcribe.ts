@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
-import { AppError, toAppError } from "../errors.ts";
+import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { FormBody, FormFile } from "../http/form.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -185,10 +185,7 @@ class RunningCall {
     if (!isDeepStrictEqual(prepareTranscription(form.fields), known.prepared)) {
       throw tooLate(form.fields[known.fieldCount]!.name);
     }
-    this.#timer = setTimeout(() => {
-      const message = `The request's timeout of ${timeoutMs / 1_000} s ran out.`;
-      this.#controller.abort(new AppError("timeout", message, { param: "timeout" }));
-    }, timeoutMs);
+    this.#timer = setTimeout(() => this.#controller.abort(requestTimedOut(timeoutMs)), timeoutMs);
   }
 
   async #end(error?: AppError): Promise<void> {
