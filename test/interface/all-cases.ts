@@ -1,15 +1,26 @@
-/** Every case of the interface. */
+/** Every case of the interface, as a list and as the table that both clients run. */
+import type { ModeCases } from "../../packages/client/test/mode-case.ts";
 import { chatCases } from "./chat-cases.ts";
 import { clientCases } from "./client-cases.ts";
 import type { InterfaceCase } from "./interface-case.ts";
+import type { Facts } from "./known-service.ts";
+import { logsCases } from "./logs-cases.ts";
+import { metricsCases } from "./metrics-cases.ts";
 import { speechCases } from "./speech-cases.ts";
+import { tenantCases, tracesCases } from "./traces-cases.ts";
 import { transcriptionCases } from "./transcription-cases.ts";
-import { telemetryCases } from "./telemetry-cases.ts";
 
 export const allCases: readonly InterfaceCase[] = [
   ...clientCases,
-  ...telemetryCases,
+  ...logsCases,
+  ...metricsCases,
+  ...tracesCases,
+  ...tenantCases,
   ...chatCases,
   ...speechCases,
   ...transcriptionCases,
 ];
+
+export const modeCases: ModeCases = Object.fromEntries(
+  allCases.map(({ name, run }) => [name, (tools) => run({ ...tools, facts: tools.facts as Facts })]),
+);

@@ -1,18 +1,9 @@
-/**
- * A case of the interface: what it shows, and how. Cases are written once and run with both clients: `await` and
- * `for await` take the values and the iterables of the synchronous client as well.
- */
-import type { AsyncSounding } from "@sounding/client";
-import type { SyncClientOptions } from "@sounding/client/sync";
+/** A case of the interface: what it shows, and how. It runs with both clients, and fails where they or the server do otherwise. */
+import type { CaseTools } from "../../packages/client/test/mode-case.ts";
 import type { Facts } from "./known-service.ts";
 import type { Requirement } from "./requirements.ts";
 
-export interface InterfaceTools {
-  readonly mode: "asynchronous" | "synchronous";
-  /** A client of the organization that `facts` tell of; the synchronous one passes for the asynchronous one here. */
-  readonly client: AsyncSounding;
-  /** Makes a client with other options. */
-  readonly make: (options: SyncClientOptions) => AsyncSounding;
+export interface InterfaceTools extends CaseTools {
   readonly facts: Facts;
 }
 
@@ -22,6 +13,5 @@ export interface InterfaceCase {
   readonly shows: readonly Requirement[];
   /** Whether the case is about transcription by the engine that comes with the server, which Debian's packages bring. */
   readonly needsRecogniser?: boolean;
-  /** Fails when the server or the client does not do as required. */
   readonly run: (tools: InterfaceTools) => Promise<void>;
 }

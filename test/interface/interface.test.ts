@@ -1,42 +1,23 @@
 /** That the service does what its interface says: every case with both clients, and a case for every requirement. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
-import { after, before, describe, test } from "node:test";
-import { Worker } from "node:worker_threads";
-import { AsyncSounding, type ClientOptions } from "@sounding/client";
+import { after, describe, test } from "node:test";
+import { runnersFor } from "../../packages/client/test/both-modes.ts";
 import { allCases } from "./all-cases.ts";
-import { startKnownService, type KnownService } from "./known-service.ts";
+import { startKnownService } from "./known-service.ts";
 import { requirements } from "./requirements.ts";
 
-describe("every case of the interface", { timeout: 1_200_000 }, () => {
-  let service: KnownService;
-  let thread: Worker;
-  before(async () => {
-    service = await startKnownService();
-    thread = new Worker(new URL("./synchronous-cases.ts", import.meta.url), { workerData: service.facts });
-  });
-  after(async () => {
-    await thread.terminate();
-    await service[Symbol.asyncDispose]();
-  });
+const service = await startKnownService();
+after(() => service[Symbol.asyncDispose]());
+const { facts } = service;
+const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { ...facts, facts });
 
-  for (const { name, run, needsRecogniser } of allCases) {
-    const isMissing = (): boolean => needsRecogniser === true && !service.facts.hasRecogniser;
-    test(`${name} (asynchronous client)`, async (context) => {
-      if (isMissing()) return context.skip("PocketSphinx is not installed");
-      const { facts } = service;
-      const make = (options: ClientOptions): AsyncSounding =>
-        new AsyncSounding({ apiKey: facts.key, baseUrl: facts.url, maxRetries: 0, ...options });
-      await run({ mode: "asynchronous", client: make({}), make, facts });
-    });
-    test(`${name} (synchronous client)`, async (context) => {
-      if (isMissing()) return context.skip("PocketSphinx is not installed");
-      const answered = once(thread, "message");
-      thread.postMessage(name);
-      const [failure] = (await answered) as [string | undefined];
-      assert.equal(failure, undefined, failure);
-    });
+describe("every case of the interface", { timeout: 1_200_000 }, () => {
+  for (const { name, needsRecogniser } of allCases) {
+    const skip = needsRecogniser === true && !facts.hasRecogniser ? "PocketSphinx is not installed" : false;
+    for (const { mode, run } of runners) {
+      test(`${name} (${mode} client)`, { skip }, async () => assert.equal(await run(name), undefined));
+    }
   }
 });
 

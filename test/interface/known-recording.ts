@@ -1,6 +1,7 @@
 /** A recording of which it is known what is said: silence, a sentence, a pause, another sentence, silence. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { wavHeader } from "../../packages/server/src/audio/wav-encoder.ts";
 
 export const spokenSentences = ["The weather is fine today", "We will go to the station in the morning"] as const;
 
@@ -25,6 +26,7 @@ export async function makeKnownRecording(
 ): Promise<KnownRecording> {
   const [first, second] = [await speak(`${spokenSentences[0]}.`), await speak(`${spokenSentences[1]}.`)];
   const samples = Buffer.concat([silence(leadingSilenceSeconds), first, silence(1.2), second, silence(0.5)]);
+  const toWav = (data: Buffer): Buffer => Buffer.concat([wavHeader(sampleRate, data.length), data]);
   const paths = {
     recordingPath: join(directory, "recording.wav"),
     rawRecordingPath: join(directory, "recording.pcm"),
@@ -34,22 +36,4 @@ export async function makeKnownRecording(
   await writeFile(paths.rawRecordingPath, samples);
   await writeFile(paths.silencePath, toWav(silence(2)));
   return { ...paths, recordingSeconds: samples.length / 2 / sampleRate };
-}
-
-/** http://soundfile.sapp.org/doc/WaveFormat/ */
-function toWav(samples: Buffer): Buffer {
-  const header = Buffer.alloc(44);
-  header.write("RIFF", 0, "latin1");
-  header.writeUInt32LE(36 + samples.length, 4);
-  header.write("WAVEfmt ", 8, "latin1");
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(sampleRate, 24);
-  header.writeUInt32LE(sampleRate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write("data", 36, "latin1");
-  header.writeUInt32LE(samples.length, 40);
-  return Buffer.concat([header, samples]);
 }

@@ -13,8 +13,6 @@ export interface Facts extends KnownRecording {
   readonly key: string;
   readonly organizationId: string;
   readonly organizationName: string;
-  /** Where the scripted vendor tells what it was asked. */
-  readonly vendorUrl: string;
   /** A key of another organization, which has telemetry of its own under the same names. */
   readonly strangerKey: string;
   readonly strangerId: string;
@@ -45,11 +43,7 @@ models:
   );
   await untilTelemetryReady(server);
   const admin = async (path: string, body?: unknown): Promise<Record<string, string>> => {
-    const response = await fetch(`${server.url}/admin/v1${path}`, {
-      method: body === undefined ? "GET" : "POST",
-      headers: { authorization: `Bearer ${server.operatorKey}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
+    const response = await server.call(`/admin/v1${path}`, body, { authorization: `Bearer ${server.operatorKey}` });
     if (!response.ok) throw new Error(await response.text());
     return (await response.json()) as Record<string, string>;
   };
@@ -84,7 +78,6 @@ models:
       key: server.key,
       organizationId: own.id,
       organizationName: own.name,
-      vendorUrl: vendor.url,
       strangerKey: strangerKey["secret"]!,
       strangerId: stranger["id"]!,
       traceId,

@@ -5,7 +5,7 @@
 import { after } from "node:test";
 import { Worker } from "node:worker_threads";
 import { AsyncSounding } from "@sounding/client";
-import type { ModeCases } from "./mode-case.ts";
+import type { CaseTools, ModeCases } from "./mode-case.ts";
 
 export type Reached = (point: string) => void;
 
@@ -13,19 +13,22 @@ export type Reached = (point: string) => void;
 export interface ClientSetting {
   readonly url: string;
   readonly key: string;
+  /** Plain data that the cases need to know. */
+  readonly facts?: unknown;
 }
 
 export interface ModeRunner {
-  readonly mode: "asynchronous" | "synchronous";
+  readonly mode: CaseTools["mode"];
   /** Runs the case of this name and gives its outcome as plain data. */
   readonly run: (name: string, reached?: Reached) => Promise<unknown>;
 }
 
 /** @param table the address of a module that exports the cases as `modeCases` */
-export async function runnersFor(table: URL, { url, key }: ClientSetting): Promise<readonly ModeRunner[]> {
+export async function runnersFor(table: URL, setting: ClientSetting): Promise<readonly ModeRunner[]> {
+  const { url, key, facts } = setting;
   const { modeCases } = (await import(table.href)) as { modeCases: ModeCases };
   const thread = new Worker(new URL("./sync-thread.ts", import.meta.url), {
-    workerData: { url, key, table: table.href },
+    workerData: { url, key, facts, table: table.href },
   });
   after(() => thread.terminate());
   const ignore = (): void => undefined;
@@ -35,7 +38,7 @@ export async function runnersFor(table: URL, { url, key }: ClientSetting): Promi
       run(name, reached = ignore) {
         const make = (options: object): AsyncSounding =>
           new AsyncSounding({ apiKey: key, baseUrl: url, maxRetries: 0, ...options });
-        return modeCases[name]!({ client: make({}), make, reached });
+        return modeCases[name]!({ mode: "asynchronous", client: make({}), make, reached, facts });
       },
     },
     { mode: "synchronous", run: (name, reached = ignore) => runInThread(thread, name, reached) },

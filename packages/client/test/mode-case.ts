@@ -2,12 +2,15 @@
 import { ApiStatusError, isSoundingError, type AsyncSounding } from "@sounding/client";
 
 export interface CaseTools {
+  readonly mode: "asynchronous" | "synchronous";
   /** A client of the test's server; the synchronous one passes for the asynchronous one here, as said above. */
   readonly client: AsyncSounding;
   /** Makes a client with other options. */
   readonly make: (options: Record<string, unknown>) => AsyncSounding;
   /** Tells the server's side of the test that this point is reached. */
   readonly reached: (point: string) => void;
+  /** What the test told of its server, as plain data. */
+  readonly facts: unknown;
 }
 
 /** Each case gives plain data, because it may run in another thread. */

@@ -4,7 +4,7 @@ import type { AsyncSounding } from "@sounding/client";
 import { Sounding } from "@sounding/client/sync";
 import type { ModeCases } from "./mode-case.ts";
 
-const { url, key, table }: { url: string; key: string; table: string } = workerData;
+const { url, key, facts, table }: { url: string; key: string; facts: unknown; table: string } = workerData;
 const { modeCases } = (await import(table)) as { modeCases: ModeCases };
 
 function make(options: object): AsyncSounding {
@@ -16,8 +16,9 @@ parentPort?.on("message", (name: string) => void run(name));
 async function run(name: string): Promise<void> {
   const reached = (point: string): void => parentPort?.postMessage({ reached: point });
   try {
-    parentPort?.postMessage({ outcome: await modeCases[name]!({ client: make({}), make, reached }) });
+    const tools = { mode: "synchronous", client: make({}), make, reached, facts } as const;
+    parentPort?.postMessage({ outcome: await modeCases[name]!(tools) });
   } catch (error) {
-    parentPort?.postMessage({ failure: String(error) });
+    parentPort?.postMessage({ failure: error instanceof Error ? error.stack : String(error) });
   }
 }

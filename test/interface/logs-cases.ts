@@ -1,0 +1,82 @@
+/** Queries of logs: sections 1, 2.1, 4.1, 4.3 and 8 of the interface. */
+import assert from "node:assert/strict";
+import type { InterfaceCase } from "./interface-case.ts";
+import { isRefusal, lines, type LogsParams } from "./telemetry-answers.ts";
+
+export const logsCases: readonly InterfaceCase[] = [
+  {
+    name: "a result of logs has a status, a type and streams of times and messages",
+    shows: [
+      "1/1",
+      "2.1/1",
+      "2.1/2",
+      "2.1/logs.status",
+      "2.1/logs.result_type",
+      "2.1/logs.stream",
+      "2.1/logs.values",
+      "4.1/1",
+      "4.1/severity",
+    ],
+    async run({ client, facts }) {
+      const result = await client.logs.query({ severity: "error", project_name: "shop" });
+      assert.deepEqual([result.status, result["status"], result.result_type], ["success", "success", "streams"]);
+      assert.equal(result["data"].resultType, "streams");
+      const [sample, ...others] = result.samples;
+      assert.equal(others.length, 0);
+      assert.equal(sample!.stream["severity"], "error");
+      assert.deepEqual(sample!.values, [[facts.atUnixNano, "own failed"]]);
+      assert.deepEqual(sample!.values_in_seconds, [[Number(facts.atUnixNano) / 1e9, "own failed"]]);
+    },
+  },
+  {
+    name: "a severity is one of four, and each finds its own",
+    shows: ["4.1/severity", "4/2"],
+    async run({ client }) {
+      const severities = { debug: "debugged", info: "informed", warning: "warned", error: "failed" } as const;
+      for (const [severity, line] of Object.entries(severities)) {
+        const found = await lines(client, { severity: severity as "info", project_name: "shop", time_window: "1h" });
+        assert.deepEqual(found, [`own ${line}`]);
+      }
+      await assert.rejects(async () => client.logs.query({ severity: "fatal" as "error" }), isRefusal("severity"));
+      assert.ok((await lines(client, undefined)).length > 4);
+    },
+  },
+  {
+    name: "logs are looked for in a project, or in all of the organization's",
+    shows: ["1/2", "4.1/project_name"],
+    async run({ client }) {
+      const projects = async (params: LogsParams): Promise<string[]> => {
+        const { samples } = await client.logs.query({ ...params, limit: 5000 });
+        return [...new Set(samples.map(({ stream }) => stream["project_name"]!))].sort();
+      };
+      assert.deepEqual(await projects({ project_name: "shop" }), ["shop"]);
+      assert.deepEqual(await projects({ project_name: "nobody's" }), []);
+      assert.deepEqual((await projects({})).slice(-2), ["many", "shop"]);
+    },
+  },
+  {
+    name: "a window of time is an integer and a unit; of logs it is a day where none is given",
+    shows: ["4.1/time_window", "4.3/2", "8/Logs-time_window-default"],
+    async run({ client }) {
+      const old = async (time_window?: string): Promise<string[]> =>
+        (await lines(client, { project_name: "shop", time_window })).filter((line) => line.endsWith("old"));
+      assert.deepEqual(await old(), ["own two hours old"]);
+      assert.deepEqual(await old("60m"), []);
+      assert.deepEqual(await old("3h"), ["own two hours old"]);
+      assert.deepEqual(await old("2d"), ["own two hours old", "own thirty hours old"]);
+      for (const wrong of ["0h", "-1h", "1.5h", "1s", "1w", "h", "1 h", "one hour"]) {
+        await assert.rejects(async () => old(wrong), isRefusal("time_window"), wrong);
+      }
+    },
+  },
+  {
+    name: "at most limit entries come, 500 where none is given",
+    shows: ["4.1/limit", "8/Logs-limit-default"],
+    async run({ client }) {
+      assert.equal((await lines(client, { project_name: "many" })).length, 500);
+      assert.equal((await lines(client, { project_name: "many", limit: 7 })).length, 7);
+      assert.equal((await lines(client, { project_name: "many", limit: 600 })).length, 510);
+      await assert.rejects(async () => lines(client, { limit: 0 }), isRefusal("limit"));
+    },
+  },
+];

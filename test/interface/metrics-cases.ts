@@ -1,0 +1,168 @@
+/** Queries of metrics: sections 1, 2.1, 4.2 and 8 of the interface. */
+import assert from "node:assert/strict";
+import type { MetricsQueryParams } from "@sounding/client";
+import type { InterfaceCase } from "./interface-case.ts";
+import { isRefusal, vector } from "./telemetry-answers.ts";
+
+const names = [
+  "token_consumption",
+  "agent_task_total",
+  "agent_performance_rate",
+  "inference_latency",
+  "rai_rejection_total",
+];
+
+export const metricsCases: readonly InterfaceCase[] = [
+  {
+    name: "a result of metrics has a status, the query that ran, a type and samples of labels and values",
+    shows: [
+      "2.1/1",
+      "2.1/2",
+      "2.1/metrics.status",
+      "2.1/metrics.query",
+      "2.1/metrics.result_type",
+      "2.1/metrics.metric",
+      "2.1/metrics.values",
+      "4.2/1",
+      "4.2/metric",
+    ],
+    async run({ client }) {
+      const result = await client.metrics.query({ metric: "token_consumption", model_key: "large" });
+      assert.deepEqual([result.status, result["status"], result.result_type], ["success", "success", "vector"]);
+      assert.equal(result["data"].resultType, "vector");
+      assert.match(result.query, /token_usage_total\{model_key="large"\}\[1h\]/);
+      assert.deepEqual(
+        result.samples.map(({ metric, value }) => [metric["token_type"], value![1]]),
+        [
+          ["input", "100"],
+          ["output", "20"],
+        ],
+      );
+      const matrix = await client.metrics.query({ metric: "token_consumption", model_key: "large", step: "30m" });
+      assert.equal(matrix.result_type, "matrix");
+      assert.ok(matrix.samples.every(({ values }) => values.length > 1 && typeof values[0]![0] === "number"));
+    },
+  },
+  {
+    name: "the named metrics exist, and a name that does not is refused with those that do",
+    shows: ["4.2/metric", "4/2"],
+    async run({ client }) {
+      for (const metric of names) assert.equal((await client.metrics.query({ metric })).status, "success", metric);
+      await assert.rejects(
+        async () => client.metrics.query({ metric: "no_such_metric" }),
+        (error) => isRefusal("metric")(error) && /agent_task_total/.test((error as Error).message),
+      );
+      await assert.rejects(async () => client.metrics.query({} as MetricsQueryParams), isRefusal("metric"));
+    },
+  },
+  {
+    name: "metrics are counted in a project, or over all of the organization's",
+    shows: ["1/2", "4.2/project_name"],
+    async run({ client }) {
+      const tasks = (project_name?: string) => vector(client, { metric: "agent_task_total", project_name });
+      assert.deepEqual(await tasks("desk"), { "ToolUseAgent planner success": 1 });
+      assert.deepEqual(await tasks(), { "ToolUseAgent planner success": 1 });
+      assert.deepEqual(await tasks("shop"), {});
+    },
+  },
+  {
+    name: "agents are counted by their name, their class and how they ended, with success where nothing is said",
+    shows: ["4.2/agent_name", "4.2/agent_class", "4.2/status"],
+    async run({ client }) {
+      const tasks = (params: object) => vector(client, { metric: "agent_task_total", ...params });
+      assert.deepEqual(await tasks({}), { "ToolUseAgent planner success": 1 });
+      assert.deepEqual(await tasks({ status: "failure" }), { "SearchAgent failure seeker": 1 });
+      assert.deepEqual(await tasks({ status: "timeout" }), { "SearchAgent sleeper timeout": 1 });
+      assert.deepEqual(await tasks({ status: "failure", agent_class: "ToolUseAgent" }), {});
+      assert.deepEqual(await tasks({ status: "failure", agent_name: "seeker" }), { "SearchAgent failure seeker": 1 });
+      await assert.rejects(async () => tasks({ status: "lost" }), isRefusal("status"));
+      const rate = (params: object) => vector(client, { metric: "agent_performance_rate", ...params });
+      assert.deepEqual(await rate({}), { "ToolUseAgent planner": 1 });
+      assert.deepEqual(await rate({ status: "timeout" }), { "SearchAgent sleeper": 1 });
+      for (const metric of ["agent_latency", "agent_active_count", "agent_tool_calls_total"]) {
+        const params = { metric, agent_class: "SearchAgent", agent_name: "seeker" };
+        assert.equal((await client.metrics.query(params)).status, "success", metric);
+      }
+    },
+  },
+  {
+    name: "calls of models are narrowed to a model and to a session",
+    shows: ["4.2/model_key", "4.2/session_id"],
+    async run({ client }) {
+      const calls = (params: object) => vector(client, { metric: "inference_model_usage", ...params });
+      assert.deepEqual(Object.keys(await calls({ model_key: "large" })), ["large"]);
+      assert.deepEqual(Object.keys(await calls({ session_id: "session of seeker" })), ["small"]);
+      assert.deepEqual(await calls({ session_id: "session of nobody" }), {});
+    },
+  },
+  {
+    name: "rejections are counted by their category",
+    shows: ["4.2/category"],
+    async run({ client }) {
+      const rejected = (category?: MetricsQueryParams["category"]) =>
+        vector(client, { metric: "rai_rejection_total", category });
+      assert.deepEqual(await rejected(), { violence: 1 });
+      assert.deepEqual(await rejected("violence"), { violence: 1 });
+      for (const category of ["harassment", "hate", "self-harm", "sexual", "illicit"] as const) {
+        assert.deepEqual(await rejected(category), {}, category);
+      }
+      await assert.rejects(async () => rejected("rudeness" as "hate"), isRefusal("category"));
+    },
+  },
+  {
+    name: "a percentile is a share or a percentage, 0.95 where none is given",
+    shows: ["4.2/percentile"],
+    async run({ client }) {
+      const latency = (percentile?: string) =>
+        client.metrics.query({ metric: "inference_latency", model_key: "large", percentile });
+      const values = [];
+      for (const percentile of [undefined, "0.95", "95"]) {
+        const { query, samples } = await latency(percentile);
+        assert.match(query, /^histogram_quantile\(0\.95, /);
+        values.push(samples[0]!.value![1]);
+      }
+      assert.equal(new Set(values).size, 1);
+      // The call took two seconds; the histogram's buckets say it within theirs.
+      assert.ok(Number(values[0]) > 1 && Number(values[0]) < 4, values[0]);
+      assert.match((await latency("0.5")).query, /^histogram_quantile\(0\.5, /);
+      for (const wrong of ["101", "-1", "p95", "NaN"]) {
+        await assert.rejects(async () => latency(wrong), isRefusal("percentile"), wrong);
+      }
+    },
+  },
+  {
+    name: "the window of metrics is an hour where none is given",
+    shows: ["4.2/time_window", "8/Metrics-time_window-default"],
+    async run({ client }) {
+      const calls = (time_window?: string) =>
+        vector(client, { metric: "inference_model_usage", model_key: "old", time_window });
+      assert.deepEqual(await calls(), {});
+      assert.deepEqual(Object.keys(await calls("4h")), ["old"]);
+      assert.match((await client.metrics.query({ metric: "inference_requests_total" })).query, /\[1h\]/);
+    },
+  },
+  {
+    name: "with a step every metric is a matrix: the window is the look-back, the step the interval, an hour where it is null",
+    shows: ["4.2/step", "4.2/2", "4.2/3", "8/Metrics-step-default"],
+    async run({ client }) {
+      const { data } = await client.metrics.list();
+      assert.ok(data.length > 20);
+      for (const { name } of data) {
+        const result = await client.metrics.query({ metric: name, time_window: "3h", step: "1h" });
+        assert.deepEqual([result.status, result.result_type], ["success", "matrix"], name);
+      }
+      const requests = async (step: string | null, time_window: string) => {
+        const params = { metric: "inference_requests_total", step, time_window };
+        const { samples, query } = await client.metrics.query(params);
+        const times = samples[0]!.values.map(([time]) => time);
+        return { query, steps: times.length, stepSeconds: times[1]! - times[0]! };
+      };
+      const quarters = await requests("15m", "2h");
+      assert.deepEqual([quarters.steps, quarters.stepSeconds], [8, 900]);
+      const hours = await requests(null, "4h");
+      assert.deepEqual([hours.steps, hours.stepSeconds], [4, 3600]);
+      assert.match(hours.query, /\[1h\]/);
+      assert.match((await requests("1d", "7d")).query, /\[1d\]/);
+    },
+  },
+];
