@@ -1,6 +1,15 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -97,6 +106,31 @@ describe("sounding speak", () => {
       [36 + 16 * count, 16_000, 16 * count],
     );
     assert.equal(wav.toString("latin1", 44), samples.repeat(count));
+  });
+
+  test("makes one recording where the first line has no audio", async () => {
+    const lines = { input: "...\nsix" };
+    server.answer(pcm(""), pcm());
+    assert.equal((await speak(["-o", file("e.wav"), ...asked], lines)).code, 0);
+    assert.equal(server.requests.length, 2);
+    const wav = readFileSync(file("e.wav"));
+    assert.deepEqual([wav.readUInt32LE(40), wav.toString("latin1", 44)], [samples.length, samples]);
+    server.answer(pcm(""), pcm());
+    const { code, stdout } = await speak(["-f", "wav", ...asked], lines);
+    assert.deepEqual([code, stdout.slice(0, 4), stdout.lastIndexOf("RIFF")], [0, "RIFF", 0]);
+    const folder = programFolder("afplay", 'cat "$1" >> "$0.heard"');
+    server.answer(pcm(""), pcm());
+    const outcome = await speak(["--play", ...asked], { ...lines, env: { PATH: folder, TMPDIR: folder } });
+    assert.deepEqual(outcome, { code: 0, stdout: "", stderr: "" });
+    assert.equal(readFileSync(join(folder, "afplay.heard"), "latin1").slice(44), samples);
+    assert.deepEqual(readdirSync(folder).toSorted(), ["afplay", "afplay.heard", "afplay.words"]);
+  });
+
+  test("leaves no file behind where nothing is said", async () => {
+    server.answer(pcm(""));
+    const { code, stderr } = await speak(["...", "-o", file("silent.wav"), ...asked]);
+    assert.deepEqual([code, /nothing was said/.test(stderr)], [2, true]);
+    assert.ok(!existsSync(file("silent.wav")));
   });
 
   test("speaks a line before the next one is written", async () => {

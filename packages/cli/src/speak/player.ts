@@ -91,7 +91,9 @@ function playedFile(player: Player, env: CommandIo["env"]): AudioSink {
       await file.write(bytes);
     },
     async pieceEnded() {
-      await file?.end();
+      // A piece without audio.
+      if (file === undefined) return;
+      await file.end();
       file = undefined;
       running = startPlayer(player, path(), env);
       await running.end();

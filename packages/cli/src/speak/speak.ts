@@ -21,6 +21,7 @@ export async function speakTexts(
   { texts, settings, sink }: { texts: AsyncIterable<string>; settings: SpeechSettings; sink: AudioSink },
   { signal, onBoundary }: { signal: AbortSignal; onBoundary: (boundary: TTSWordBoundaryEvent) => Promise<void> },
 ): Promise<Spoken> {
+  let begun = false;
   let audioBytes = 0;
   let sampleRate: number | undefined;
   try {
@@ -34,12 +35,13 @@ export async function speakTexts(
         ...(sampleRate === undefined ? {} : { sample_rate: sampleRate as SpeechParams["sample_rate"] }),
       };
       const stream = await client.audio.speech.with_streaming_response.create(params, { signal });
-      if (audioBytes === 0) {
+      if (!begun) {
         sampleRate = rateOf(stream.head.headers.get("x-sample-rate")) ?? settings.sample_rate ?? undefined;
         if (sampleRate === undefined && sink.wireFormat === "pcm") {
           throw new CliError("the server does not tell the rate of its samples; --rate asks for one");
         }
         await sink.begin(sampleRate);
+        begun = true;
       }
       for await (const item of stream) {
         if (item instanceof Uint8Array) {
@@ -50,7 +52,7 @@ export async function speakTexts(
       }
       await sink.pieceEnded();
     }
-    if (audioBytes > 0) await sink.end();
+    await (audioBytes > 0 ? sink.end() : sink.abandon());
     return { audioBytes, sampleRate };
   } catch (error) {
     await sink.abandon();
