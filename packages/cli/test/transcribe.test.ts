@@ -55,6 +55,8 @@ const transcript = [
 ];
 const streamed = events([...transcript, done]);
 
+const refusesWords = failure(400, {}, { param: "timestamp_granularities", code: "unsupported_parameter" });
+
 const asked = ["-m", "m"];
 
 function transcribe(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
@@ -140,8 +142,7 @@ describe("sounding transcribe", () => {
   });
 
   test("writes subtitles of what is piped in from a model that cannot tell words", async () => {
-    const refusal = failure(400, {}, { param: "timestamp_granularities", code: "unsupported_parameter" });
-    server.answer(refusal, streamed);
+    server.answer(refusesWords, streamed);
     const { stdout, code } = await transcribe(["-", "-f", "srt", ...asked], { input: "samples" });
     assert.deepEqual([code, stdout], [0, "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n"]);
     assert.equal((await fieldsOf(1))["granularities"], "segment");
@@ -228,13 +229,13 @@ describe("sounding transcribe --mic", () => {
     assert.equal((await fieldsOf())["file"], "microphone.pcm audio/l16; rate=16000");
   });
 
-  test("ends the recording, not the transcription, at the first Ctrl-C", async () => {
-    server.answer(echo);
+  /** Transcribes what a microphone hears that goes on until Ctrl-C. */
+  function transcribeUntilInterrupted(words: readonly string[]): Promise<Outcome> {
     // Tells that it listens by making a file; then waits to be ended.
     const folder = microphone(
       `printf 'six feet'; trap 'exit 1' TERM; touch "$0.listens"; while :; do sleep 0.05; done`,
     );
-    const { stdout, code } = await transcribe(["--mic", ...asked], {
+    return transcribe(["--mic", ...words, ...asked], {
       env: { PATH: folder },
       during: (child) => {
         const look = setInterval(() => {
@@ -248,7 +249,20 @@ describe("sounding transcribe --mic", () => {
         }, 20);
       },
     });
+  }
+
+  test("ends the recording, not the transcription, at the first Ctrl-C", async () => {
+    server.answer(echo);
+    const { stdout, code } = await transcribeUntilInterrupted([]);
     assert.deepEqual([code, stdout], [0, "six feet\n"]);
+  });
+
+  test("writes subtitles also from a model that cannot tell words, with what was heard until Ctrl-C", async () => {
+    server.answer(refusesWords, streamed);
+    const { stdout, code } = await transcribeUntilInterrupted(["-f", "srt"]);
+    assert.deepEqual([code, stdout], [0, "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n"]);
+    assert.equal((await fieldsOf(1))["file"], "microphone.pcm audio/l16; rate=16000");
+    assert.equal(await ((await formOf(server.requests[1]!)).get("file") as File).text(), "six feet");
   });
 
   test("says why it hears nothing", async () => {

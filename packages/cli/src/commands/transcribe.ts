@@ -71,7 +71,7 @@ far it is. The exit code is 0 also where nothing is said.`,
     const signal = values.mic === true ? undefined : io.signal;
     const model = values.model ?? (await firstTranscriber(client, io.signal));
     const isSubtitles = format === "srt" || format === "vtt";
-    const source = await sourceOf({ mic: values.mic, type: values.type, path, seconds, isSubtitles }, io);
+    const source = await sourceOf({ mic: values.mic, type: values.type, path, seconds, isSubtitles, signal }, io);
     const task: Task = {
       params: { model, file: source.file, language: values.language },
       format,
@@ -168,15 +168,18 @@ async function sourceOf(
     readonly path: string;
     readonly seconds: number | undefined;
     readonly isSubtitles: boolean;
+    readonly signal: AbortSignal | undefined;
   },
   io: CommandIo,
 ): Promise<RecordingSource> {
   if (asked.mic !== true && asked.path !== "-") return await fileRecording(asked.path);
+  const source =
+    asked.mic === true
+      ? await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal })
+      : pipedRecording(io, asked.type);
+  if (asked.mic === true && io.isTTY.stderr) await writeLine(io.stderr, "Listening; Ctrl-C ends it.");
   // A model that cannot tell when words are spoken is asked once more.
-  if (asked.mic !== true) return asked.isSubtitles ? keptRecording(io, asked.type) : pipedRecording(io, asked.type);
-  const source = await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal });
-  if (io.isTTY.stderr) await writeLine(io.stderr, "Listening; Ctrl-C ends it.");
-  return source;
+  return asked.isSubtitles ? await keptRecording(source, asked.signal) : source;
 }
 
 /** Throws CliError where no model transcribes. */

@@ -5,7 +5,7 @@ import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import type { FileInput } from "@sounding/client";
+import type { FileInput, NamedFile } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import type { CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -18,6 +18,11 @@ export interface RecordingSource {
   readonly seconds: number | undefined;
   /** Removes what was kept of it. */
   readonly remove?: () => Promise<void>;
+}
+
+/** What can be read once. */
+interface StreamedRecording extends RecordingSource {
+  readonly file: NamedFile & { readonly content: AsyncIterable<Uint8Array> };
 }
 
 /** Throws CliError when there is no such file. */
@@ -38,19 +43,21 @@ export async function fileRecording(path: string): Promise<RecordingSource> {
 }
 
 /** @param type the media type, needed for raw samples */
-export function pipedRecording(io: CommandIo, type: string | undefined): RecordingSource {
+export function pipedRecording(io: CommandIo, type: string | undefined): StreamedRecording {
   return { file: { content: io.stdin as AsyncIterable<Uint8Array>, name: "recording", type }, seconds: undefined };
 }
 
-/** What is piped in, kept in a file first, so that it can be sent twice. */
-export async function keptRecording(io: CommandIo, type: string | undefined): Promise<RecordingSource> {
+/** The whole recording, kept in a file first, so that it can be sent twice. */
+export async function keptRecording(
+  { file, seconds }: StreamedRecording,
+  signal: AbortSignal | undefined,
+): Promise<RecordingSource> {
   const folder = await mkdtemp(join(tmpdir(), "sounding-transcribe-"));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
     const path = join(folder, "recording");
-    await pipeline(io.stdin, createWriteStream(path), { signal: io.signal });
-    const { seconds } = await fileRecording(path);
-    return { file: { content: path, name: "recording", type }, seconds, remove };
+    await pipeline(file.content, createWriteStream(path), { signal });
+    return { file: { ...file, content: path }, seconds: seconds ?? (await fileRecording(path)).seconds, remove };
   } catch (error) {
     await remove();
     throw error;
@@ -67,7 +74,7 @@ const microphoneRate = 16_000;
 export async function microphoneRecording(
   io: CommandIo,
   { seconds, signal }: { seconds: number | undefined; signal: AbortSignal },
-): Promise<RecordingSource> {
+): Promise<StreamedRecording> {
   if (!(await isInPath("arecord", io.env))) {
     throw new CliError("--mic needs the program arecord (of alsa-utils), which is not in PATH", exitCodes.notFound);
   }
