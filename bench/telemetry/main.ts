@@ -4,7 +4,7 @@
  * loopback only. Prints Markdown tables at its end.
  *
  * Options: `--seconds N` each phase of load (120), `--rows N` rows of each signal that the queries meet (10000000),
- * `--connections N` requests under way (16), `--only alone,together,small,fill,store` some phases only.
+ * `--connections N` requests under way (40), `--only alone,together,small,fill,store` some phases only.
  */
 import { parseArgs } from "node:util";
 import { describeMachine } from "../processes.ts";
@@ -19,7 +19,7 @@ const { values } = parseArgs({
     quick: { type: "boolean", default: false },
     seconds: { type: "string" },
     rows: { type: "string" },
-    connections: { type: "string", default: "16" },
+    connections: { type: "string", default: "40" },
     only: { type: "string", default: "alone,together,small,fill,store" },
   },
 });

@@ -1,33 +1,37 @@
 /** Times of many traces as few ranges, so that a statement stays short and reads little between them. */
 import type { TimeRange } from "./time-window.ts";
 
-const maximumRanges = 64;
+/** Each costs the store half a millisecond before it reads anything. */
+const maximumRanges = 8;
 
 /** Ranges that cover all of the given ones, in order of time: overlapping ones joined, then those that are nearest. */
 export function joinedRanges(ranges: readonly TimeRange[]): TimeRange[] {
   const sorted = [...ranges].sort((left, right) => compare(left.fromUnixNano, right.fromUnixNano));
-  const gaps = gapsBetween(sorted).sort((left, right) => compare(right, left));
-  // Gaps shorter than this are read over.
-  const narrowest = gaps[maximumRanges - 2] ?? 1n;
-  const joined: TimeRange[] = [];
-  for (const range of sorted) {
-    const last = joined.at(-1);
-    const apart = last === undefined || range.fromUnixNano - last.toUnixNano >= narrowest;
-    if (apart && joined.length < maximumRanges) joined.push(range);
-    else joined[joined.length - 1] = { fromUnixNano: last!.fromUnixNano, toUnixNano: later(last!, range) };
+  const separate = sorted.slice(0, 1);
+  for (const range of sorted.slice(1)) {
+    const last = separate.at(-1)!;
+    if (range.fromUnixNano > last.toUnixNano) separate.push(range);
+    else separate[separate.length - 1] = joined(last, range);
   }
-  return joined;
+  const breaks = widestGaps(separate);
+  return separate.reduce<TimeRange[]>((kept, range, index) => {
+    if (index === 0 || breaks.has(index)) return [...kept, range];
+    return [...kept.slice(0, -1), joined(kept.at(-1)!, range)];
+  }, []);
 }
 
-/** The lengths of the times that no range covers, those of zero left out. */
-function gapsBetween(sorted: readonly TimeRange[]): bigint[] {
-  const gaps: bigint[] = [];
-  let covered = sorted[0]?.toUnixNano ?? 0n;
-  for (const { fromUnixNano, toUnixNano } of sorted) {
-    if (fromUnixNano > covered) gaps.push(fromUnixNano - covered);
-    if (toUnixNano > covered) covered = toUnixNano;
-  }
-  return gaps;
+/** Before which ranges the widest gaps lie: as many as may stay. @param separate in order, none meets another */
+function widestGaps(separate: readonly TimeRange[]): ReadonlySet<number> {
+  const gaps = separate.slice(1).map(({ fromUnixNano }, index) => ({
+    index: index + 1,
+    length: fromUnixNano - separate[index]!.toUnixNano,
+  }));
+  const widest = gaps.sort((left, right) => compare(right.length, left.length)).slice(0, maximumRanges - 1);
+  return new Set(widest.map(({ index }) => index));
+}
+
+function joined(left: TimeRange, right: TimeRange): TimeRange {
+  return { fromUnixNano: left.fromUnixNano, toUnixNano: later(left, right) };
 }
 
 function later(left: TimeRange, right: TimeRange): bigint {
