@@ -44,7 +44,8 @@ const reloadablePaths: ReadonlySet<string> = new Set([
   "guardrails",
   "discovery",
   "speech",
-  "transcription",
+  "transcription.max_audio_seconds",
+  "transcription.sentences",
 ]);
 
 /** Whether a change of the section or setting at this path takes effect without a restart. */

@@ -126,6 +126,16 @@ describe("a running configuration", () => {
     ]);
   });
 
+  test("takes over what may change of transcription, and keeps the largest upload until a restart", async () => {
+    const { watch, lines } = await start("transcription: {max_upload_bytes: 2000}");
+    await writeFile(file, "transcription: {max_upload_bytes: 3000, max_audio_seconds: 60, sentences: true}");
+    await watch.reload();
+    assert.deepEqual(watch.config.transcription, { max_upload_bytes: 2000, max_audio_seconds: 60, sentences: true });
+    assert.deepEqual(lines.find(({ level }) => level === "warn")?.fields["settings"], [
+      "transcription.max_upload_bytes",
+    ]);
+  });
+
   test("is not put in force again when nothing changed", async () => {
     const { watch, applied, lines } = await start("server: {port: 1}");
     await writeFile(file, "# a comment\nserver: {port: 1, log_level: info}");
