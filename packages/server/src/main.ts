@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { startApp, type App, type AppOptions } from "./app.ts";
 import type { Config } from "./config/config.ts";
+import { mayInstallPocketSphinx } from "./config/discovery.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
@@ -85,10 +86,9 @@ async function setUp(
   app: App,
   { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
 ): Promise<void> {
-  const { discovery, storage } = config;
-  if (!discovery.enabled || !discovery.install || "pocketsphinx" in config.engines) return;
+  if (!mayInstallPocketSphinx(config)) return;
   const { setUpPocketSphinx } = await import("./models/pocketsphinx/set-up.ts");
-  const logFile = join(resolve(storage.data_dir), "install.log");
+  const logFile = join(resolve(config.storage.data_dir), "install.log");
   const { signal, onNotice: tell = () => {} } = options;
   if (await setUpPocketSphinx({ logFile, logger, tell, signal })) await app.lookForModels();
 }

@@ -1,9 +1,10 @@
 /** Which engines the environment stands for. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { implicitEngines } from "./discovery.ts";
+import { implicitEngines, mayInstallPocketSphinx } from "./discovery.ts";
 import type { Environment } from "./interpolate.ts";
 import { resolveConfig } from "./load-config.ts";
+import { parseYaml } from "./yaml-file.ts";
 
 function find(env: Environment) {
   const { config, problems } = resolveConfig({ file: undefined, env });
@@ -80,4 +81,21 @@ describe("the environment", () => {
   test("is not asked when discovery is off", () => {
     assert.deepEqual(find({ OPENAI_API_KEY: "key", SOUNDING_DISCOVERY_ENABLED: "false" }), {});
   });
+});
+
+describe("the first start", () => {
+  for (const [what, file, expected] of [
+    ["nothing is configured", {}, true],
+    ["other engines are configured", { engines: { here: { type: "flite" } } }, true],
+    ["PocketSphinx is configured under any name", { engines: { asr: { type: "pocketsphinx" } } }, false],
+    ["another engine has its name", { engines: { pocketsphinx: { type: "flite" } } }, false],
+    ["discovery is off", { discovery: { enabled: false } }, false],
+    ["installing is off", { discovery: { install: false } }, false],
+  ] as const) {
+    test(`${expected ? "may" : "does not"} install PocketSphinx where ${what}`, () => {
+      const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", JSON.stringify(file)), env: {} });
+      assert.deepEqual(problems, []);
+      assert.equal(mayInstallPocketSphinx(config!), expected);
+    });
+  }
 });

@@ -146,6 +146,18 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   return Object.fromEntries(found);
 }
 
+/** Whether the first start may install PocketSphinx: not where an engine of its type, or one of its name, is configured. */
+export function mayInstallPocketSphinx({
+  discovery: settings,
+  engines,
+}: {
+  readonly discovery: DiscoverySettings;
+  readonly engines: Readonly<Record<string, EngineSettings>>;
+}): boolean {
+  const isConfigured = "pocketsphinx" in engines || Object.values(engines).some(({ type }) => type === "pocketsphinx");
+  return settings.enabled && settings.install && !isConfigured;
+}
+
 function bedrockMembers({ region, bearer_token: token, ...credentials }: Static<typeof aws>) {
   if (region === undefined) return undefined;
   if (token !== undefined) return { region, api_key: token };
