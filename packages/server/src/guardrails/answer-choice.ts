@@ -1,8 +1,8 @@
 /** One choice of a streamed answer on its way through the guardrails. */
 import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
 import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
-import { checkTexts } from "./check-texts.ts";
-import { jsonTexts, mapJsonTexts } from "./json-texts.ts";
+import { checkThrough } from "./check-texts.ts";
+import { mapJsonTexts } from "./json-texts.ts";
 
 export interface AnswerCheck {
   readonly checkers: readonly Checker[];
@@ -108,15 +108,9 @@ export class GuardedChoice {
     let calls = this.#calls;
     const { checkers, ...check } = this.#check;
     for (const checker of checkers) {
-      const texts = calls.flatMap((call) => jsonTexts(call.function!.arguments!));
-      const judged = await checkTexts(texts, { ...check, checker, side: "output" });
-      if (judged.blocked !== undefined) return undefined;
-      const rest = judged.texts.values();
-      const next = (): string => rest.next().value!;
-      calls = calls.map((call) => ({
-        ...call,
-        function: { ...call.function, arguments: mapJsonTexts(call.function!.arguments!, next) },
-      }));
+      const { blocked, value } = await checkThrough(calls, mapArguments, { ...check, checker, side: "output" });
+      if (blocked !== undefined) return undefined;
+      calls = value;
     }
     return calls;
   }
@@ -134,6 +128,13 @@ export class GuardedChoice {
   #choice(delta: ChatDelta, reason: ChatChunkChoice["finish_reason"] = null): ChatChunkChoice {
     return { index: this.#index, delta, finish_reason: reason };
   }
+}
+
+function mapArguments(calls: ToolCallPiece[], map: (text: string) => string): ToolCallPiece[] {
+  return calls.map((call) => ({
+    ...call,
+    function: { ...call.function, arguments: mapJsonTexts(call.function!.arguments!, map) },
+  }));
 }
 
 /** A tool call as the pieces of a stream: the first says whose arguments follow. */

@@ -3,10 +3,10 @@ import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts"
 import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
 import type { ContentCategory } from "../api/content-categories.ts";
 import { AppError } from "../errors.ts";
-import { checkTexts } from "./check-texts.ts";
+import { checkThrough } from "./check-texts.ts";
 import type { Checker, Finding } from "./finding.ts";
 import { guardCompletion, guardStream } from "./guard-answer.ts";
-import { mapPromptTexts, promptTexts } from "./prompt-texts.ts";
+import { mapPromptTexts } from "./prompt-texts.ts";
 
 /** What was found in a call, for its telemetry; each thing once. */
 export interface GuardReport {
@@ -54,12 +54,14 @@ export class ChatGuard implements GuardReport {
     let checked = messages;
     for (const { checker, checksInput, roles } of this.#guardrails) {
       if (!checksInput) continue;
-      const texts = promptTexts(checked, roles);
-      const judged = await checkTexts(texts, { checker, signal, side: "input", report: this.#report });
-      if (judged.blocked !== undefined) throw refusedPrompt(judged.blocked);
-      if (judged.texts.every((text, index) => text === texts[index])) continue;
-      const rest = judged.texts.values();
-      checked = mapPromptTexts(checked, roles, () => rest.next().value!);
+      const { blocked, value } = await checkThrough(checked, mapPromptTexts(roles), {
+        checker,
+        signal,
+        side: "input",
+        report: this.#report,
+      });
+      if (blocked !== undefined) throw refusedPrompt(blocked);
+      checked = value;
     }
     return checked;
   }

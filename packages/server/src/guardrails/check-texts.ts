@@ -1,11 +1,5 @@
-/** Whole texts through all guardrails of a side, one after the other: each sees what the one before left. */
+/** All texts of a value through one guardrail. */
 import { isBlocked, type Checker, type Finding, type Side } from "./finding.ts";
-
-export interface CheckedTexts {
-  readonly texts: readonly string[];
-  /** What ends the call; the texts must then not be used. */
-  readonly blocked: Finding | undefined;
-}
 
 export interface TextCheck {
   readonly checker: Checker;
@@ -15,12 +9,28 @@ export interface TextCheck {
   report(finding: Finding): void;
 }
 
+/** The value with every text replaced; always the same texts in the same order. */
+export type MapTexts<Value> = (value: Value, map: (text: string) => string) => Value;
+
+export interface Checked<Value> {
+  /** With its texts as they were judged; the very same where none changed. */
+  readonly value: Value;
+  /** What ends the call; the value must then not be used. */
+  readonly blocked: Finding | undefined;
+}
+
 /** Fails as `Checker.judge`. */
-export async function checkTexts(
-  texts: readonly string[],
+export async function checkThrough<Value>(
+  value: Value,
+  mapTexts: MapTexts<Value>,
   { checker, report, side, signal }: TextCheck,
-): Promise<CheckedTexts> {
-  if (texts.length === 0) return { texts, blocked: undefined };
+): Promise<Checked<Value>> {
+  const texts: string[] = [];
+  mapTexts(value, (text) => {
+    texts.push(text);
+    return text;
+  });
+  if (texts.length === 0) return { value, blocked: undefined };
   const judged = await checker.judge(texts, signal);
   let blocked: Finding | undefined;
   for (const each of judged) {
@@ -30,5 +40,7 @@ export async function checkTexts(
       if (isBlocked(each) && found.action === "block") blocked ??= finding;
     }
   }
-  return { texts: judged.map(({ text }) => text), blocked };
+  if (judged.every(({ text }, index) => text === texts[index])) return { value, blocked };
+  const rest = judged.values();
+  return { value: mapTexts(value, () => rest.next().value!.text), blocked };
 }

@@ -4,7 +4,7 @@
  */
 import type { ChatChoice, ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { GuardedChoice, type AnswerCheck } from "./answer-choice.ts";
-import { checkTexts } from "./check-texts.ts";
+import { checkThrough } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 
 /** Fails as `Checker.judge`. */
@@ -18,17 +18,11 @@ async function guardChoice(choice: ChatChoice, { checkers, ...check }: AnswerChe
   const { index, finish_reason: reason } = choice;
   let message = judgeable(choice.message);
   for (const checker of checkers) {
-    const texts: string[] = [];
-    mapMessage(message, (text) => {
-      texts.push(text);
-      return text;
-    });
-    const judged = await checkTexts(texts, { ...check, checker, side: "output" });
-    if (judged.blocked !== undefined) {
+    const { blocked, value } = await checkThrough(message, mapMessage, { ...check, checker, side: "output" });
+    if (blocked !== undefined) {
       return { index, message: { role: "assistant", content: null }, finish_reason: "content_filter" };
     }
-    const rest = judged.texts.values();
-    message = mapMessage(message, () => rest.next().value!);
+    message = value;
   }
   return { index, message, finish_reason: reason };
 }

@@ -1,16 +1,9 @@
 /** The texts of JSON text, as a reader of the JSON sees them: arguments of tools may be written with any escapes. */
 
-/** Every string of the value, names of members included, in the order in which they stand. */
-export function jsonTexts(json: string): string[] {
-  const texts: string[] = [];
-  mapJsonTexts(json, (text) => {
-    texts.push(text);
-    return text;
-  });
-  return texts;
-}
-
-/** The JSON with every string replaced; the very same text where none changed. What is no JSON is one text. */
+/**
+ * The JSON with every string replaced, names of members included, in the order in which they stand; the very same text
+ * where none changed. What is no JSON is one text.
+ */
 export function mapJsonTexts(json: string, map: (text: string) => string): string {
   let value: unknown;
   try {
