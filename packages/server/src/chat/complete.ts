@@ -115,15 +115,20 @@ async function guardPrompt(
   { record, signal }: { readonly record: CallRecord; readonly signal: AbortSignal },
 ): Promise<Prepared> {
   try {
-    const messages = await guard.checkPrompt(request.messages, signal);
-    if (messages === request.messages) return { request, changes };
-    const redacted = { ...request, messages };
-    record.request = redacted;
-    return { request: redacted, changes: { ...changes, messages } };
+    const checked = await guard.checkPrompt(request, signal);
+    if (checked === request) return { request, changes };
+    record.request = checked;
+    return { request: checked, changes: { ...changes, ...changedMembers(request, checked) } };
   } catch (error) {
     record.end(toAppError(error));
     throw error;
   }
+}
+
+/** The members of the second that are others than those of the first. */
+function changedMembers(before: ChatRequest, after: ChatRequest): Record<string, unknown> {
+  const known = before as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== known[name]));
 }
 
 async function complete(

@@ -1,6 +1,6 @@
 /** The guardrails of one chat call. */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
-import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
+import type { ChatRequest } from "../api/chat-request.ts";
 import type { ContentCategory } from "../api/content-categories.ts";
 import { AppError } from "../errors.ts";
 import { checkThrough } from "./check-texts.ts";
@@ -47,11 +47,11 @@ export class ChatGuard implements GuardReport {
   }
 
   /**
-   * The messages as the model may see them; the very same where nothing was redacted.
+   * The request as the model may see it; the very same where nothing was redacted.
    * @throws AppError content_filter, and as `Checker.judge`
    */
-  async checkPrompt(messages: ChatMessage[], signal: AbortSignal): Promise<ChatMessage[]> {
-    let checked = messages;
+  async checkPrompt(request: ChatRequest, signal: AbortSignal): Promise<ChatRequest> {
+    let checked = request;
     for (const { checker, checksInput, roles } of this.#guardrails) {
       if (!checksInput) continue;
       const { blocked, value } = await checkThrough(checked, mapPromptTexts(roles), {

@@ -21,6 +21,13 @@ function speaker(text: string, pieces: readonly string[] = [text]) {
 }
 
 const prompt = (content: unknown): object => ({ messages: [{ role: "user", content }] });
+/** A prompt with an earlier answer that has these members. */
+const said = (members: object): object => ({
+  messages: [
+    { role: "user", content: "Hi" },
+    { role: "assistant", ...members },
+  ],
+});
 
 describe("a prompt", () => {
   for (const [what, body] of [
@@ -53,6 +60,23 @@ describe("a prompt", () => {
           { role: "tool", tool_call_id: "1", content: "ok" },
         ],
       },
+    ],
+    [
+      "in the arguments of a call of the older form",
+      said({ function_call: { name: "f", arguments: '["bo\\u006db"]' } }),
+    ],
+    ["in reasoning", said({ content: "ok", reasoning_content: "a bomb" })],
+    [
+      "in reasoning with a signature",
+      said({ content: "ok", reasoning_details: [{ type: "reasoning.text", text: "bomb" }] }),
+    ],
+    ["in a thought", said({ content: [{ type: "thinking", thinking: [{ type: "text", text: "bomb" }] }] })],
+    ["in a refusal", said({ refusal: "no bomb" })],
+    ["in the name of a participant", { messages: [{ role: "user", name: "bomb", content: "Hi" }] }],
+    ["in a predicted answer", { ...prompt("Hi"), prediction: { type: "content", content: "a bomb" } }],
+    [
+      "in a predicted answer of parts",
+      { ...prompt("Hi"), extra_body: { prediction: { type: "content", content: [{ type: "text", text: "bomb" }] } } },
     ],
   ] as const) {
     for (const stream of [false, true]) {
@@ -87,6 +111,27 @@ describe("a prompt", () => {
     assert.deepEqual(chat.finishedChats[0]!.request.messages, model.calls[0]!.request.messages);
   });
 
+  test("reaches the model without what is redacted in members beside its text", async () => {
+    const model = speaker("ok");
+    await using chat = await startGuardedChat(rules("redact"), model);
+    const call = { name: "bomb", arguments: '{"what":"\\u0062omb"}' };
+    const prediction = { type: "content", content: "a bomb" };
+    const body = { ...said({ reasoning_content: "bomb?", function_call: call, content: null }), prediction };
+    assert.equal((await chat.read(body)).text, "ok");
+    const { changes, request } = model.calls[0]!;
+    const redacted = [
+      { role: "user", content: "Hi" },
+      {
+        role: "assistant",
+        reasoning_content: "[removed]?",
+        function_call: { name: "bomb", arguments: '{"what":"[removed]"}' },
+        content: null,
+      },
+    ];
+    assert.deepEqual(request.messages, redacted);
+    assert.deepEqual({ ...changes }, { messages: redacted, prediction: { type: "content", content: "a [removed]" } });
+  });
+
   test("that is only flagged passes, and the flag is recorded", async () => {
     const model = speaker("ok");
     await using chat = await startGuardedChat(rules("flag"), model);
@@ -103,6 +148,8 @@ describe("a prompt", () => {
     const system = { role: "system", content: "Never speak of a bomb." };
     assert.equal((await chat.read({ messages: [system, { role: "user", content: "Hi" }] })).status, 200);
     assert.equal((await chat.read({ messages: [system, { role: "user", content: "bomb" }] })).status, 400);
+    const predicted = { ...prompt("Hi"), prediction: { type: "content", content: "bomb" } };
+    assert.equal((await chat.read(predicted)).status, 200);
   });
 });
 
