@@ -123,6 +123,16 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
     await other.close();
   });
 
+  test("is found, but no process of it started, when models are listed", async () => {
+    const settings = { ...espeakEngineSettings, program: "no-such-program" };
+    const other = createEspeakEngine("espeak-ng", settings, parts);
+    const before = childrenThatSpeak();
+    const listed = await other.listModels(new AbortController().signal);
+    assert.deepEqual(listed, [{ id: "espeak-ng", created: 0, ownedBy: "espeak-ng" }]);
+    assert.deepEqual(childrenThatSpeak(), before);
+    await other.close();
+  });
+
   test("has a voice behind every name", async () => {
     const model = engine.speech!("espeak-ng")!;
     for (const { name } of (await model.voices(new AbortController().signal))!.filter((_, index) => index % 9 === 0)) {
@@ -174,6 +184,24 @@ describe("a speech program", () => {
   test("that is not there is said to be", async () => {
     const engine = createEspeakEngine("espeak-ng", { ...programSettings, program: "no-such-program" }, parts);
     await assert.rejects(engine.listModels(new AbortController().signal), { code: "overloaded" });
+  });
+
+  test("is looked for by each who calls: one who leaves meanwhile takes no other with him", async () => {
+    const directory = await mkdtemp(join(tmpdir(), "sounding-espeak-"));
+    const program = join(directory, "speech");
+    const listing = "Pty Language Age/Gender VoiceName\n 2 en-us --/M English_(America)\n";
+    await writeFile(program, `#!/bin/sh\nuntil [ -e ${directory}/go ]; do sleep 0.02; done\nprintf '${listing}'\n`);
+    await chmod(program, 0o755);
+    const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, program }, parts);
+    const leaving = new AbortController();
+    const left = assert.rejects(engine.listModels(leaving.signal), /left/);
+    const staying = engine.listModels(new AbortController().signal);
+    leaving.abort(new Error("left"));
+    await writeFile(join(directory, "go"), "");
+    assert.deepEqual(await staying, [{ id: "espeak-ng", created: 0, ownedBy: "espeak-ng" }]);
+    await left;
+    await engine.close();
+    await rm(directory, { recursive: true });
   });
 
   test("that fails or writes nonsense fails the call", async () => {

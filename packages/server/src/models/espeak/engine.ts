@@ -37,11 +37,11 @@ export function createEspeakEngine(
   const variant = createVariant(settings, { processes, logger });
   const model: SpeechModel = {
     givesMarks: true,
-    voices: async (signal) => (await variant(signal)).voices(signal),
+    voices: async (signal) => (await variant.get(signal)).voices(signal),
     async *speak(call) {
       using _slot = slots.take();
       const signal = AbortSignal.any([call.signal, closing.signal]);
-      yield* speak({ ...call, signal }, await variant(signal));
+      yield* speak({ ...call, signal }, await variant.get(signal));
     },
   };
   return {
@@ -55,12 +55,13 @@ export function createEspeakEngine(
       );
     },
     async listModels(signal) {
-      await model.voices(signal);
+      // Looked for alone: a process of the package costs more than who never speaks should pay.
+      await variant.get(signal);
       return [{ id: modelId, created: 0, ownedBy: name }];
     },
     async close() {
       closing.abort(new AppError("overloaded", "The speech engine is shutting down."));
-      await (await variant.known()?.catch(() => undefined))?.close();
+      await variant.close();
     },
   };
 }
@@ -70,29 +71,30 @@ function createVariant(
   { program, variant }: EspeakEngineSettings,
   { processes, logger }: { processes: number; logger: Logger },
 ) {
-  let found: Promise<EspeakVariant> | undefined;
+  const ofProgram = createProgramVariant({ program, processes });
+  const ofPackage = createPackageVariant({ processes, logger });
+  let found: EspeakVariant | undefined;
   const find = async (signal: AbortSignal): Promise<EspeakVariant> => {
-    const ofProgram = createProgramVariant({ program, processes });
-    if (variant === "program" || (variant === undefined && !hasPackage())) return ofProgram;
-    const ofPackage = createPackageVariant({ processes, logger });
-    if (variant === "package") return ofPackage;
-    return ofProgram.voices(signal).then(
-      () => ofProgram,
-      (error: unknown) => {
-        signal.throwIfAborted();
-        logger.debug({ error }, "espeak-ng is not installed as a program; its package speaks");
-        return ofPackage;
-      },
-    );
+    if (variant === "package") {
+      if (hasPackage()) return ofPackage;
+      throw new AppError("overloaded", "The npm package of espeak-ng is not installed.");
+    }
+    try {
+      await ofProgram.voices(signal);
+      return ofProgram;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (variant === "program" || !hasPackage()) throw error;
+      logger.debug({ error }, "espeak-ng is not installed as a program; its package speaks");
+      return ofPackage;
+    }
   };
-  const choose = (signal: AbortSignal): Promise<EspeakVariant> => {
-    found ??= find(signal).catch((error: unknown) => {
-      found = undefined;
-      throw error;
-    });
-    return found;
+  return {
+    get: async (signal: AbortSignal): Promise<EspeakVariant> => (found ??= await find(signal)),
+    close: async (): Promise<void> => {
+      await Promise.all([ofProgram.close(), ofPackage.close()]);
+    },
   };
-  return Object.assign(choose, { known: () => found });
 }
 
 function speak(call: SpeechCall, variant: EspeakVariant): AsyncGenerator<SpeechPiece, void, undefined> {
