@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { libraryPaths } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import type { Installation } from "./installation.ts";
@@ -28,10 +29,9 @@ const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 
 /** @throws AppError upstream_failed */
 export async function startRecogniser(installation: Installation): Promise<RecogniserProcess> {
-  // It needs no keys and no settings of ours.
   const child = fork(entry, [], {
     execArgv: [],
-    env: {},
+    env: libraryPaths(),
     serialization: "advanced",
     stdio: ["ignore", "ignore", "pipe", "ipc"],
   });

@@ -4,6 +4,7 @@
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { libraryPaths } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import type { FromModel, LoadSettings, ResultOf, ToModel, Work } from "./protocol.ts";
@@ -33,6 +34,7 @@ export class ModelProcess {
     this.#name = name;
     this.#child = fork(entry, [], {
       execArgv: [],
+      env: libraryPaths(),
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
     });
