@@ -142,9 +142,15 @@ describe("a model that is a folder", () => {
       await using server = await startFolderServer({}, [page]);
       await assert.rejects(pull(server, "owner/voice"), { code });
     }
-    const { files, entries } = repository({ "page.onnx": Buffer.from("<!doctype html>") });
-    await using server = await startFolderServer(files, [entries]);
-    await assert.rejects(pull(server, "owner/voice"), /it is not an ONNX file/);
+    for (const [path, problem] of [
+      ["page.onnx", /it is not an ONNX file/],
+      ["PAGE.ONNX", /it is not an ONNX file/],
+      ["page.gguf", /it is not a GGUF file/],
+    ] as const) {
+      const { files, entries } = repository({ [path]: Buffer.from("<!doctype html>") });
+      await using server = await startFolderServer(files, [entries]);
+      await assert.rejects(pull(server, "owner/voice"), problem, path);
+    }
   });
 
   for (const [suffix, pack] of [

@@ -2,8 +2,8 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { download } from "./download.ts";
+import { modelFileProblem } from "./model-file-problem.ts";
 import { hubUrl, type ArchiveSource, type RepositorySource } from "./model-source.ts";
-import { onnxProblem } from "./onnx-metadata.ts";
 import { exclusively } from "./pull-lock.ts";
 import { pathOf, type Pulled, type PulledFile, type PullOptions } from "./pull-options.ts";
 import { listRepository, type RepositoryFile } from "./repository-files.ts";
@@ -33,7 +33,7 @@ export async function pullRepository(source: RepositorySource, options: PullOpti
       file: { url: hubUrl(source, file.path), token },
       target: path,
       sha256: undefined,
-      check: async (part) => (name.endsWith(".onnx") ? onnxProblem(part) : undefined),
+      check: (part) => modelFileProblem(name, part),
       onProgress: (progress) => progress.phase === "downloading" && show(file, progress.doneBytes),
     });
     show(file, downloaded.sizeBytes);

@@ -1,9 +1,8 @@
 /** Fetches a model into the folder `models` of a data directory, by its source. */
 import { AppError } from "../../errors.ts";
 import { download } from "./download.ts";
-import { ggufProblem } from "./gguf-file.ts";
+import { modelFileProblem } from "./model-file-problem.ts";
 import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
-import { onnxProblem } from "./onnx-metadata.ts";
 import { pullArchive, pullRepository } from "./pull-folder.ts";
 import { exclusively } from "./pull-lock.ts";
 import { pathOf, type Pulled, type PulledFile, type PullOptions } from "./pull-options.ts";
@@ -44,7 +43,7 @@ async function pullFiles(sources: readonly FileSource[], options: PullOptions): 
         file: { url, token: onHub ? options.hubToken : undefined },
         target: path,
         sha256: options.sha256,
-        check: /\.onnx$/i.test(name) ? onnxProblem : ggufProblem,
+        check: (part) => modelFileProblem(name, part),
         onProgress: (progress) => options.onProgress?.(name, progress),
       }),
     );
