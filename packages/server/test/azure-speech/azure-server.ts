@@ -34,6 +34,8 @@ export interface AzureScript {
   connect?(socket: ServerSocket): void;
   /** Absent: the text is spoken. */
   turn?(turn: Turn, socket: ServerSocket): void;
+  /** Absent: the voices are listed if the key is right. */
+  voiceList?(response: ServerResponse): void;
   /** Requests over HTTP other than for voices. */
   http?(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -65,6 +67,7 @@ export async function startAzure(
   const server = createServer((request, response) => {
     if (request.url === "/tts/cognitiveservices/voices/list") {
       counts.voiceLists++;
+      if (script.voiceList !== undefined) return script.voiceList(response);
       const isKnown = request.headers["ocp-apim-subscription-key"] === azureKey;
       response.writeHead(isKnown ? 200 : 401, { "content-type": "application/json" });
       response.end(isKnown ? JSON.stringify(voices) : "");

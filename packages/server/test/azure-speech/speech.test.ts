@@ -1,6 +1,7 @@
 /** Speech by Azure's protocol, from a server that speaks it. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { ServerResponse } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,6 +19,7 @@ import {
   speak,
   startAzure,
   textOf,
+  voices,
   type AzureScript,
 } from "./azure-server.ts";
 
@@ -262,6 +264,31 @@ describe("the voices", () => {
     });
     assert.equal(await model.voices(signal), list);
     assert.equal(azure.counts.voiceLists, 1);
+  });
+
+  test("are asked for again after a failure: at once where there are none, after a pause where old ones serve", async (t) => {
+    let fails = true;
+    const voiceList = (response: ServerResponse): void => {
+      if (fails) response.writeHead(503).end();
+      else response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(voices));
+    };
+    await using azure = await startAzure({ voiceList });
+    const model = azure.engine.speech!("azure-speech")!;
+    const { signal } = new AbortController();
+    await assert.rejects(model.voices(signal));
+    fails = false;
+    const list = await model.voices(signal);
+    assert.equal(azure.counts.voiceLists, 2);
+    fails = true;
+    const clock = performance.now.bind(performance);
+    let laterMs = 600_000;
+    t.mock.method(performance, "now", () => clock() + laterMs);
+    for (const _ of [1, 2]) assert.equal(await model.voices(signal), list);
+    assert.equal(azure.counts.voiceLists, 3);
+    fails = false;
+    laterMs += 30_000;
+    assert.notEqual(await model.voices(signal), list);
+    assert.equal(azure.counts.voiceLists, 4);
   });
 
   test("cannot be had with a wrong key", async () => {

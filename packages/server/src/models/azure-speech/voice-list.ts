@@ -16,11 +16,13 @@ export interface VoiceListOptions {
 }
 
 const keptMs = 600_000;
+/** An old list serves for so long before a new one is tried for again. */
+const pauseMs = 30_000;
 
 export class VoiceList {
   readonly #options: VoiceListOptions;
   #voices: readonly Voice[] | undefined;
-  #askedAtMs = -Infinity;
+  #askAgainAtMs = -Infinity;
 
   constructor(options: VoiceListOptions) {
     this.#options = options;
@@ -28,15 +30,15 @@ export class VoiceList {
 
   /** An old list serves where a new one cannot be had. @throws AppError as a call does */
   async get(signal: AbortSignal): Promise<readonly Voice[]> {
-    const nowMs = performance.now();
-    if (this.#voices !== undefined && nowMs - this.#askedAtMs < keptMs) return this.#voices;
+    if (this.#voices !== undefined && performance.now() < this.#askAgainAtMs) return this.#voices;
     try {
       const { pool, path, headers, limits, maxAnswerBytes, defaultVoice } = this.#options;
       const request = { method: "GET", path, headers, limits, signal, isStream: false } as const;
       this.#voices = sorted(readVoices(await collectAnswer(pool, request, maxAnswerBytes)), defaultVoice);
-      this.#askedAtMs = nowMs;
+      this.#askAgainAtMs = performance.now() + keptMs;
     } catch (error) {
       if (this.#voices === undefined || signal.aborted) throw error;
+      this.#askAgainAtMs = performance.now() + pauseMs;
     }
     return this.#voices;
   }
