@@ -15,7 +15,7 @@ import type { Share } from "./utterance-job.ts";
 import { cutIntoUtterances, ownJudgement } from "./utterances.ts";
 
 interface Parts {
-  readonly pool: RecogniserPool;
+  readonly pool: Pick<RecogniserPool, "open" | "decode">;
   readonly processes: number;
 }
 
@@ -45,9 +45,13 @@ export async function* transcribe(
     // An utterance that is under way will never be whole.
     (error: unknown) => left.abort(error),
   );
+  let toldUntilMs = 0;
   try {
     for (let next = await utterances.next(); next !== undefined; next = await utterances.next()) {
-      yield* tell(next);
+      for await (const told of tell(next, toldUntilMs)) {
+        if (told.kind === "segment") toldUntilMs = told.endMs;
+        yield told;
+      }
       places.free();
     }
     signal.throwIfAborted();
@@ -58,7 +62,7 @@ export async function* transcribe(
 
 function startDecoding(
   audio: UtteranceAudio,
-  { call, signal, share, pool }: { call: TranscriptionCall; signal: AbortSignal; share: Share; pool: RecogniserPool },
+  { call, signal, share, pool }: { call: TranscriptionCall; signal: AbortSignal; share: Share; pool: Parts["pool"] },
 ): EventQueue<Understanding> {
   const understood = createEventQueue<Understanding>();
   pool.decode({
@@ -75,17 +79,18 @@ function startDecoding(
   return understood;
 }
 
-/** What there is to tell of one utterance, deltas first. */
-async function* tell({
-  audio,
-  understood,
-}: Pending): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+/** What there is to tell of one utterance, deltas first; it begins where what was told before ends, at the earliest. */
+async function* tell(
+  { audio, understood }: Pending,
+  toldUntilMs: number,
+): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
   const settled = new SettledWords();
   let text = "";
   for (let event = await understood.next(); event !== undefined; event = await understood.next()) {
     if (event.type === "result") {
       const words = settled.finish(event.words);
-      if (words.length > 0) yield toSegment(words, (audio.firstSample / modelRate) * 1000);
+      if (words.length > 0)
+        yield toSegment(words, { offsetMs: (audio.firstSample / modelRate) * 1000, earliestMs: toldUntilMs });
       return;
     }
     for (const word of settled.look(event.words, event.heardMs)) {
@@ -96,11 +101,16 @@ async function* tell({
   }
 }
 
-function toSegment(recognised: readonly RecognisedWord[], offsetMs: number): TranscribedSegment {
+function toSegment(
+  recognised: readonly RecognisedWord[],
+  { offsetMs, earliestMs }: { offsetMs: number; earliestMs: number },
+): TranscribedSegment {
+  // The end of one utterance, after its last word, and the beginning of the next may be the same sound.
+  const inRecording = (ms: number): number => Math.max(offsetMs + ms, earliestMs);
   const words = recognised.map(({ text, startMs, endMs, confidence }) => ({
     text,
-    startMs: offsetMs + startMs,
-    endMs: offsetMs + endMs,
+    startMs: inRecording(startMs),
+    endMs: inRecording(endMs),
     confidence,
   }));
   return {

@@ -1,0 +1,46 @@
+/** From utterances to segments, with a recogniser that hears what the test says. */
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { transcribe } from "../../src/models/pocketsphinx/transcribe.ts";
+import type { UtteranceJob } from "../../src/models/pocketsphinx/utterance-job.ts";
+import { callOf, rate, recording, silence, speak } from "./spoken.ts";
+
+test("a segment does not begin before the one before it ends, even if the decoder heard a word in the sound of both", async () => {
+  const { samples } = await speak("We are going to the park.");
+  const utterances: UtteranceJob[] = [];
+  const pool = {
+    open: () => ({ usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    decode(job: UtteranceJob) {
+      utterances.push(job);
+      job.audio.watch(() => {
+        if (!job.audio.ended) return;
+        const wholeMs = (job.audio.length / rate) * 1000;
+        const words = [
+          { text: "whole", startMs: 0, endMs: 40, confidence: 1 },
+          { text: "utterance", startMs: 40, endMs: wholeMs, confidence: 1 },
+        ];
+        job.onUnderstood({ type: "result", words, mean: new Float64Array() });
+      });
+    },
+  };
+  // The shortest pause that ends an utterance, and more sound before speech than the pause is long.
+  const call = callOf(recording(samples, silence(0.5), samples, silence(1)), {
+    chunking: { prefixPaddingMs: 1_000, silenceDurationMs: 250 },
+  });
+  const segments = (await Array.fromAsync(transcribe(call, { pool, processes: 2 }))).filter(
+    (event) => event.kind === "segment",
+  );
+  assert.ok(segments.length >= 2);
+  const audible = utterances.map(({ audio }) => [audio.firstSample, audio.firstSample + audio.length] as const);
+  assert.ok(
+    audible.some(([first], index) => index > 0 && first < audible[index - 1]![1]),
+    "some sound is heard twice",
+  );
+  let untilMs = 0;
+  for (const { words } of segments) {
+    for (const { startMs, endMs } of words!) {
+      assert.ok(startMs >= untilMs && endMs >= startMs, `${startMs} to ${endMs} after ${untilMs}`);
+      untilMs = endMs;
+    }
+  }
+});
