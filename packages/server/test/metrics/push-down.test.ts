@@ -57,6 +57,8 @@ describe("what the store sums is what the engine makes of the samples", () => {
     "sum by (agent_name) (increase(agent_duration_seconds_count[1m] offset 3m))",
     'sum by (nothing) (increase(agent_tasks_total{nothing="", status!~"suc.*"}[4m]))',
     'sum(increase(agent_tasks_total{nothing!=""}[4m]))',
+    "min by (session_id) (min_over_time(session_start_timestamp_seconds[10m]))",
+    'max by (agent_name) (max_over_time(session_end_timestamp_seconds{session_id!="s1"}[3m] offset 2m))',
   ]) {
     for (const stepMs of [60_000, 300_000, 420_000]) {
       test(`${query} each ${stepMs / 1000} s`, async () => {
@@ -66,8 +68,8 @@ describe("what the store sums is what the engine makes of the samples", () => {
         const pushed = await queryRange(
           {
             select: (request) => storage.select(request),
-            async sumOfRates(request) {
-              const answer = await storage.sumOfRates!(request);
+            async aggregateWindows(request) {
+              const answer = await storage.aggregateWindows!(request);
               if (answer !== null) taken += 1;
               return answer;
             },

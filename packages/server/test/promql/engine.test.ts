@@ -6,7 +6,7 @@ import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { queryInstant, queryRange, type QueryValue } from "../../src/query/promql/engine.ts";
 import { getLabel, labelsFrom } from "../../src/query/promql/series/labels.ts";
 import { xxHash64 } from "../../src/query/promql/series/labels-hash.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries, SumOfRatesRequest } from "../../src/query/promql/storage.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../src/query/promql/storage.ts";
 import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
 import { printExpression } from "../../src/query/promql/syntax/print.ts";
 import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
@@ -228,10 +228,10 @@ describe("what the store is asked", () => {
   });
 
   test("a store that answers sums of rates is asked for no samples", async () => {
-    const asked: SumOfRatesRequest[] = [];
+    const asked: WindowsRequest[] = [];
     const storage: PromqlStorage = {
       select: () => assert.fail("samples were asked for"),
-      sumOfRates: (request) => {
+      aggregateWindows: (request) => {
         asked.push(request);
         const values = Float64Array.from({ length: request.windowEndMs.count }, (_, step) => step);
         const present = Uint8Array.from(values, (step) => (step === 1 ? 0 : 1));
@@ -246,11 +246,38 @@ describe("what the store is asked", () => {
     assert.deepEqual(value.type === "matrix" && [...value.series[0]!.timestampsMs], [600_000, 720_000]);
   });
 
+  test("what a query says twice is asked for once", async () => {
+    let asked = 0;
+    const storage: PromqlStorage = {
+      select: () => assert.fail("samples were asked for"),
+      aggregateWindows: ({ function: windowFunction }) => {
+        asked += 1;
+        assert.equal(windowFunction, "max_over_time");
+        return Promise.resolve([{ labels: labelsFrom([]), values: Float64Array.of(8), present: Uint8Array.of(1) }]);
+      },
+    };
+    const part = "max(max_over_time(a[5m]))";
+    const { value } = await queryInstant(storage, { query: `${part} / (${part} + ${part})`, timeMs: 600_000 });
+    assert.deepEqual(value.type === "vector" && value.samples.map((sample) => sample.value), [0.5]);
+    assert.equal(asked, 1);
+  });
+
+  for (const query of ["sum(max_over_time(a[5m]))", "max(min_over_time(a[5m]))", "min(rate(a[5m]))"]) {
+    test(`${query} cannot be put together from parts of its windows`, async () => {
+      const storage: PromqlStorage = {
+        select: () => Promise.resolve([]),
+        aggregateWindows: () => assert.fail("the store was asked"),
+      };
+      const { value } = await queryInstant(storage, { query, timeMs: 600_000 });
+      assert.deepEqual(value.type === "vector" && value.samples, []);
+    });
+  }
+
   test("a store that declines gets the samples' request instead", async () => {
     const memory = someStorage();
     const storage: PromqlStorage = {
       select: (request) => memory.select(request),
-      sumOfRates: () => Promise.resolve(null),
+      aggregateWindows: () => Promise.resolve(null),
     };
     const query = { query: "sum(rate(requests_total[5m]))", timeMs: 600_000 };
     const declined = await queryInstant(storage, query);

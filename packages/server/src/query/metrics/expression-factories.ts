@@ -8,6 +8,7 @@ import type {
   LabelMatcher,
   MatrixSelector,
   NumberLiteral,
+  StringLiteral,
   VectorMatching,
 } from "../promql/syntax/ast.ts";
 import { nowhere } from "../promql/syntax/source-range.ts";
@@ -19,6 +20,10 @@ export function equals(name: string, value: string): LabelMatcher {
 
 export function number(value: number): NumberLiteral {
   return { kind: "number", value, isDuration: false, at: nowhere };
+}
+
+export function text(value: string): StringLiteral {
+  return { kind: "string", value, at: nowhere };
 }
 
 export function duration(seconds: number): DurationExpression {
@@ -41,6 +46,16 @@ export function range(name: string, matchers: readonly LabelMatcher[], seconds: 
 
 export function call(name: string, ...args: readonly Expression[]): Call {
   return { kind: "call", function: name, arguments: args, at: nowhere };
+}
+
+/** A vector of one series with one value and these labels. */
+export function constantSeries(value: number, labels: Readonly<Record<string, string>>): Expression {
+  return Object.entries(labels).reduce<Expression>(
+    // In a replacement `$` stands for groups of the regular expression.
+    (series, [name, label]) =>
+      call("label_replace", series, text(name), text(label.replaceAll("$", "$$$$")), text(""), text("")),
+    call("vector", number(value)),
+  );
 }
 
 /** `operator by (labels) (expression)`; no labels: over everything. */

@@ -1,7 +1,7 @@
 /** Presets about calls of models and about tokens. */
 import { AppError } from "../../errors.ts";
 import type { Expression, LabelMatcher } from "../promql/syntax/ast.ts";
-import { aggregate, betweenVectors, call, equals, number, range, withNumber } from "./expression-factories.ts";
+import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
 const filters: readonly PresetFilter[] = ["project_name", "agent_name", "agent_class", "model_key", "session_id"];
@@ -148,28 +148,24 @@ export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): M
   };
 }
 
+/** Tokens times prices, which are series of the same labels: one question to the store, however many models have a price. */
 function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: PresetCall): Expression {
   const wanted = presetCall.matchers.find(({ name }) => name === "model_key")?.value;
-  const matchers = presetCall.matchers.filter(({ name }) => name !== "model_key");
-  const parts = Object.entries(prices)
+  const priceSeries = Object.entries(prices)
     .filter(([model]) => wanted === undefined || model === wanted)
     .flatMap(([model, price]) =>
-      (["input", "output"] as const).map((type) => {
-        const ofModel = [...matchers, equals("model_key", model), equals("token_type", type)];
-        const tokens = increaseOf("token_usage_total", ["model_key", "token_type"], {
-          ...presetCall,
-          matchers: ofModel,
-        });
-        return withNumber(tokens, "*", price[type] / 1e6);
-      }),
+      (["input", "output"] as const).map((type) =>
+        constantSeries(price[type] / 1e6, { model_key: model, token_type: type }),
+      ),
     );
-  if (parts.length === 0) {
+  if (priceSeries.length === 0) {
     const problem = wanted === undefined ? "No model has a price" : `The model ${JSON.stringify(wanted)} has no price`;
     throw new AppError("invalid_request", `${problem}; prices are set under telemetry.token_prices.`, {
       param: "metric",
     });
   }
-  return aggregate("sum", ["model_key"], unionOf(parts));
+  const tokens = increaseOf("token_usage_total", ["model_key", "token_type"], presetCall);
+  return aggregate("sum", ["model_key"], betweenVectors(tokens, "*", unionOf(priceSeries)));
 }
 
 /** As a balanced tree: the depth of queries is limited. */

@@ -34,6 +34,8 @@ export interface SpanMetric {
   readonly condition: Statement;
   /** What a span adds to a counter, what a histogram observes, or a gauge's value. */
   readonly value: Statement;
+  /** Of a gauge's values the one that is wanted, where spans of a series end at the same time. */
+  readonly edge?: "min" | "max";
 }
 
 const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
@@ -173,6 +175,7 @@ const sessions: readonly SpanMetric[] = [
     labelsWhenNamed: ["agent_name", "agent_class"],
     condition: sql`session_id != ''`,
     value: sql`(toUnixTimestamp64Nano(start_time) / 1e9)`,
+    edge: "min",
   }),
   metric({
     name: "session_end_timestamp_seconds",
@@ -184,6 +187,7 @@ const sessions: readonly SpanMetric[] = [
     labelsWhenNamed: ["agent_name", "agent_class"],
     condition: sql`session_id != ''`,
     value: sql`(toUnixTimestamp64Nano(end_time) / 1e9)`,
+    edge: "max",
   }),
 ];
 

@@ -68,12 +68,19 @@ interface SamplesParts {
 
 function samplesStatement(metric: SpanMetric, { condition, labels, part }: SamplesParts): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
-  const total = metric.type === "gauge" ? sql`max(${amount})` : sql`sum(${amount})`;
+  const total = sql`${totalOf(metric)}(${amount})`;
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
   return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
       SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
       FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, ended
     ) GROUP BY label_values, bucket`;
+}
+
+const totals = { sum: sql`sum`, min: sql`min`, max: sql`max` } as const;
+
+/** The aggregate function of the store that makes one value of many spans. */
+export function totalOf({ edge }: SpanMetric): Statement {
+  return totals[edge ?? "sum"];
 }
 
 interface Build {

@@ -4,7 +4,7 @@
  */
 import type { TenantReader } from "../../store/store.ts";
 import { getLabel, type Labels } from "../promql/series/labels.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries, SumOfRatesRequest } from "../promql/storage.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { fillInNames, withFillIn } from "./fill-in-series.ts";
 import { matchesValue } from "./label-matching.ts";
@@ -12,7 +12,7 @@ import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-metrics.ts";
 import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series.ts";
-import { sumSpanRates } from "./span-sums.ts";
+import { aggregateSpanWindows } from "./span-windows.ts";
 import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./target-info.ts";
 
 export interface TenantMetricsOptions {
@@ -53,12 +53,12 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
   return {
     catalog,
     select: async (request) => select(request, await otlpNames(request), options),
-    sumOfRates: async (request) => {
+    aggregateWindows: async (request) => {
       const [name, ...others] = namedSpanSeries(request.matchers);
       if (name === undefined || others.length > 0) return null;
       // Where applications count what no span tells of, the engine must weigh up both.
       if (await fillsIn(name, request, { names: await otlpNames(request), options })) return null;
-      return sumSpanRates(name, request, options);
+      return aggregateSpanWindows(name, request, options);
     },
     labelSets: async (request) => labelSets(request, await otlpNames(request), options),
   };
@@ -90,7 +90,7 @@ async function select(
 /** Whether pushed series may add something to a series over spans. */
 async function fillsIn(
   name: SpanSeriesName,
-  request: SumOfRatesRequest,
+  request: WindowsRequest,
   { names, options }: { readonly names: readonly OtlpSeriesName[]; readonly options: SpanQuery },
 ): Promise<boolean> {
   if (names.length === 0) return false;

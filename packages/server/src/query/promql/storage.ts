@@ -47,13 +47,17 @@ export interface PromqlStorage {
   /** The series that all matchers match and that have samples in the time range; in any order, each once. */
   select(request: SelectRequest): Promise<readonly StoredSeries[]>;
   /**
-   * Optional: answers `sum by (…) (rate(selector[window]))` and `increase` itself, or null if it cannot do so exactly.
+   * Optional: answers `sum by (…) (rate(selector[window]))` and `increase`, `min by (…) (min_over_time(…))` and the same of
+   * `max` itself, or null if it cannot do so exactly.
    */
-  sumOfRates?(request: SumOfRatesRequest): Promise<readonly GridSeries[] | null>;
+  aggregateWindows?(request: WindowsRequest): Promise<readonly GridSeries[] | null>;
 }
 
-export interface SumOfRatesRequest extends SelectRequest {
-  readonly function: "rate" | "increase";
+/** A function over windows; its results within a group are added up, or the least or greatest of them is taken. */
+export type WindowFunction = "rate" | "increase" | "min_over_time" | "max_over_time";
+
+export interface WindowsRequest extends SelectRequest {
+  readonly function: WindowFunction;
   readonly windowMs: number;
   /** The end of each window, `count` of them; a window is open at its start and closed at its end. */
   readonly windowEndMs: { readonly first: number; readonly stepMs: number; readonly count: number };

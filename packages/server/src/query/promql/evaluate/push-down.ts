@@ -1,9 +1,13 @@
-/** Parts of a query that a store may answer itself: `sum by (…) (rate(selector[window]))` and `increase`. */
-import type { GridSeries, PromqlStorage, SumOfRatesRequest } from "../storage.ts";
-import type { Aggregation, Call, Expression, MatrixSelector } from "../syntax/ast.ts";
+/**
+ * Parts of a query that a store may answer itself: `sum by (…) (rate(selector[window]))` and `increase`, `min` of
+ * `min_over_time`, `max` of `max_over_time`.
+ */
+import type { GridSeries, PromqlStorage, WindowFunction, WindowsRequest } from "../storage.ts";
+import type { Aggregation, Expression, MatrixSelector } from "../syntax/ast.ts";
 import { childrenOf, withoutParentheses } from "../syntax/ast.ts";
-import type { Budget } from "./budget.ts";
-import { float, timeAt, type Column, type Grid } from "./grid.ts";
+import { printExpression } from "../syntax/print.ts";
+import { workOfLabels, type Budget } from "./budget.ts";
+import { timeAt, type Column, type Grid } from "./grid.ts";
 import { durationMs, fixedTimeMs, offsetMs, type QueryTimes } from "./query-context.ts";
 import { storeLimits } from "./select-series.ts";
 
@@ -14,9 +18,9 @@ export interface PushDownContext extends QueryTimes {
   readonly isStepInvariant: (expression: Expression) => boolean;
 }
 
-interface SumOfRates {
+interface WindowsPart {
   readonly aggregation: Aggregation;
-  readonly call: Call;
+  readonly function: WindowFunction;
   readonly range: MatrixSelector;
 }
 
@@ -26,37 +30,64 @@ export async function askStore(
   context: PushDownContext,
 ): Promise<ReadonlyMap<Expression, readonly Column[]>> {
   const answers = new Map<Expression, readonly Column[]>();
-  if (context.storage.sumOfRates === undefined) return answers;
-  for (const part of sumsOfRatesIn(expression)) {
-    const grid = context.isStepInvariant(part.aggregation) ? { ...context.grid, count: 1 } : context.grid;
-    context.budget.check();
-    const answer = await context.storage.sumOfRates(requestFor(part, grid, context));
-    context.budget.check();
-    if (answer === null) continue;
-    context.budget.checkSeries(answer.length, "the store's answer");
-    context.budget.hold(answer.length * grid.count);
-    answers.set(part.aggregation, answer.map(toColumn));
+  if (context.storage.aggregateWindows === undefined) return answers;
+  // What a query says twice is asked for once.
+  const parts = Map.groupBy(windowsPartsIn(expression), ({ aggregation }) => printExpression(aggregation));
+  for (const [part, ...others] of parts.values()) {
+    const columns = await askFor(part!, context);
+    if (columns === null) continue;
+    for (const { aggregation } of [part!, ...others]) answers.set(aggregation, columns);
   }
   return answers;
 }
 
-/** The candidates on the query's own grid; inside subqueries are other grids. */
-function sumsOfRatesIn(expression: Expression): SumOfRates[] {
-  if (expression.kind === "subquery") return [];
-  const part = expression.kind === "aggregation" ? sumOfRates(expression) : null;
-  return part === null ? childrenOf(expression).flatMap(sumsOfRatesIn) : [part];
+async function askFor(part: WindowsPart, context: PushDownContext): Promise<readonly Column[] | null> {
+  const { budget, storage } = context;
+  const grid = context.isStepInvariant(part.aggregation) ? { ...context.grid, count: 1 } : context.grid;
+  budget.check();
+  const answer = await storage.aggregateWindows!(requestFor(part, grid, context));
+  budget.check();
+  if (answer === null) return null;
+  budget.checkSeries(answer.length, "the store's answer");
+  budget.hold(answer.length * grid.count);
+  const columns: Column[] = [];
+  for (const series of answer) {
+    columns.push(toColumn(series));
+    if (budget.spend(workOfLabels + grid.count)) await budget.breathe();
+  }
+  return columns;
 }
 
-function sumOfRates(aggregation: Aggregation): SumOfRates | null {
-  if (aggregation.operator !== "sum") return null;
+/** The candidates on the query's own grid; inside subqueries are other grids. */
+function windowsPartsIn(expression: Expression): WindowsPart[] {
+  if (expression.kind === "subquery") return [];
+  const part = expression.kind === "aggregation" ? windowsPart(expression) : null;
+  return part === null ? childrenOf(expression).flatMap(windowsPartsIn) : [part];
+}
+
+/** With which operator the results of a function over windows can be put together from parts of the windows. */
+const operatorOf: Readonly<Record<WindowFunction, Aggregation["operator"]>> = {
+  rate: "sum",
+  increase: "sum",
+  min_over_time: "min",
+  max_over_time: "max",
+};
+
+function isWindowFunction(name: string): name is WindowFunction {
+  return Object.hasOwn(operatorOf, name);
+}
+
+function windowsPart(aggregation: Aggregation): WindowsPart | null {
   const call = withoutParentheses(aggregation.expression);
-  if (call.kind !== "call" || (call.function !== "rate" && call.function !== "increase")) return null;
+  if (call.kind !== "call" || !isWindowFunction(call.function)) return null;
+  if (aggregation.operator !== operatorOf[call.function]) return null;
   const range = withoutParentheses(call.arguments[0]!);
   if (range.kind !== "matrix-selector" || range.selector.boundary !== null) return null;
-  return { aggregation, call, range };
+  return { aggregation, function: call.function, range };
 }
 
-function requestFor({ aggregation, call, range }: SumOfRates, grid: Grid, context: PushDownContext): SumOfRatesRequest {
+function requestFor(part: WindowsPart, grid: Grid, context: PushDownContext): WindowsRequest {
+  const { aggregation, range } = part;
   const windowMs = durationMs(range.range, context);
   const fixedMs = fixedTimeMs(range.selector, context);
   const offset = offsetMs(range.selector, context);
@@ -70,19 +101,19 @@ function requestFor({ aggregation, call, range }: SumOfRates, grid: Grid, contex
     hints: {
       stepMs: grid.stepMs,
       rangeMs: windowMs,
-      function: call.function,
+      function: part.function,
       grouping: groupBy,
       ...storeLimits(context.budget),
     },
     signal: context.budget.signal,
-    function: call.function === "rate" ? "rate" : "increase",
+    function: part.function,
     windowMs,
     windowEndMs: { first, stepMs: grid.stepMs, count: grid.count },
     groupBy,
   };
 }
 
+/** A step's kind is `absent` or `float`, which are the marks of `present`. */
 function toColumn({ labels, present, values }: GridSeries): Column {
-  const kinds = present.map((one) => (one === 0 ? 0 : float));
-  return { labels, dropName: false, kinds, values, histograms: null };
+  return { labels, dropName: false, kinds: present, values, histograms: null };
 }
