@@ -53,7 +53,7 @@ interface CallContext {
 /** What is learnt of one call while it runs. */
 export class CallRecord implements ChunkObserver {
   readonly attempts: Attempt[] = [];
-  /** As the model got it, which is what is recorded. */
+  /** As the model got it, or was to get it as far as guardrails checked it, which is what is recorded. */
   request: ChatRequest;
   readonly #startUnixMs = Date.now();
   readonly #startMs = performance.now();

@@ -115,9 +115,13 @@ async function guardPrompt(
   { record, signal }: { readonly record: CallRecord; readonly signal: AbortSignal },
 ): Promise<Prepared> {
   try {
-    const checked = await guard.checkPrompt(request, signal);
+    const checked = await guard.checkPrompt(request, {
+      signal,
+      onRecordable: (recordable) => {
+        record.request = recordable;
+      },
+    });
     if (checked === request) return { request, changes };
-    record.request = checked;
     return { request: checked, changes: { ...changes, ...changedMembers(request, checked) } };
   } catch (error) {
     record.end(toAppError(error));

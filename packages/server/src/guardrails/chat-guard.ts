@@ -48,18 +48,29 @@ export class ChatGuard implements GuardReport {
 
   /**
    * The request as the model may see it; the very same where nothing was redacted.
+   * @param options.onRecordable told of the request as it may be recorded if the check ends here: with what has been redacted,
+   * and without its messages while a guardrail is to come that may redact more
    * @throws AppError content_filter, and as `Checker.judge`
    */
-  async checkPrompt(request: ChatRequest, signal: AbortSignal): Promise<ChatRequest> {
+  async checkPrompt(
+    request: ChatRequest,
+    { signal, onRecordable }: { readonly signal: AbortSignal; onRecordable(request: ChatRequest): void },
+  ): Promise<ChatRequest> {
+    const guardrails = this.#guardrails.filter(({ checksInput }) => checksInput);
+    const tell = (value: ChatRequest, checkedBy: number): void => {
+      const isRecordable = guardrails.slice(checkedBy).every(({ checker }) => !checker.redacts);
+      onRecordable(isRecordable ? value : { ...value, messages: [] });
+    };
     let checked = request;
-    for (const { checker, checksInput, roles } of this.#guardrails) {
-      if (!checksInput) continue;
+    tell(checked, 0);
+    for (const [index, { checker, roles }] of guardrails.entries()) {
       const { blocked, value } = await checkThrough(checked, mapPromptTexts(roles), {
         checker,
         signal,
         side: "input",
         report: this.#report,
       });
+      tell(value, index + 1);
       if (blocked !== undefined) throw refusedPrompt(blocked);
       checked = value;
     }

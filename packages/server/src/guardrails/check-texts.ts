@@ -15,7 +15,7 @@ export type MapTexts<Value> = (value: Value, map: (text: string) => string) => V
 export interface Checked<Value> {
   /** With its texts as they were judged; the very same where none changed. */
   readonly value: Value;
-  /** What ends the call; the value must then not be used. */
+  /** What ends the call; the value may then be recorded, and must not be used. */
   readonly blocked: Finding | undefined;
 }
 

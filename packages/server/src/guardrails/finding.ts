@@ -31,9 +31,12 @@ export interface TextFilter {
 /** One guardrail of the configuration. */
 export interface Checker {
   readonly name: string;
+  /** Whether it may find what is to be redacted. */
+  readonly redacts: boolean;
   filter(signal: AbortSignal): TextFilter;
   /**
-   * Judges whole texts, each by itself.
+   * Judges whole texts, each by itself. Once one is blocked none may leave, and their texts are what may be recorded of
+   * them: with all redactions.
    * @throws AppError upstream_failed, upstream_timeout or overloaded when there is no judgement and the text must not pass without
    */
   judge(texts: readonly string[], signal: AbortSignal): Promise<readonly FilteredText[]>;

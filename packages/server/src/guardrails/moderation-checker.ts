@@ -23,9 +23,10 @@ const mostInputs = 32;
 const contextLength = 300;
 
 export function createModerationChecker(parts: ModerationParts): Checker {
-  const { replacement } = parts.settings;
+  const { categories, replacement } = parts.settings;
   return {
     name: parts.name,
+    redacts: Object.values(categories).some(({ action }) => action === "redact"),
     filter: (signal) => new ModerationFilter(parts, signal),
     async judge(texts, signal) {
       const pieces = texts.flatMap((text, index) => splitText(text, longestInput).map((piece) => ({ index, piece })));
@@ -43,7 +44,7 @@ export function createModerationChecker(parts: ModerationParts): Checker {
           target.text += isRedacted(found) ? replacement : piece;
         }
       }
-      return judged.map((each) => (isBlocked(each) ? { ...each, text: "" } : each));
+      return judged;
     },
   };
 }

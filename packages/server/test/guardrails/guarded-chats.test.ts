@@ -143,6 +143,41 @@ describe("a prompt", () => {
     assert.deepEqual(Object.keys(model.calls[0]!.changes), []);
   });
 
+  describe("that is refused is recorded without what is redacted", () => {
+    const rule = (action: string, word: string): string =>
+      `{ category: violence, words: [${word}], action: ${action} }`;
+    const house = (name: string, ...ruled: string[]): string =>
+      `  ${name}: { type: rules, rules: [${ruled.join(", ")}] }\n`;
+    const [redacting, blocking] = [rule("redact", "secret"), rule("block", "bomb")];
+    const messages = [
+      { role: "user", content: "a secret, a bomb, a secret" },
+      { role: "user", content: "secret" },
+    ];
+    const recorded = [
+      { role: "user", content: "a [removed], a bomb, a [removed]" },
+      { role: "user", content: "[removed]" },
+    ];
+    for (const [what, yaml, expected] of [
+      ["by a guardrail before", house("first", redacting) + house("second", blocking), recorded],
+      ["by another rule of the same", house("only", blocking, redacting), recorded],
+      ["by a guardrail that was not asked any more", house("first", blocking) + house("second", redacting), []],
+      ["by none", house("only", blocking), messages],
+    ] as const) {
+      test(what, async () => {
+        await using chat = await startGuardedChat(yaml, speaker("never"));
+        assert.equal((await chat.read({ messages })).code, "content_filter");
+        assert.deepEqual(chat.finishedChats[0]!.request.messages, expected);
+      });
+    }
+
+    test("and so is one of a guardrail that gave no judgement", async () => {
+      const judge = `  judge: { type: moderation, base_url: "http://127.0.0.1:1", categories: { hate: { action: flag } } }\n`;
+      await using chat = await startGuardedChat(house("first", redacting) + judge, speaker("never"));
+      assert.equal((await chat.read({ messages: [messages[1]] })).status, 502);
+      assert.deepEqual(chat.finishedChats[0]!.request.messages, [recorded[1]]);
+    });
+  });
+
   test("is judged only in the roles that are named", async () => {
     await using chat = await startGuardedChat(rules("block", "roles: [user]"), speaker("ok"));
     const system = { role: "system", content: "Never speak of a bomb." };

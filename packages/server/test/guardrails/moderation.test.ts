@@ -109,6 +109,17 @@ describe("a moderation endpoint", () => {
     );
   });
 
+  test("refuses a prompt of which it redacts another message, and both are recorded so", async () => {
+    const categories = "harassment: { action: redact }, hate: { threshold: 0.5 }";
+    await using chat = await startGuardedChat(settings(categories), speaker("never"));
+    const messages = ["a threat", "an insult"].map((content) => ({ role: "user", content }));
+    assert.equal((await chat.read({ messages })).code, "content_filter");
+    assert.deepEqual(
+      chat.finishedChats[0]!.request.messages.map(({ content }) => content),
+      ["[removed]", "an insult"],
+    );
+  });
+
   test("judges a long prompt in pieces", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}", "check: [input]"), speaker("ok"));
     const begun = endpoint.exchanges.length;
