@@ -31,22 +31,19 @@ export function createGuardrails(
   { logger, rootOf }: GuardrailsParts,
 ): Guardrails {
   /** By everything that decides how the endpoint is asked, so that a reload which changes nothing of it keeps connections. */
-  const clients = new Map<string, ModerationClient>();
-  const clientOf = (name: string, each: ModerationGuardrailSettings): ModerationClient => {
-    const identity = JSON.stringify([
-      name,
-      each.base_url,
-      each.api_key,
-      each.model,
-      each.timeout_ms,
-      each.max_connections,
-    ]);
-    let client = clients.get(identity);
-    if (client === undefined) clients.set(identity, (client = createModerationClient(name, each, logger)));
-    return client;
-  };
-  const build = (next: Readonly<Record<string, GuardrailSettings>>): Guardrail[] =>
-    Object.entries(next).map(([name, each]) => ({
+  let clients: ReadonlyMap<string, ModerationClient> = new Map();
+  const identityOf = (name: string, each: ModerationGuardrailSettings): string =>
+    JSON.stringify([name, each.base_url, each.api_key, each.model, each.timeout_ms, each.max_connections]);
+  const build = (next: Readonly<Record<string, GuardrailSettings>>): Guardrail[] => {
+    const before = clients;
+    const kept = new Map<string, ModerationClient>();
+    const clientOf = (name: string, each: ModerationGuardrailSettings): ModerationClient => {
+      const identity = identityOf(name, each);
+      const client = before.get(identity) ?? createModerationClient(name, each, logger);
+      kept.set(identity, client);
+      return client;
+    };
+    const built = Object.entries(next).map(([name, each]) => ({
       settings: each,
       checker:
         each.type === "rules"
@@ -56,6 +53,10 @@ export function createGuardrails(
       checksOutput: each.check.includes("output"),
       roles: each.roles,
     }));
+    for (const [identity, client] of before) if (!kept.has(identity)) client.retire();
+    clients = kept;
+    return built;
+  };
   let all = build(settings);
   return {
     forCall(scope, modelId) {

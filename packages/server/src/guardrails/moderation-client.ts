@@ -21,6 +21,8 @@ export interface ModerationClient {
    * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
    */
   judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryJudgement[])[]>;
+  /** No new calls come. Those that run may still ask; connections are closed whenever none of them does. */
+  retire(): void;
   close(): Promise<void>;
 }
 
@@ -41,15 +43,25 @@ export function createModerationClient(
     idleTimeoutMs: timeoutMs,
     totalTimeoutMs: timeoutMs,
   };
-  const pool = new ConnectionPool({
-    origin,
-    maxConnections: settings.max_connections,
-    maxQueued,
-    queueTimeoutMs: timeoutMs,
-    connectTimeoutMs: timeoutMs,
-    onCredentialsRefused: (status) =>
-      logger.error({ guardrail: name, status }, "A moderation endpoint refused its credentials."),
-  });
+  const newPool = (): ConnectionPool =>
+    new ConnectionPool({
+      origin,
+      maxConnections: settings.max_connections,
+      maxQueued,
+      queueTimeoutMs: timeoutMs,
+      connectTimeoutMs: timeoutMs,
+      onCredentialsRefused: (status) =>
+        logger.error({ guardrail: name, status }, "A moderation endpoint refused its credentials."),
+    });
+  let pool = newPool();
+  let asking = 0;
+  let isRetired = false;
+  const closeIfIdle = (): void => {
+    if (!isRetired || asking > 0) return;
+    void pool.close();
+    // Has no connection until a running call asks once more.
+    pool = newPool();
+  };
   const headers = [
     "user-agent",
     "sounding",
@@ -62,9 +74,9 @@ export function createModerationClient(
   return {
     async judge(texts, signal) {
       const body = Buffer.from(JSON.stringify({ ...(model === undefined ? {} : { model }), input: texts }));
-      const answer = await collectAnswer(
-        pool,
-        {
+      asking += 1;
+      try {
+        const request = {
           method: "POST",
           path,
           headers,
@@ -72,10 +84,16 @@ export function createModerationClient(
           signal,
           limits,
           isStream: false,
-        },
-        maxAnswerBytes,
-      );
-      return readJudgements(answer, texts.length);
+        } as const;
+        return readJudgements(await collectAnswer(pool, request, maxAnswerBytes), texts.length);
+      } finally {
+        asking -= 1;
+        closeIfIdle();
+      }
+    },
+    retire() {
+      isRetired = true;
+      closeIfIdle();
     },
     close: () => pool.close(),
   };

@@ -1,4 +1,5 @@
 /** The chat operation with guardrails of a configuration, a scripted model, and what the caller reads of it. */
+import type { Config } from "../../src/config/config.ts";
 import { resolveConfig } from "../../src/config/load-config.ts";
 import { formatProblem } from "../../src/config/problem.ts";
 import { parseYaml } from "../../src/config/yaml-file.ts";
@@ -19,12 +20,11 @@ export interface ReadAnswer {
 
 /** @param yaml the section `guardrails` */
 export async function startGuardedChat(yaml: string, model: ChatModel, rootOf = (id: string): string => id) {
-  const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", `guardrails:\n${yaml}`), env: {} });
-  if (config === undefined) throw new Error(problems.map(formatProblem).join("\n"));
+  const settings = guardrailsOf(yaml);
   const logged: string[] = [];
   const record: Logger["warn"] = (_fields, message) => void logged.push(message);
   const logger: Logger = { debug: record, info: record, warn: record, error: record };
-  const guardrails = createGuardrails(config.guardrails, { logger, rootOf });
+  const guardrails = createGuardrails(settings, { logger, rootOf });
   const chat = await startTestChat({ model, guardrails });
   const read = async (body: object): Promise<ReadAnswer> => {
     const response = await chat.post({ model: "m", messages: [{ role: "user", content: "Hello." }], ...body });
@@ -45,10 +45,18 @@ export async function startGuardedChat(yaml: string, model: ChatModel, rootOf = 
   return {
     ...chat,
     read,
+    /** Takes another section `guardrails`. */
+    reload: (next: string) => guardrails.reload(guardrailsOf(next)),
     warnings: logged,
     async [Symbol.asyncDispose]() {
       await chat[Symbol.asyncDispose]();
       await guardrails.close();
     },
   };
+}
+
+function guardrailsOf(yaml: string): Config["guardrails"] {
+  const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", `guardrails:\n${yaml}`), env: {} });
+  if (config === undefined) throw new Error(problems.map(formatProblem).join("\n"));
+  return config.guardrails;
 }

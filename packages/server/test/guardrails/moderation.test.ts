@@ -7,7 +7,7 @@ import { startGuardedChat } from "./guarded-chat.ts";
 
 let endpoint: ScriptedUpstream;
 before(async () => {
-  endpoint = await startScriptedUpstream(judge);
+  endpoint = await startScriptedUpstream(judge, { keepAliveMs: 300_000 });
 });
 after(() => endpoint.close());
 beforeEach(() => {
@@ -158,6 +158,37 @@ describe("a moderation endpoint", () => {
       speaker("All is well so far. Now comes a threat. And on it goes"),
     );
     assert.equal((await chat.read({ stream: true })).text, "All is well so far. [removed]And on it goes");
+  });
+});
+
+describe("after a reload", () => {
+  const text = "All is well so far. And it still is. Now comes the end.";
+
+  beforeEach(() => endpoint.until(() => endpoint.openSockets === 0, "the end of connections of other tests"));
+
+  test("an endpoint that is not asked any more keeps no connection", async () => {
+    await using chat = await startGuardedChat(settings("harassment: {}"), speaker(text));
+    assert.equal((await chat.read({})).status, 200);
+    assert.ok(endpoint.openSockets > 0);
+    chat.reload(`  house: { type: rules, rules: [{ category: hate, words: [bomb] }] }`);
+    await endpoint.until(() => endpoint.openSockets === 0, "that the connection is closed");
+  });
+
+  test("a call that runs is checked to its end by the guardrails that it began with", async () => {
+    let isReloaded = false;
+    let reload = (): void => {};
+    endpoint.script = (exchange) => {
+      if (!isReloaded) reload();
+      isReloaded = true;
+      judge(exchange);
+    };
+    await using chat = await startGuardedChat(settings("harassment: {}", "check: [output]"), speaker(text));
+    reload = () => chat.reload(`  house: { type: rules, rules: [{ category: hate, words: [bomb] }] }`);
+    const begun = endpoint.exchanges.length;
+    const { text: read, reason } = await chat.read({ stream: true });
+    assert.deepEqual([read, reason], [text, "stop"]);
+    assert.equal(endpoint.exchanges.length - begun, 3);
+    await endpoint.until(() => endpoint.openSockets === 0, "that the connections are closed");
   });
 });
 

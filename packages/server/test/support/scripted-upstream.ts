@@ -146,7 +146,11 @@ export function toEvent(value: unknown): string {
   return `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`;
 }
 
-export async function startScriptedUpstream(script: Script): Promise<ScriptedUpstream> {
+/** @param options.keepAliveMs how long a connection that nobody uses is kept */
+export async function startScriptedUpstream(
+  script: Script,
+  { keepAliveMs }: { readonly keepAliveMs?: number } = {},
+): Promise<ScriptedUpstream> {
   const exchanges: ScriptedExchange[] = [];
   const faults: unknown[] = [];
   const sockets = new Set<Socket>();
@@ -176,6 +180,7 @@ export async function startScriptedUpstream(script: Script): Promise<ScriptedUps
     }
   };
   const server = createServer((request, response) => void serve(request, response));
+  if (keepAliveMs !== undefined) server.keepAliveTimeout = keepAliveMs;
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.once("close", () => {
