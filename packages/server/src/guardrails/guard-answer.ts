@@ -80,7 +80,8 @@ export async function* guardStream(
     const isSilent = all.length >= check.choiceCount && all.every(({ isOver }) => isOver);
     if (isSilent && all.some(({ isBlocked }) => isBlocked) && chunk.choices.every(isRunning)) return;
   }
-  for (const choice of choices.values()) if (last !== undefined) yield* asChunks(last, await choice.end());
+  if (last === undefined) return;
+  for (const choice of choices.values()) yield* withChoices(last, await choice.end());
 }
 
 /** Whether the engine goes on; where it has ended by itself its usage is still to come. */
@@ -88,12 +89,19 @@ function isRunning({ finish_reason: reason }: ChatCompletionChunk["choices"][num
   return reason === null;
 }
 
-/** One chunk for each choice, so that a chunk has never two pieces of one choice; usage goes with the last. */
+/** What leaves of a chunk; usage goes last. */
 function* asChunks(
-  { usage, ...chunk }: ChatCompletionChunk,
+  chunk: ChatCompletionChunk,
   choices: ChatCompletionChunk["choices"],
 ): Generator<ChatCompletionChunk, void, undefined> {
-  for (const choice of choices) yield { ...chunk, choices: [choice] };
-  if (usage != null) yield { ...chunk, choices: [], usage };
-  else if (choices.length === 0 && chunk.choices.length === 0) yield chunk;
+  yield* withChoices(chunk, choices);
+  if (chunk.usage != null || chunk.choices.length === 0) yield { ...chunk, choices: [] };
+}
+
+/** One chunk for each choice, so that a chunk has never two pieces of one choice. */
+function* withChoices(
+  chunk: ChatCompletionChunk,
+  choices: ChatCompletionChunk["choices"],
+): Generator<ChatCompletionChunk, void, undefined> {
+  for (const choice of choices) yield { ...chunk, choices: [choice], usage: null };
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { array, asyncProperty, assert as check, boolean, constantFrom, integer } from "fast-check";
-import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
+import type { ChatChunkChoice, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { chunk, completion, saying, scriptedModel } from "../support/scripted-model.ts";
 import { startGuardedChat } from "./guarded-chat.ts";
 
@@ -263,6 +263,26 @@ describe("an answer", () => {
         [0, "content_filter"],
         [1, "stop"],
       ],
+    );
+  });
+
+  test("of several choices, some without a reason, has what was held of each, and the engine's last chunk once", async () => {
+    const choice = (index: number, content: string, reason: "stop" | null) => ({
+      index,
+      delta: { content },
+      finish_reason: reason,
+    });
+    const model = scriptedModel({
+      stream: () =>
+        streamOf([chunk([choice(0, "peace", "stop"), choice(1, "a bomb", null), choice(2, "now", "stop")]), chunk([])]),
+    });
+    await using chat = await startGuardedChat(rules("redact"), model);
+    const { values } = await chat.read({ stream: true, n: 3 });
+    assert.deepEqual(
+      values.map(({ choices }) =>
+        (choices as ChatChunkChoice[] | undefined)?.map((each) => [each.index, each.delta.content]),
+      ),
+      [[[0, "peace"]], [[0, undefined]], [[2, "now"]], [[2, undefined]], [], [[1, "a [removed]"]], undefined],
     );
   });
 
