@@ -160,3 +160,21 @@ test("a long text is judged without holding up others", async () => {
   assert.deepEqual(judged, { text: judged!.text, findings: [{ category: "violence", action: "block" }] });
   assert.ok(turns > 5, `${turns} turns`);
 });
+
+test("many short texts are judged without holding up others, and none behind a block", async () => {
+  const checker = checkerOf([{ words: ["bomb"] }, { words: ["cat"], action: "flag" }]);
+  let turns = 0;
+  const turn = setInterval(() => (turns += 1), 1);
+  const texts = [...Array.from({ length: 20_000 }, () => "quite harmless"), "bomb", "cat"];
+  const judged = await checker.judge(texts, new AbortController().signal);
+  clearInterval(turn);
+  assert.ok(turns > 5, `${turns} turns`);
+  assert.deepEqual(
+    judged.map(({ text }) => text),
+    texts,
+  );
+  assert.deepEqual(
+    judged.flatMap(({ findings }) => findings),
+    [{ category: "hate", action: "block" }],
+  );
+});
