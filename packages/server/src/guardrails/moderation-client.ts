@@ -5,6 +5,7 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { collectAnswer } from "../models/openai-compatible/collect-answer.ts";
 import { ConnectionPool } from "../models/openai-compatible/connection-pool.ts";
+import { splitBaseUrl } from "../models/openai-compatible/endpoint.ts";
 import { isObject } from "../models/openai-compatible/json-object.ts";
 
 /** What the endpoint says of a text in one category, with its subcategories. */
@@ -34,8 +35,8 @@ export function createModerationClient(
   settings: ModerationGuardrailSettings,
   logger: Logger,
 ): ModerationClient {
-  const { origin, pathname } = new URL(settings.base_url);
-  const path = `${pathname.replace(/\/+$/, "")}/moderations`;
+  const { origin, path: root } = splitBaseUrl(settings.base_url);
+  const path = `${root}/moderations`;
   const { api_key: key, model, timeout_ms: timeoutMs } = settings;
   const limits = {
     connectTimeoutMs: timeoutMs,

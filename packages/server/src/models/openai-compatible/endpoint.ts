@@ -20,7 +20,7 @@ export interface Endpoint {
 
 /** `base_url` has the version in it, as OpenAI's own clients have it: `https://api.openai.com/v1`. */
 export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
-  const { origin, path } = split(settings.base_url);
+  const { origin, path } = splitBaseUrl(settings.base_url);
   const headers = [
     ...(settings.api_key === undefined ? [] : ["authorization", `Bearer ${settings.api_key}`]),
     ...(settings.organization === undefined ? [] : ["openai-organization", settings.organization]),
@@ -42,7 +42,7 @@ export function openAiEndpoint(settings: OpenAiCompatibleSettings): Endpoint {
  * https://learn.microsoft.com/azure/ai-foundry/openai/api-version-lifecycle
  */
 export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
-  const { origin, path } = split(settings.base_url);
+  const { origin, path } = splitBaseUrl(settings.base_url);
   const root = path.replace(/\/openai(?:\/v1)?$/, "");
   const version = settings.api_version;
   const deployment = (model: string): string =>
@@ -63,7 +63,8 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
   };
 }
 
-function split(baseUrl: string): { origin: string; path: string } {
+/** Origin and path, without slashes at its end. */
+export function splitBaseUrl(baseUrl: string): { origin: string; path: string } {
   const { origin, pathname } = new URL(baseUrl);
   return { origin, path: pathname.replace(/\/+$/, "") };
 }
