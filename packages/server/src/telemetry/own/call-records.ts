@@ -1,16 +1,12 @@
 /** What the telemetry of every kind of call has in common: a span, spans of its attempts, a log record of its failure. */
 import type { AppError, ErrorCode } from "../../errors.ts";
-import type { Scope } from "../../tenant.ts";
+import type { Caller } from "../../http/caller.ts";
 import { errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type OwnLog, type OwnSpan } from "./own-records.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
 
 /** What is known of any call when it is over. Of a call that was refused, no model was asked. */
-export interface ObservedCall {
-  readonly scope: Scope;
-  readonly requestId: string;
-  readonly traceparent: string | undefined;
-  readonly tracestate: string | undefined;
+export interface ObservedCall extends Caller {
   readonly startUnixMs: number;
   readonly durationMs: number;
   readonly error: AppError | undefined;
