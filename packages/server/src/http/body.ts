@@ -64,8 +64,8 @@ function mediaType(contentType: string | undefined): string {
   return contentType?.split(";", 1)[0]!.trim().toLowerCase() ?? "";
 }
 
-/** The names of codings are case-insensitive: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1 */
-function contentEncoding(request: IncomingMessage): string {
+/** In lower case, since the names of codings are case-insensitive: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1 */
+export function contentEncoding(request: IncomingMessage): string {
   return request.headers["content-encoding"]?.toLowerCase() ?? "identity";
 }
 

@@ -3,7 +3,9 @@
  * as fast as the client sends and whatever the pace of its readers.
  */
 import type { IncomingMessage } from "node:http";
+import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
+import { contentEncoding } from "./body.ts";
 import { tooLarge } from "./decompress.ts";
 import { boundaryOf, MultipartDecoder, type MultipartItem, type PartHead } from "./multipart.ts";
 import { Spool } from "./spool.ts";
@@ -46,11 +48,11 @@ const restBytes = 4 * 1024 * 1024;
 /** Begins to read. Must be closed. @throws AppError unsupported_media_type, payload_too_large or invalid_request */
 export function readForm(request: IncomingMessage, limits: FormLimits): SpooledForm {
   const decoder = new MultipartDecoder(boundaryOf(request.headers["content-type"]));
-  const encoding = request.headers["content-encoding"]?.toLowerCase() ?? "identity";
+  const encoding = contentEncoding(request);
   if (encoding !== "identity") {
     throw new AppError(
       "unsupported_media_type",
-      `Content-Encoding is ${JSON.stringify(encoding)}; forms are read as they are.`,
+      `Content-Encoding is ${showValue(encoding)}; forms are read as they are.`,
       {
         param: "content-encoding",
       },
