@@ -1,8 +1,6 @@
 /**
- * Reading MP3 while it arrives: mpg123, as WebAssembly. https://github.com/eshaz/wasm-audio-decoders
+ * Reading MP3 while it arrives: mpg123, as WebAssembly that is loaded with the first such file. https://github.com/eshaz/wasm-audio-decoders
  */
-import { MPEGDecoder } from "mpg123-decoder";
-
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { decodeStream, toAudioInput } from "./decoded-sound.ts";
@@ -20,5 +18,6 @@ export function looksLikeMp3(start: Uint8Array): boolean {
  * @throws AppError `invalid_request` if there is no sound in it.
  */
 export async function readMp3(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
+  const { MPEGDecoder } = await import("mpg123-decoder");
   return toAudioInput(decodeStream(reader, new MPEGDecoder(), "MP3"), { format: "MP3", limits });
 }

@@ -5,7 +5,7 @@ import { mkdir, readdir, rename, rm, statfs } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { extract, type ReadEntry } from "tar";
+import type { ReadEntry } from "tar";
 import { AppError } from "../../errors.ts";
 import { isSafePath, type ArchiveSource } from "./model-source.ts";
 
@@ -72,6 +72,7 @@ async function extractAll(
     if (entries > mostEntries) return `it has more than ${mostEntries} files`;
     return bytes > mostBytes ? "it needs more space than the disk has" : undefined;
   };
+  const { extract } = await import("tar");
   const unpack = extract({
     cwd: folder,
     strict: true,
