@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
+import type { Voice } from "../model.ts";
 import { createSpeakerPool, type Speaker } from "../spoken-text/speaker-pool.ts";
 import type { EspeakPhrase, EspeakReady, EspeakSpoken } from "./protocol.ts";
 import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
@@ -32,22 +33,23 @@ export function createPackageVariant({ processes, logger }: { processes: number;
     },
   });
   const speak = (phrase: EspeakPhrase, job: { first: boolean; signal: AbortSignal }) => pool.speak(phrase, job);
-  const listed = async (signal: AbortSignal): Promise<readonly PackageVoice[]> => {
+  const list = async (signal: AbortSignal): Promise<readonly PackageVoice[]> => {
     // Any phrase starts a process, or tells why none can be started.
     const silence = speak({ text: "", voice: "gmw/en-US", wordsPerMinute: 175 }, { first: true, signal });
     await Promise.race([known.promise, silence]);
     silence.catch(() => {});
     return known.promise;
   };
-  let voices: readonly PackageVoice[] | undefined;
+  let listed: readonly PackageVoice[] | undefined;
+  let voices: readonly Voice[] | undefined;
   return {
     async voices(signal) {
-      voices ??= await listed(signal);
-      return packageVoices(voices);
+      listed ??= await list(signal);
+      return (voices ??= packageVoices(listed));
     },
     async speak({ text, voice, wordsPerMinute, first, signal }) {
-      voices ??= await listed(signal);
-      const name = toPackageVoice(voices, voice);
+      listed ??= await list(signal);
+      const name = toPackageVoice(listed, voice);
       if (name === undefined) {
         throw new AppError("invalid_request", `espeak-ng has no voice ${JSON.stringify(voice)}.`, { param: "voice" });
       }
