@@ -8,6 +8,7 @@ import { createInterface } from "node:readline";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
+import { silentLogger } from "../../src/logger.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
 import { awkwardTexts } from "../speech/awkward-texts.ts";
 import { modelProcesses, speechCall, startTestEngine, until, type TestEngine } from "./test-engine.ts";
@@ -198,6 +199,19 @@ describe("speech by sherpa-onnx", () => {
     await speak(voice, "Hi.");
     await until(() => modelProcesses().length === 0);
     assert.equal((await speak(voice, "Hi.")).length, 1);
+  });
+
+  test("a model whose only caller left while it was loaded gives its memory back", { timeout: 60_000 }, async () => {
+    const messages: string[] = [];
+    const logger = { ...silentLogger, info: (_: unknown, message: string) => void messages.push(message) };
+    const settings = { kind: "vits", idle_unload_ms: 50 } as const;
+    await using voice = await startTestEngine(settings, (folder) => writeTinyVoice(folder), logger);
+    const leaving = new AbortController();
+    const left = assert.rejects(speak(voice, "Hi.", { signal: leaving.signal }), /left/);
+    await until(() => modelProcesses().length === 1);
+    leaving.abort(new Error("left"));
+    await left;
+    await until(() => messages.includes("Model unloaded after being idle"));
   });
 
   test("a long text takes no more memory than a short one", async () => {

@@ -1,12 +1,11 @@
 /**
  * The processes of one model: started when there is work, replaced when they die or when abandoned work keeps one busy,
- * ended when they were idle for long. Work waits in line; the first piece of a call goes before the later ones of
- * others, so that every caller gets something soon.
+ * ended when they were idle for long. Work waits in line.
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { FailurePauses } from "../failure-pauses.ts";
-import { JobQueue, type Job } from "./job-queue.ts";
+import { JobQueue, type QueuedJob } from "../job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
 
@@ -21,12 +20,19 @@ export interface ProcessPoolOptions {
   readonly logger: Logger;
 }
 
+interface Job extends QueuedJob {
+  readonly work: Work;
+  resolve(result: never): void;
+  /** Nobody waits for it any more. */
+  cancelled: boolean;
+}
+
 /** A process and what it is for just now. */
 interface Place {
   readonly process: ModelProcess;
   job: Job | undefined;
   /** Work of streams that live in this process. */
-  readonly streamJobs: JobQueue;
+  readonly streamJobs: JobQueue<Job>;
   streams: number;
 }
 
@@ -44,7 +50,7 @@ const graceAmongStreamsMs = 10_000;
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
   readonly #places = new Set<Place>();
-  readonly #jobs = new JobQueue();
+  readonly #jobs = new JobQueue<Job>();
   /** Streams that wait for a process. */
   readonly #streamsWaiting: { resolve(place: Place): void; reject(error: unknown): void }[] = [];
   readonly #starts = new Set<Promise<void>>();
@@ -93,10 +99,11 @@ export class ProcessPool {
   }
 
   async close(): Promise<void> {
-    this.#closing.abort(this.#shuttingDown());
+    const message = `The model ${JSON.stringify(this.#options.name)} is shutting down.`;
+    const error = new AppError("overloaded", message, { retryAfterMs: 1_000 });
+    this.#closing.abort(error);
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#pauseTimer);
-    const error = this.#shuttingDown();
     this.#jobs.rejectAll(error);
     for (const { job, streamJobs } of this.#places) {
       job?.reject(error);
@@ -108,7 +115,7 @@ export class ProcessPool {
   }
 
   #admit(signal: AbortSignal): void {
-    if (this.#closing.signal.aborted) throw this.#shuttingDown();
+    this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
     const { count, leftMs: pauseMs } = this.#pauses;
     if (pauseMs > 0 && this.#places.size === 0) {
@@ -123,12 +130,13 @@ export class ProcessPool {
 
   async #enqueue<W extends Work>(
     work: W,
-    { queue, first, signal }: { queue: JobQueue; first: boolean; signal: AbortSignal },
+    { queue, first, signal }: { queue: JobQueue<Job>; first: boolean; signal: AbortSignal },
   ): Promise<ResultOf<W>> {
     this.#admit(signal);
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<W>>();
     const job: Job = { work, first, resolve, reject, cancelled: false };
     const onAbort = (): void => {
+      queue.remove(job);
       this.#cancel(job);
       reject(signal.reason);
     };
@@ -284,11 +292,5 @@ export class ProcessPool {
     const processes = [...this.#places].map((place) => this.#remove(place));
     for (const process of processes) process.stop();
     await Promise.all(processes.map(({ ended }) => ended));
-  }
-
-  #shuttingDown(): AppError {
-    return new AppError("overloaded", `The model ${JSON.stringify(this.#options.name)} is shutting down.`, {
-      retryAfterMs: 1_000,
-    });
   }
 }

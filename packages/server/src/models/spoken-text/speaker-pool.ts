@@ -1,11 +1,11 @@
 /**
  * Speakers, such as worker threads and processes, that speak one phrase at a time: started when there is work, replaced
  * when they die or when a cancelled phrase keeps one busy. Phrases wait in line; a call has at most two of them, so
- * that calls take turns phrase by phrase. The first phrase of a call goes before the later ones of others, so that
- * every caller hears something soon, but a crowd of new calls does not silence those that are being heard.
+ * that calls take turns phrase by phrase.
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
+import { JobQueue, type QueuedJob } from "../job-queue.ts";
 
 /** Something that speaks phrases and may die of one. */
 export interface Speaker<Phrase, Spoken> {
@@ -38,10 +38,9 @@ export interface SpeakerPool<Phrase, Spoken> {
   close(): Promise<void>;
 }
 
-interface Job<Phrase, Spoken> {
+interface Job<Phrase, Spoken> extends QueuedJob {
   readonly phrase: Phrase;
-  readonly resolve: (spoken: Spoken) => void;
-  readonly reject: (error: unknown) => void;
+  resolve(spoken: Spoken): void;
   cancelled: boolean;
 }
 
@@ -54,40 +53,25 @@ interface Place<Phrase, Spoken> {
 const graceMs = 90;
 /** Attempts to start a speaker that fail in a row before the waiting phrases are told. */
 const mostFailedStarts = 3;
-/** As many first phrases go before a later one that waits. */
-const mostFirstsInARow = 8;
 
 export function createSpeakerPool<Phrase, Spoken>(
   options: SpeakerPoolOptions<Phrase, Spoken>,
 ): SpeakerPool<Phrase, Spoken> {
   const { most, what, logger } = options;
   const places = new Set<Place<Phrase, Spoken>>();
-  const firstJobs: Job<Phrase, Spoken>[] = [];
-  const laterJobs: Job<Phrase, Spoken>[] = [];
-  let firstsInARow = 0;
+  const jobs = new JobQueue<Job<Phrase, Spoken>>();
   let starting = 0;
   let failedStarts = 0;
   let closed = false;
 
-  const nextJob = (): Job<Phrase, Spoken> | undefined => {
-    for (;;) {
-      const firstsGo = firstJobs.length > 0 && (firstsInARow < mostFirstsInARow || laterJobs.length === 0);
-      const job = (firstsGo ? firstJobs : laterJobs).shift();
-      if (job?.cancelled === true) continue;
-      firstsInARow = firstsGo ? firstsInARow + 1 : 0;
-      return job;
-    }
-  };
-
   const assign = (): void => {
     for (const place of places) {
       if (place.job !== undefined) continue;
-      const job = nextJob();
+      const job = jobs.next();
       if (job === undefined) return;
       void work(place, job);
     }
-    const waiting = firstJobs.length + laterJobs.length;
-    if (waiting > starting && places.size + starting < most && !closed) void start();
+    if (jobs.length > starting && places.size + starting < most && !closed) void start();
   };
 
   const work = async (place: Place<Phrase, Spoken>, job: Job<Phrase, Spoken>): Promise<void> => {
@@ -132,8 +116,7 @@ export function createSpeakerPool<Phrase, Spoken>(
     logger.error({ error }, `${what} did not start`);
     if (failedStarts < mostFailedStarts) return;
     failedStarts = 0;
-    const failure = new AppError("upstream_failed", "The speech engine does not start.", { cause: error });
-    for (const job of [...firstJobs.splice(0), ...laterJobs.splice(0)]) job.reject(failure);
+    jobs.rejectAll(new AppError("upstream_failed", "The speech engine does not start.", { cause: error }));
   };
 
   const addPlace = (speaker: Speaker<Phrase, Spoken>): void => {
@@ -161,13 +144,14 @@ export function createSpeakerPool<Phrase, Spoken>(
       if (closed) throw closing();
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Spoken>();
-      const job: Job<Phrase, Spoken> = { phrase, resolve, reject, cancelled: false };
+      const job: Job<Phrase, Spoken> = { phrase, first, resolve, reject, cancelled: false };
       const onAbort = (): void => {
+        jobs.remove(job);
         cancel(job);
         reject(signal.reason);
       };
       signal.addEventListener("abort", onAbort, { once: true });
-      (first ? firstJobs : laterJobs).push(job);
+      jobs.push(job);
       assign();
       try {
         return await promise;
@@ -180,8 +164,9 @@ export function createSpeakerPool<Phrase, Spoken>(
     },
     async close() {
       closed = true;
-      const running = [...places].flatMap(({ job }) => (job === undefined ? [] : [job]));
-      for (const job of [...firstJobs.splice(0), ...laterJobs.splice(0), ...running]) {
+      jobs.rejectAll(closing());
+      for (const { job } of places) {
+        if (job === undefined) continue;
         job.cancelled = true;
         job.reject(closing());
       }

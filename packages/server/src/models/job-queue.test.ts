@@ -1,0 +1,41 @@
+/** The line of jobs on its own. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { JobQueue, type QueuedJob } from "./job-queue.ts";
+
+function job(first: boolean): QueuedJob & { readonly rejections: unknown[] } {
+  const rejections: unknown[] = [];
+  return { first, rejections, reject: (error) => void rejections.push(error) };
+}
+
+describe("jobs in line", () => {
+  test("go first ones before later ones, each in the order of their coming", () => {
+    const queue = new JobQueue();
+    const jobs = [job(false), job(true), job(false), job(true)] as const;
+    for (const each of jobs) queue.push(each);
+    assert.equal(queue.length, 4);
+    const gone = Array.from({ length: 5 }, () => jobs.indexOf(queue.next() as never));
+    assert.deepEqual(gone, [1, 3, 0, 2, -1]);
+  });
+
+  test("go one later after eight first ones, however many of these wait", () => {
+    const queue = new JobQueue();
+    for (let count = 0; count < 20; count++) queue.push(job(true));
+    for (let count = 0; count < 2; count++) queue.push(job(false));
+    const later = Array.from({ length: 22 }, () => queue.next()!).flatMap(({ first }, index) => (first ? [] : [index]));
+    assert.deepEqual(later, [8, 17]);
+  });
+
+  test("are not counted, told or given out once they are removed", () => {
+    const queue = new JobQueue<ReturnType<typeof job>>();
+    const [staying, leaving] = [job(true), job(true)];
+    queue.push(leaving);
+    queue.push(staying);
+    queue.remove(leaving);
+    queue.remove(leaving);
+    assert.equal(queue.length, 1);
+    queue.rejectAll("over");
+    assert.deepEqual([staying.rejections, leaving.rejections], [["over"], []]);
+    assert.equal(queue.next(), undefined);
+  });
+});
