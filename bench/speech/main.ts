@@ -37,7 +37,7 @@ writeFileSync(
 const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const server = start({
   command: [process.execPath, cli, "--json", "serve", "--config", config],
-  env: { SOUNDING_LOG_LEVEL: "error" },
+  env: { SOUNDING_LOG_LEVEL: "error", SOUNDING_INSTALL: "false" },
   measured: false,
 });
 const { url, firstStart } = JSON.parse(await firstLine(server)) as { url: string; firstStart: { key: string } };

@@ -1,9 +1,9 @@
 /**
  * How well and how quickly recordings are written down: `npm run bench:transcription`.
  *
- * The engine `pocketsphinx` beside Debian's program `pocketsphinx_continuous` on the same files (`--recordings FOLDER`),
- * fifty sentences spoken by our own voices, twenty callers at a time; with `--minutes N` a long recording, too.
- * Prints Markdown tables.
+ * Fifty sentences spoken by our own voices, and twenty callers at a time. With `--recordings FOLDER` (WAV files of 16 kHz, and what
+ * is said in them in `transcripts.json`: a list of `{"file", "text"}`) the engine `pocketsphinx` beside Debian's program
+ * `pocketsphinx_continuous` on these files; with `--minutes N` besides, so long a recording made of them. Prints Markdown tables.
  */
 import { parseArgs } from "node:util";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
@@ -20,7 +20,7 @@ import { countErrors, toWords } from "./word-errors.ts";
 
 const { values: options } = parseArgs({
   options: {
-    recordings: { type: "string", default: "../shared/data/speech" },
+    recordings: { type: "string" },
     voices: { type: "string", default: "slt,rms" },
     sentences: { type: "string", default: "50" },
     callers: { type: "string", default: "20" },
@@ -39,10 +39,11 @@ interface Transcript {
   readonly words: readonly TranscribedWord[];
 }
 
-async function transcribe(audio: RecordedAudio, { partials = false } = {}): Promise<Transcript> {
+async function transcribe(audio: RecordedAudio, { partials = false, onText = () => {} } = {}): Promise<Transcript> {
   const texts: string[] = [];
   const words: TranscribedWord[] = [];
   for await (const event of model.transcribe(callOf(audio, { partials }))) {
+    onText();
     if (event.kind !== "segment") continue;
     texts.push(event.text);
     words.push(...(event.words ?? []));
@@ -50,12 +51,29 @@ async function transcribe(audio: RecordedAudio, { partials = false } = {}): Prom
   return { text: texts.join(" "), words };
 }
 
-/** As an upload at the pace of speech, eight times as fast: the next piece comes after the last was heard. */
+/** As an upload at the pace of speech. */
 async function* paced(audio: RecordedAudio): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
   for await (const piece of audio.open()) {
+    await new Promise((resolve) => setTimeout(resolve, (1000 * piece.length) / rate));
     yield piece;
-    await new Promise((resolve) => setTimeout(resolve, 250));
   }
+}
+
+/** Transcribes at the pace of speech. @param firsts gets how long after the begin of speech the first text came, in seconds */
+async function transcribeLive({ samples }: Recording, firsts: number[]): Promise<string> {
+  const startMs = performance.now();
+  let firstMs: number | undefined;
+  const onText = (): void => void (firstMs ??= performance.now());
+  const audio = { sampleRate: rate, open: () => paced(asAudio(samples)) };
+  const { text } = await transcribe(audio, { partials: true, onText });
+  firsts.push(((firstMs ?? Infinity) - startMs) / 1000 - leadSeconds(samples));
+  return text;
+}
+
+/** How long nothing is said at the begin: until the sound is a tenth as loud as it ever is. */
+function leadSeconds(samples: Float32Array): number {
+  const loudest = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+  return samples.findIndex((sample) => Math.abs(sample) > loudest / 10) / rate;
 }
 
 const seconds = (samples: Float32Array): number => samples.length / rate;
@@ -88,9 +106,8 @@ async function compareRecordings(recordings: readonly Recording[]): Promise<void
   const ownCost = (): number => cpuMicros(process.pid) / 1e6;
   const whole = async ({ samples }: Recording) => (await transcribe(asAudio(samples))).text;
   await measure("Sounding, whole", whole, ownCost);
-  const live = async ({ samples }: Recording) =>
-    (await transcribe({ sampleRate: rate, open: () => paced(asAudio(samples)) }, { partials: true })).text;
-  await measure("Sounding, streamed at the pace of speech", live, ownCost);
+  const firsts: number[] = [];
+  await measure("Sounding, streamed at the pace of speech", (each) => transcribeLive(each, firsts), ownCost);
   const memory = [recogniserBytes()];
   if (hasProgram) {
     let [cpuSeconds, highest] = [0, 0];
@@ -105,6 +122,8 @@ async function compareRecordings(recordings: readonly Recording[]): Promise<void
   }
   table(["", "word error rate", "CPU s a second of sound"], rows);
   console.log(`\nHighest memory of one process, MiB: ${memory.map(mebibytes).join(" beside ")}.`);
+  const [earliest, latest] = [Math.min(...firsts), Math.max(...firsts)].map((first) => first.toFixed(1));
+  console.log(`\nThe first text came ${earliest} to ${latest} s after speech began.`);
 }
 
 async function roundTrip(voice: string): Promise<string[]> {
@@ -162,7 +181,7 @@ async function longRecording(recordings: readonly Recording[], minutes: number):
   console.log(`\n${minutes} minutes of sound in ${((performance.now() - start) / 60_000).toFixed(1)}.`);
 }
 
-const recordings = await readRecordings(options.recordings);
+const recordings = options.recordings === undefined ? [] : await readRecordings(options.recordings);
 console.log(describeMachine({ bound: false }));
 if (recordings.length > 0) await compareRecordings(recordings);
 const voices = options.voices.split(",").filter(Boolean);

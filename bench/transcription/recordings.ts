@@ -1,5 +1,5 @@
 /** The recordings that are transcribed: WAV files in a folder, with what is said in them in its `transcripts.json`. */
-import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAudio } from "../../packages/server/src/audio/read-audio.ts";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
@@ -16,11 +16,12 @@ export interface Recording {
 /** The rate of all recordings here. */
 export const rate = 16_000;
 
-/** @returns none where there is no such folder */
+/** @throws Error where there is no such folder */
 export async function readRecordings(folder: string): Promise<Recording[]> {
-  const list = join(folder, "transcripts.json");
-  if (!existsSync(list)) return [];
-  const entries = JSON.parse(readFileSync(list, "utf8")) as { file: string; text: string }[];
+  const entries = JSON.parse(readFileSync(join(folder, "transcripts.json"), "utf8")) as {
+    file: string;
+    text: string;
+  }[];
   return Promise.all(
     entries.map(async ({ file, text }) => {
       const path = join(folder, file);
