@@ -10,11 +10,11 @@ import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
  */
 const stallMs = 100;
 /** Sound that must be there before, so that its mean means something. */
-const firstFrames = 100;
+const firstFrames = 90;
 /** Frames as which the mean of an earlier utterance counts. */
 const earlierFrames = 150;
 /** Frames between two looks at what was understood so far. */
-const partialFrames = 20;
+const partialFrames = 10;
 
 export interface Utterance {
   push(samples: Int16Array): void;
