@@ -4,6 +4,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { queryInstant, queryRange, type QueryValue } from "../../src/query/promql/engine.ts";
+import { emptyHistogram } from "../../src/query/promql/histogram/float-histogram.ts";
 import { getLabel, labelsFrom } from "../../src/query/promql/series/labels.ts";
 import { xxHash64 } from "../../src/query/promql/series/labels-hash.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../src/query/promql/storage.ts";
@@ -312,4 +313,34 @@ test("a series keeps its labels through a query", async () => {
   const { value } = await queryInstant(someStorage(), { query: "requests_total", timeMs: 300_000 });
   const instances = value.type === "vector" ? value.samples.map(({ labels }) => getLabel(labels, "instance")) : [];
   assert.deepEqual(instances.sort(), ["0", "1", "2"]);
+});
+
+test("computing with many native histograms lets other work run in between", async () => {
+  const storage = new MemoryStorage();
+  const [steps, stepMs] = [4_000, 15_000];
+  const indexes = Array.from({ length: 160 }, (_, index) => index);
+  const samples = Array.from({ length: steps }, (_, at) => ({
+    timeMs: at * stepMs,
+    startMs: 0,
+    value: 0,
+    stale: false,
+    histogram: {
+      ...emptyHistogram,
+      count: 160 * (at + 1),
+      sum: at,
+      positive: { indexes, counts: indexes.map(() => at + 1) },
+    },
+  }));
+  storage.add(labelsFrom([["__name__", "h"]]), samples);
+  let turns = 0;
+  let isOver = false;
+  const turn = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  const queries = ["histogram_stddev(h)", "histogram_quantile(0.5, h)", "histogram_fraction(0, 1, h)", "sum(h)"];
+  for (const query of queries) await queryRange(storage, { query, startMs: 0, endMs: (steps - 1) * stepMs, stepMs });
+  isOver = true;
+  assert.ok(turns > 2 * queries.length, `${turns} turns`);
 });

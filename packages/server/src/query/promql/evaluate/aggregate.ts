@@ -19,7 +19,7 @@ import {
   setHistogram,
   type Column,
 } from "./grid.ts";
-import { workOfLabels } from "./budget.ts";
+import { workOfHistogram, workOfLabels } from "./budget.ts";
 import { groupColumns, type Group } from "./grouping.ts";
 import type { QueryContext } from "./query-context.ts";
 
@@ -70,9 +70,13 @@ function ignoreHistogram({ aggregation, context }: AggregateCall): void {
 }
 
 /** Calls back for each series of the group, with breaks between them. */
-async function eachColumn(group: Group, { context }: AggregateCall, visit: (column: Column) => void): Promise<void> {
+async function eachColumn(
+  group: Group,
+  { context }: AggregateCall,
+  visit: (column: Column) => Promise<void> | void,
+): Promise<void> {
   for (const column of group.columns) {
-    visit(column);
+    await visit(column);
     if (context.budget.spend(column.kinds.length)) await context.budget.breathe();
   }
 }
@@ -192,7 +196,8 @@ function total(isMean: boolean): Aggregator {
       incremental: new Uint8Array(steps),
     };
     const histograms = new HistogramTotals(steps, isMean, call);
-    await eachColumn(group, call, (column) => {
+    const { budget } = call.context;
+    await eachColumn(group, call, async (column) => {
       for (let step = 0; step < steps; step++) {
         if (column.kinds[step] === float) {
           totals.counts[step]!++;
@@ -201,10 +206,14 @@ function total(isMean: boolean): Aggregator {
           else addFloat(totals, step, column.values[step]!);
         } else if (column.kinds[step] === histogram) {
           histograms.add(column, step, totals.counts[step]! > 0);
+          if (budget.spend(workOfHistogram)) await budget.breathe();
         }
       }
     });
-    for (let step = 0; step < steps; step++) finishTotal(out, step, { totals, histograms, isMean, call });
+    for (let step = 0; step < steps; step++) {
+      finishTotal(out, step, { totals, histograms, isMean, call });
+      if (histograms.hasAny(step) && budget.spend(workOfHistogram)) await budget.breathe();
+    }
   };
 }
 

@@ -28,6 +28,8 @@ const workPerLook = 4096;
 
 /** What changing or comparing the labels of a series counts as, in samples looked at. */
 export const workOfLabels = 64;
+/** What a computation with a native histogram counts as: it has up to some hundred buckets. */
+export const workOfHistogram = 128;
 
 export class Budget {
   readonly limits: QueryLimits;

@@ -9,6 +9,7 @@ import {
   scalarOperation,
   type SampleValue,
 } from "./arithmetic.ts";
+import { workOfHistogram } from "./budget.ts";
 import { absent, float, histogramAt, isEmpty, newColumn, setFloat, setHistogram, type Column } from "./grid.ts";
 import type { QueryContext } from "./query-context.ts";
 import { StepReports } from "./step-reports.ts";
@@ -64,6 +65,7 @@ export async function operateWithScalar(
       if (operated === undefined) continue;
       if (returnBool) setFloat(result, step, operated.keep ? 1 : 0);
       else if (operated.keep) setSample(result, step, compares ? sample : operated.value);
+      if (context.budget.spend(workOfHistogram)) await context.budget.breathe();
     }
     if (!isEmpty(result)) results.push(result);
     if (context.budget.spend(column.kinds.length)) await context.budget.breathe();

@@ -103,7 +103,7 @@ async function vectorCall(invocation: Invocation): Promise<readonly Column[]> {
   const ofDate = dateFunctions[call.function];
   if (ofDate !== undefined) return mapFloats(call.arguments.length === 0 ? timeColumn(grid) : columns, ofDate, context);
   const ofHistogram = histogramFunctions[call.function];
-  if (ofHistogram !== undefined) return mapHistograms(columns, ofHistogram);
+  if (ofHistogram !== undefined) return mapHistograms(columns, ofHistogram, context);
   if (call.function.startsWith("sort")) return sort(invocation);
   if (call.function.startsWith("histogram_")) return estimateHistograms(invocation);
   return otherVectorCall(invocation);

@@ -6,6 +6,7 @@ import type { Call, Expression, LabelMatcher } from "../syntax/ast.ts";
 import { withoutParentheses } from "../syntax/ast.ts";
 import { nowhere } from "../syntax/source-range.ts";
 import { messages } from "./annotations.ts";
+import { workOfHistogram } from "./budget.ts";
 import { absent, float, isEmpty, newColumn, setFloat, timeAt, type Column, type Grid } from "./grid.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
 import { firstAfter, type RangeSeries } from "./range-series.ts";
@@ -84,9 +85,10 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
     window.endMs = (range.fixedMs ?? window.timeMs) - range.offsetMs;
     window.startMs = window.endMs - rangeMs;
     moveWindow(window, series, reach);
-    const samples = window.endFloat - window.firstFloat + window.endHistogram - window.firstHistogram;
-    if (samples > 0) kernel(window, column);
-    if (budget.spend(samples + 1)) await budget.breathe();
+    const floats = window.endFloat - window.firstFloat;
+    const histograms = window.endHistogram - window.firstHistogram;
+    if (floats + histograms > 0) kernel(window, column);
+    if (budget.spend(floats + histograms * workOfHistogram + 1)) await budget.breathe();
   }
   return column;
 }

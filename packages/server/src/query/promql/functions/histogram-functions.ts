@@ -11,6 +11,7 @@ import {
   type Column,
   type Grid,
 } from "../evaluate/grid.ts";
+import { workOfHistogram } from "../evaluate/budget.ts";
 import { ColumnCollector, sameLabelsError } from "../evaluate/merge-columns.ts";
 import type { QueryContext } from "../evaluate/query-context.ts";
 import type { FloatHistogram } from "../histogram/float-histogram.ts";
@@ -171,8 +172,8 @@ async function estimate(
         continue;
       }
       put(labels, step, estimator.ofNative(histogramAt(column, step), step, metric));
+      if (context.budget.spend(workOfHistogram)) await context.budget.breathe();
     }
-    if (context.budget.spend(grid.count * 16)) await context.budget.breathe();
   }
   for (const group of classic.values()) {
     const metric = getLabel(group.labels, "__name__");
@@ -212,18 +213,21 @@ function classicGroups(columns: readonly Column[], call: HistogramCall): Readonl
 }
 
 /** A function on each native histogram; floats are left out, names are dropped. */
-export function mapHistograms(
+export async function mapHistograms(
   columns: readonly Column[],
   compute: (value: FloatHistogram) => number,
-): readonly Column[] {
-  return columns
-    .filter(({ histograms }) => histograms !== null)
-    .map((column) => {
-      const result = newColumn(column.labels, true, column.kinds.length);
-      for (let step = 0; step < column.kinds.length; step++) {
-        if (column.kinds[step] === histogram) setFloat(result, step, compute(histogramAt(column, step)));
-      }
-      return result;
-    })
-    .filter((column) => !isEmpty(column));
+  { budget }: QueryContext,
+): Promise<readonly Column[]> {
+  const results: Column[] = [];
+  for (const column of columns) {
+    if (column.histograms === null) continue;
+    const result = newColumn(column.labels, true, column.kinds.length);
+    for (let step = 0; step < column.kinds.length; step++) {
+      if (column.kinds[step] !== histogram) continue;
+      setFloat(result, step, compute(histogramAt(column, step)));
+      if (budget.spend(workOfHistogram)) await budget.breathe();
+    }
+    if (!isEmpty(result)) results.push(result);
+  }
+  return results;
 }
