@@ -23,6 +23,13 @@ export function toInt16Bytes(samples: Float32Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
+/** Samples from signed 16-bit little-endian bytes; half a value at the end is left out. */
+export function fromInt16Bytes(bytes: Buffer): Float32Array<ArrayBuffer> {
+  const samples = new Float32Array(Math.floor(bytes.length / 2));
+  for (let index = 0; index < samples.length; index += 1) samples[index] = bytes.readInt16LE(2 * index) / 32_768;
+  return samples;
+}
+
 /** Joins pieces of samples. */
 export function joinSamples(pieces: readonly Float32Array[]): Float32Array<ArrayBuffer> {
   const joined = new Float32Array(pieces.reduce((length, piece) => length + piece.length, 0));

@@ -1,5 +1,6 @@
 /** Azure's voices: phrase by phrase over one WebSocket, because no other way of asking tells when words are heard. */
 import type { Agent } from "undici";
+import { fromInt16Bytes } from "../../audio/samples.ts";
 import { stretchSamples, stretchedTime } from "../../audio/time-stretch.ts";
 import { toAppError } from "../../errors.ts";
 import type { SpeechCall, SpeechMark, SpeechModel, SpeechPiece } from "../model.ts";
@@ -64,7 +65,7 @@ class Speaker {
     const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
     const turn = await this.#turn(toSsml(text, { voice, language, rate }), signal);
     const rest = speed / rate;
-    const samples = await stretchSamples(toSamples(turn.pcm), voiceRate, rest);
+    const samples = await stretchSamples(fromInt16Bytes(turn.pcm), voiceRate, rest);
     const endSeconds = samples.length / voiceRate;
     return {
       sampleRate: voiceRate,
@@ -109,12 +110,6 @@ class Speaker {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#socket?.leave();
   }
-}
-
-function toSamples(pcm: Buffer): Float32Array<ArrayBuffer> {
-  const samples = new Float32Array(pcm.length / 2);
-  for (let index = 0; index < samples.length; index++) samples[index] = pcm.readInt16LE(2 * index) / 32_768;
-  return samples;
 }
 
 function stretched(words: readonly SpokenToken[], speed: number, endSeconds: number): SpokenToken[] {

@@ -5,6 +5,7 @@
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { fileURLToPath } from "node:url";
+import { fromInt16Bytes } from "../../audio/samples.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
@@ -89,7 +90,7 @@ async function startProcess(): Promise<PackageProcess> {
       child.ref();
       child.stdin.write(`${JSON.stringify(phrase)}\n`);
       const { sampleRate, bytes, words } = JSON.parse(await orEnd(output.line(), ended.promise)) as EspeakSpoken;
-      const samples = toSamples(await orEnd(output.bytes(bytes), ended.promise));
+      const samples = fromInt16Bytes(await orEnd(output.bytes(bytes), ended.promise));
       child.unref();
       return { sampleRate, samples, words };
     },
@@ -141,10 +142,4 @@ function readOutput(stream: NodeJS.ReadableStream) {
     return promise;
   };
   return { line: async () => (await next("line")).toString(), bytes: next };
-}
-
-function toSamples(bytes: Buffer): Float32Array<ArrayBuffer> {
-  const samples = new Float32Array(bytes.length / 2);
-  for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * 2) / 32_768;
-  return samples;
 }
