@@ -8,6 +8,7 @@ import type { TimeLimits } from "../openai-compatible/time-limits.ts";
 import type { CallSlots } from "../spoken-text/call-slots.ts";
 import { toMarks, type SpokenToken } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { graphemes } from "../spoken-text/segmenters.ts";
 import { toReadable } from "../spoken-text/sentences.ts";
 import { speakPhrases } from "../spoken-text/speak-phrases.ts";
 import { SpeechSocket } from "./speech-socket.ts";
@@ -117,8 +118,6 @@ function stretched(words: readonly SpokenToken[], speed: number, endSeconds: num
     seconds === undefined ? undefined : Math.min(endSeconds, stretchedTime(seconds, speed));
   return words.map(({ text, start, end }) => ({ text, start: timeOf(start), end: timeOf(end) }));
 }
-
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** The words stand in the phrase as the service tells them, one after the other. An emoji of several signs is one mark. */
 function marksOf({ text, offset }: { text: string; offset: number }, words: readonly SpokenToken[]): SpeechMark[] {

@@ -3,6 +3,7 @@
  * characters, so words are taken from the text, and their times from the tokens that stand there.
  */
 import type { TranscribedWord } from "../model.ts";
+import { dictionaryWords, withoutSpaces } from "../spoken-text/segmenters.ts";
 import type { Recognition } from "./protocol.ts";
 
 interface Range {
@@ -79,9 +80,6 @@ function placeTokens({ text, tokens, startTimes, durations, logProbabilities }: 
   });
 }
 
-const withoutSpaces =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
-
 /** Words with the signs at them; scripts without white space have a dictionary. */
 function wordRanges(text: string): Range[] {
   const ranges: Range[] = [];
@@ -91,7 +89,7 @@ function wordRanges(text: string): Range[] {
       continue;
     }
     const first = ranges.length;
-    for (const part of new Intl.Segmenter(undefined, { granularity: "word" }).segment(chunk)) {
+    for (const part of dictionaryWords.segment(chunk)) {
       const to = index + part.index + part.segment.length;
       const last = ranges.length > first && part.isWordLike !== true ? ranges.pop() : undefined;
       ranges.push({ from: last?.from ?? index + part.index, to });

@@ -4,6 +4,7 @@
  * its name. https://anyascii.com
  */
 import anyAscii from "any-ascii";
+import { graphemes } from "./segmenters.ts";
 import type { TextRange } from "./sentences.ts";
 
 export interface AsciiText {
@@ -14,7 +15,6 @@ export interface AsciiText {
 
 // eslint-disable-next-line no-control-regex -- ASCII is what is looked for
 const onlyAscii = /^[\u0000-\u007F]*$/;
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** `offset` is where `part` stands in the source. */
 export function toAscii(part: string, offset: number): AsciiText {

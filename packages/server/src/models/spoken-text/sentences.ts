@@ -2,6 +2,7 @@
  * Cuts a text into sentences without changing a single position in it. Sentences follow Unicode's rules
  * (https://www.unicode.org/reports/tr29/#Sentence_Boundaries), except that a title such as "Dr." does not end one.
  */
+import { graphemes } from "./segmenters.ts";
 
 /** A part of the text, in UTF-16 code units. */
 export interface TextRange {
@@ -83,7 +84,7 @@ export function trimmed(text: string, start: number, end: number): TextRange {
 export function cutBefore(text: string, from: number, limit: number): number {
   const half = from + Math.ceil((limit - from) / 2);
   for (let at = limit; at > half; at--) if (/\s/.test(text[at - 1]!)) return at;
-  const around = new Intl.Segmenter("en", { granularity: "grapheme" }).segment(text.slice(from, limit + 64));
+  const around = graphemes.segment(text.slice(from, limit + 64));
   const start = around.containing(limit - from)?.index ?? limit - from;
   return start > 0 ? from + start : limit;
 }

@@ -1,4 +1,5 @@
 /** The words of a text, and how long they are to say. */
+import { dictionaryWords, graphemes, withoutSpaces } from "./segmenters.ts";
 
 export interface WeighedWord {
   readonly text: string;
@@ -36,12 +37,8 @@ export function weighedWords(phrase: string): WeighedWord[] {
 
 /** Words are what white space separates, without the signs around them; scripts without white space have a dictionary. */
 function wordsIn(chunk: string): string[] {
-  if (
-    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u.test(
-      chunk,
-    )
-  ) {
-    const segments = new Intl.Segmenter(undefined, { granularity: "word" }).segment(chunk);
+  if (withoutSpaces.test(chunk)) {
+    const segments = dictionaryWords.segment(chunk);
     return [...segments].flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : []));
   }
   const word = /(?:[\p{L}\p{N}\p{Sc}\p{So}]|[#*](?=\uFE0F?\u20E3))(?:.*[\p{L}\p{M}\p{N}\p{Sc}\p{So}\p{Sk}])?/u.exec(
@@ -53,7 +50,7 @@ function wordsIn(chunk: string): string[] {
 /** About the number of sounds: a digit is a word, a sign of Chinese or Japanese a syllable. */
 function weightOf(word: string): number {
   let weight = 0;
-  for (const { segment } of new Intl.Segmenter("en", { granularity: "grapheme" }).segment(asSounds(word))) {
+  for (const { segment } of graphemes.segment(asSounds(word))) {
     if (/\p{N}|\p{So}|\p{Sc}/u.test(segment)) weight += 4;
     else if (/\p{Script=Han}|\p{Script=Hangul}/u.test(segment)) weight += 3;
     else if (/\p{L}/u.test(segment)) weight += 1;
