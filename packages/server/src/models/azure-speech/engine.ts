@@ -1,9 +1,9 @@
 /** The engine type `azure_speech`. docs/engines/azure-speech.md says how it is configured and what it does. */
 import { Agent } from "undici";
 import type { AzureSpeechSettings } from "../../config/engines/azure-speech.ts";
-import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { ConnectionPool } from "../openai-compatible/connection-pool.ts";
 import { timeLimits } from "../openai-compatible/time-limits.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
@@ -52,11 +52,7 @@ export function createAzureSpeechEngine(
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
   const check = (model: string): void => {
     if (modelNames.includes(model)) return;
-    throw new AppError(
-      "model_not_found",
-      `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(model)}; it has ${modelNames.map((each) => JSON.stringify(each)).join(" and ")}.`,
-      { param: "model" },
-    );
+    throw noSuchModel(name, model, modelNames);
   };
   return {
     name,

@@ -8,6 +8,7 @@ import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { toMarks } from "../spoken-text/marks.ts";
@@ -48,11 +49,7 @@ export function createEspeakEngine(
     name,
     speech(id) {
       if (id === modelId) return model;
-      throw new AppError(
-        "model_not_found",
-        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has "${modelId}".`,
-        { param: "model" },
-      );
+      throw noSuchModel(name, id, [modelId]);
     },
     async listModels(signal) {
       // Looked for alone: a process of the package costs more than who never speaks should pay.

@@ -4,6 +4,7 @@ import type { FliteEngineSettings } from "../../config/engines/flite.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, SpeechCall, SpeechModel, SpeechPiece } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { toAscii } from "../spoken-text/ascii-text.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
 import { toMarks } from "../spoken-text/marks.ts";
@@ -35,11 +36,7 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
     name,
     speech(id) {
       if (id === modelId) return model;
-      throw new AppError(
-        "model_not_found",
-        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has "${modelId}".`,
-        { param: "model" },
-      );
+      throw noSuchModel(name, id, [modelId]);
     },
     listModels: async () => [{ id: modelId, created: 0, ownedBy: name }],
     close: () => pool.close(),

@@ -3,10 +3,10 @@ import { stat } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import type { LlamaCppEngineSettings, LlamaCppModelSettings } from "../../config/engines/llama-cpp.ts";
-import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { findModelFile } from "../files/find-model-file.ts";
 import type { ChatModel, Engine, ModelDescription } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { createAnswerHead, toChunks, toCompletion } from "./chat-answer.ts";
 import { toGeneration } from "./generation-request.ts";
 import type { LoadSettings } from "./protocol.ts";
@@ -95,12 +95,7 @@ export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSetti
     chat(id) {
       const model = models.get(id);
       if (model !== undefined) return chatModel(id, model);
-      const known = [...models.keys()].map((each) => JSON.stringify(each)).join(", ");
-      throw new AppError(
-        "model_not_found",
-        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has ${known}.`,
-        { param: "model" },
-      );
+      throw noSuchModel(name, id, models.keys());
     },
     listModels: () =>
       Promise.all(

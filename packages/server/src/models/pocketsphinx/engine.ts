@@ -4,6 +4,7 @@ import type { PocketSphinxEngineSettings } from "../../config/engines/pocketsphi
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, TranscriptionCall, TranscriptionModel } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
 import { findInstallation, type Installation } from "./installation.ts";
 import { RecogniserPool } from "./recogniser-pool.ts";
@@ -37,11 +38,7 @@ export function createPocketSphinxEngine(
     name,
     transcription(id) {
       if (id === modelId) return model;
-      throw new AppError(
-        "model_not_found",
-        `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has "${modelId}".`,
-        { param: "model" },
-      );
+      throw noSuchModel(name, id, [modelId]);
     },
     async listModels() {
       installation();

@@ -4,6 +4,7 @@ import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../co
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, SpeechModel, TranscriptionModel } from "../model.ts";
+import { noSuchModel } from "../no-such-model.ts";
 import { CallSlots } from "../spoken-text/call-slots.ts";
 import { languagesOf, whisperLanguage } from "./languages.ts";
 import { givesWordTimes, loadSettings } from "./library-settings.ts";
@@ -47,12 +48,7 @@ export async function createSherpaOnnxEngine(
   const find = (id: string): RunnableModel => {
     const model = models.get(id);
     if (model !== undefined) return model;
-    const known = [...models.keys()].map((each) => JSON.stringify(each)).join(", ");
-    throw new AppError(
-      "model_not_found",
-      `The engine ${JSON.stringify(name)} has no model ${JSON.stringify(id)}; it has ${known}.`,
-      { param: "model" },
-    );
+    throw noSuchModel(name, id, models.keys());
   };
   return {
     name,
