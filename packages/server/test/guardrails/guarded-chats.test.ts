@@ -323,6 +323,13 @@ describe("an answer", () => {
     for (const [action, args, expected, reason] of [
       ["block", '{"what":"\\u0062omb"}', undefined, "content_filter"],
       ["redact", '{"\\u0062omb":["a bomb"]}', '{"[removed]":["a [removed]"]}', "tool_calls"],
+      ["block", '{"what":"bomb","what":"cat"}', undefined, "content_filter"],
+      [
+        "redact",
+        '{"id":12345678901234567890, "a":"bomb"}',
+        '{"id":12345678901234567890, "a":"[removed]"}',
+        "tool_calls",
+      ],
       ["redact", '{ "what": "cat" }', '{ "what": "cat" }', "tool_calls"],
       ["block", `{"long":"${"cat ".repeat(60_000)}"}`, `{"long":"${"cat ".repeat(60_000)}"}`, "tool_calls"],
     ] as const) {
