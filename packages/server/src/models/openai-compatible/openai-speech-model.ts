@@ -10,6 +10,7 @@ import type { ConnectionPool } from "./connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "./exchange.ts";
 import { readPcm, type Sound } from "./pcm-reader.ts";
+import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "./time-limits.ts";
 
 export interface OpenAiSpeechModelOptions {
@@ -32,7 +33,10 @@ export function createOpenAiSpeechModel(options: OpenAiSpeechModelOptions): Spee
     givesMarks: true,
     voices: async () => undefined,
     async *speak(call) {
-      refuseUnsupported(call, options.unsupportedParameters);
+      refuseGiven(
+        { speed: call.speed === 1 ? undefined : call.speed, instructions: call.instructions },
+        options.unsupportedParameters,
+      );
       const readable = toReadable(call.input);
       if (readable.trim() === "") throw nothingToSay();
       if (call.marks) yield* speakPhrases(readable, call, options);
@@ -85,16 +89,6 @@ function toRequest(input: string, call: SpeechCall, options: OpenAiSpeechModelOp
     limits,
     isStream: true,
   };
-}
-
-/** @throws AppError unsupported_parameter */
-function refuseUnsupported(call: SpeechCall, unsupported: readonly string[]): void {
-  const given = { speed: call.speed !== 1, instructions: call.instructions !== undefined };
-  for (const [name, isGiven] of Object.entries(given)) {
-    if (isGiven && unsupported.includes(name)) {
-      throw new AppError("unsupported_parameter", `The model does not support ${name}.`, { param: name });
-    }
-  }
 }
 
 function nothingToSay(): AppError {

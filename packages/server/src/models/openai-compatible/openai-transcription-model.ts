@@ -3,7 +3,6 @@
  * https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
 import type { TranscriptionForm } from "../../config/engines/openai-compatible.ts";
-import { AppError } from "../../errors.ts";
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../model.ts";
 import { measureWav, type RecordedWav } from "../recorded-wav.ts";
@@ -15,6 +14,7 @@ import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "./exchange.ts";
 import { multipartBody } from "./multipart-body.ts";
 import { notTranscription, readTranscription } from "./read-transcription.ts";
+import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "./time-limits.ts";
 import { TranscriptionEvents } from "./transcription-events.ts";
 
@@ -42,7 +42,10 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
   return {
     givesWords: form === "verbose_json",
     async *transcribe(call) {
-      refuseUnsupported(call, options.unsupportedParameters);
+      refuseGiven(
+        { prompt: call.prompt, temperature: call.temperature, chunking_strategy: call.chunking },
+        options.unsupportedParameters,
+      );
       const wav = await measureWav(call.audio, call.signal);
       if (wav.durationMs === 0) return;
       const isStream = call.partials && form !== "verbose_json";
@@ -148,14 +151,4 @@ function checkWords(segments: readonly TranscribedSegment[], call: Transcription
   const isWordless = segments.length > 0 && segments.every(({ words = [] }) => words.length === 0);
   if (call.words && isWordless) throw notTranscription("it has no words with times");
   return segments;
-}
-
-/** @throws AppError unsupported_parameter */
-function refuseUnsupported(call: TranscriptionCall, unsupported: readonly string[]): void {
-  const given = { prompt: call.prompt, temperature: call.temperature, chunking_strategy: call.chunking };
-  for (const [name, value] of Object.entries(given)) {
-    if (value !== undefined && unsupported.includes(name)) {
-      throw new AppError("unsupported_parameter", `The model does not support ${name}.`, { param: name });
-    }
-  }
 }

@@ -40,3 +40,14 @@ export function refuseUnsupported(call: ChatCall, names: readonly string[]): voi
     );
   }
 }
+
+/**
+ * @param given values of a call that has no body of its own, by the names of their parameters; undefined where absent
+ * @throws AppError unsupported_parameter for the first that the engine is known not to have
+ */
+export function refuseGiven(given: Readonly<Record<string, unknown>>, names: readonly string[]): void {
+  for (const [name, value] of Object.entries(given)) {
+    if (value === undefined || !names.includes(name)) continue;
+    throw new AppError("unsupported_parameter", `The model does not support ${name}.`, { param: name });
+  }
+}
