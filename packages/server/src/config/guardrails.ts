@@ -2,6 +2,7 @@
 import { Type, type Static } from "typebox";
 import { contentCategories } from "../api/content-categories.ts";
 import { milliseconds } from "./quantities.ts";
+import { httpUrl, sendableKey } from "./patterns.ts";
 import { secret } from "./secret.ts";
 
 const action = Type.Enum(["block", "flag", "redact"], {
@@ -84,11 +85,11 @@ const moderationGuardrail = Type.Object(
   {
     type: Type.Literal("moderation", { description: "An API like OpenAI's `/v1/moderations`." }),
     base_url: Type.String({
-      pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$",
+      pattern: httpUrl,
       description: "Address of the API, version included, such as `https://api.openai.com/v1`.",
     }),
     api_key: Type.Optional(
-      secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: "^[\\x21-\\x7e]*$" }),
+      secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: sendableKey }),
     ),
     model: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: "The model that judges." })),
     categories: Type.Record(

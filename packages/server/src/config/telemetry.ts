@@ -1,6 +1,7 @@
 /** Where telemetry is kept and how much may wait to be written: `telemetry` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { bytes, milliseconds } from "./quantities.ts";
+import { httpUrl } from "./patterns.ts";
 import { secret } from "./secret.ts";
 import { metricPresets, tokenPrices } from "./metric-presets.ts";
 import { tracePresets } from "./trace-presets.ts";
@@ -9,7 +10,7 @@ const clickhouse = Type.Object(
   {
     url: Type.Optional(
       Type.String({
-        pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$",
+        pattern: httpUrl,
         env: "SOUNDING_CLICKHOUSE_URL",
         description:
           "Address of the server's HTTP interface: `https://clickhouse.example.com:8443`. Absent: the embedded store in `storage.data_dir`.",

@@ -1,6 +1,7 @@
 /** Settings of an engine of type `azure_speech`: Azure's own service for speech and transcription. */
 import { Type, type Static } from "typebox";
 import { bytes, milliseconds } from "../quantities.ts";
+import { sendableKey } from "../patterns.ts";
 import { secret } from "../secret.ts";
 import { engineTimeouts } from "./timeouts.ts";
 
@@ -20,7 +21,7 @@ export const azureSpeechEngine = Type.Object(
           "Address of a resource with its own domain, such as `https://example.cognitiveservices.azure.com`; in place of `region`.",
       }),
     ),
-    api_key: secret("Key of the resource, sent as `Ocp-Apim-Subscription-Key`.", { pattern: "^[\\x21-\\x7e]*$" }),
+    api_key: secret("Key of the resource, sent as `Ocp-Apim-Subscription-Key`.", { pattern: sendableKey }),
     default_voice: Type.String({
       minLength: 1,
       maxLength: 256,

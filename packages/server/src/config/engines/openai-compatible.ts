@@ -1,13 +1,14 @@
 /** Settings of the engines that speak OpenAI's chat completions API, and of Azure OpenAI. */
 import { Type, type Static } from "typebox";
+import { httpUrl, sendableKey } from "../patterns.ts";
 import { bytes, milliseconds } from "../quantities.ts";
 import { secret } from "../secret.ts";
 import { headers } from "./headers.ts";
 import { engineTimeouts } from "./timeouts.ts";
 
-const httpUrl = (description: string, example: string) =>
+const address = (description: string, example: string) =>
   Type.String({
-    pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$",
+    pattern: httpUrl,
     description: `${description}, such as \`${example}\`.`,
   });
 
@@ -70,9 +71,9 @@ export const openAiCompatibleEngine = Type.Object(
     type: Type.Literal("openai_compatible", {
       description: "Any API like OpenAI's: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter, …",
     }),
-    base_url: httpUrl("Address of the API, version included", "http://127.0.0.1:8000/v1"),
+    base_url: address("Address of the API, version included", "http://127.0.0.1:8000/v1"),
     api_key: Type.Optional(
-      secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: "^[\\x21-\\x7e]*$" }),
+      secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: sendableKey }),
     ),
     organization: Type.Optional(headerValue("OpenAI organization that calls are counted to.")),
     project: Type.Optional(headerValue("OpenAI project that calls are counted to.")),
@@ -85,8 +86,8 @@ export type OpenAiCompatibleSettings = Static<typeof openAiCompatibleEngine>;
 export const azureOpenAiEngine = Type.Object(
   {
     type: Type.Literal("azure_openai", { description: "Azure OpenAI." }),
-    base_url: httpUrl("Address of the Azure OpenAI resource", "https://example.openai.azure.com"),
-    api_key: secret("Key of the resource, sent as `api-key`.", { pattern: "^[\\x21-\\x7e]*$" }),
+    base_url: address("Address of the Azure OpenAI resource", "https://example.openai.azure.com"),
+    api_key: secret("Key of the resource, sent as `api-key`.", { pattern: sendableKey }),
     api_version: Type.Optional(
       Type.String({
         pattern: "^[A-Za-z0-9.-]+$",
