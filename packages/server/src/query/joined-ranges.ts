@@ -14,10 +14,13 @@ export function joinedRanges(ranges: readonly TimeRange[]): TimeRange[] {
     else separate[separate.length - 1] = joined(last, range);
   }
   const breaks = widestGaps(separate);
-  return separate.reduce<TimeRange[]>((kept, range, index) => {
-    if (index === 0 || breaks.has(index)) return [...kept, range];
-    return [...kept.slice(0, -1), joined(kept.at(-1)!, range)];
-  }, []);
+  const few: TimeRange[] = [];
+  for (const [index, range] of separate.entries()) {
+    const last = few.at(-1);
+    if (last === undefined || breaks.has(index)) few.push(range);
+    else few[few.length - 1] = joined(last, range);
+  }
+  return few;
 }
 
 /** Before which ranges the widest gaps lie: as many as may stay. @param separate in order, none meets another */

@@ -55,28 +55,74 @@ export async function findTrace(reader: TenantReader, lookup: TraceLookup): Prom
   return { traces: await readTraces(reader, wanted, lookup) };
 }
 
+/** The newest first, by the begin of their newest span that is meant. */
 async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promise<string[]> {
-  const found = new Set<string>();
-  for (const range of lookBack(search.range, search.nowUnixNano)) {
+  const { project, range, limit } = search;
+  const newest = project === undefined ? undefined : await lookAtNewestSpans(reader, search, project);
+  if (newest?.isAll === true || (newest !== undefined && newest.traceIds.length >= limit)) return newest.traceIds;
+  const found = new Set(newest?.traceIds);
+  const left = { ...range, toUnixNano: newest?.reachedUnixNano ?? range.toUnixNano };
+  for (const step of lookBack(left, search.nowUnixNano)) {
     const conditions = allOf([
       sql`organization = ${ownOrganization}`,
-      ofProject(search.project),
-      spansBegunIn(range),
+      ofProject(project),
+      spansBegunIn(step),
       search.preset.condition,
     ]);
     const statement = sql`
       SELECT trace_id FROM spans WHERE ${conditions}
       GROUP BY trace_id ORDER BY max(start_time) DESC, trace_id
-      LIMIT ${bind.uint32(search.limit)}`;
+      LIMIT ${bind.uint32(limit)}`;
     for (const { trace_id } of await reader.query<{ trace_id: string }>(statement, {
       signal: search.signal,
       duplicates: "kept",
     })) {
-      if (found.size < search.limit) found.add(trace_id);
+      if (found.size < limit) found.add(trace_id);
     }
-    if (found.size >= search.limit) break;
+    if (found.size >= limit) break;
   }
   return [...found];
+}
+
+/** Spans that are looked at before anything is looked for: those of one project lie in the order of their times. */
+const newestSpans = 8192;
+
+interface NewestTraces {
+  readonly traceIds: string[];
+  /** Whether there are no other spans in the range. */
+  readonly isAll: boolean;
+  /** How far back the spans reach; undefined where there are none. */
+  readonly reachedUnixNano: bigint | undefined;
+}
+
+/**
+ * The traces among the newest spans of a project: enough where spans are many and most are meant, which is where steps in
+ * time would read too many.
+ */
+async function lookAtNewestSpans(
+  reader: TenantReader,
+  { limit, preset, range, signal }: TracesSearch,
+  project: string,
+): Promise<NewestTraces> {
+  // Spans that are not meant are told of as one trace without an ID.
+  const statement = sql`
+    SELECT trace_id, toUnixTimestamp64Nano(min(oldest) OVER ()) AS reached, sum(spans) OVER () AS looked_at FROM (
+      SELECT trace_id, max(start_time) AS newest, min(start_time) AS oldest, count() AS spans FROM (
+        SELECT if(${preset.condition ?? sql`true`}, trace_id, '') AS trace_id, start_time
+        FROM spans WHERE organization = ${ownOrganization} AND ${ofProject(project)!} AND ${spansBegunIn(range)}
+        ORDER BY start_time DESC LIMIT ${bind.uint32(newestSpans)}
+      ) GROUP BY trace_id
+    ) ORDER BY trace_id = '', newest DESC, trace_id LIMIT ${bind.uint32(limit + 1)}`;
+  const rows = await reader.query<{ trace_id: string; reached: string; looked_at: string }>(statement, {
+    signal,
+    duplicates: "kept",
+  });
+  const [first] = rows;
+  return {
+    traceIds: rows.map(({ trace_id }) => trace_id).filter((id, index) => id !== "" && index < limit),
+    isAll: first === undefined || Number(first.looked_at) < newestSpans,
+    reachedUnixNano: first === undefined ? undefined : BigInt(first.reached),
+  };
 }
 
 /** When a trace's spans began and in which projects. */

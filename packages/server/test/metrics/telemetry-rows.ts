@@ -6,6 +6,8 @@ import type { Batch, Store } from "../../src/store/store.ts";
 
 export interface SpanRow {
   readonly endMs: number;
+  /** Absent: a trace of its own. */
+  readonly traceId?: string;
   readonly durationMs?: number;
   readonly project?: string;
   readonly service?: string;
@@ -45,7 +47,7 @@ export async function appendSpans(
   for (const row of rows) {
     columns.organization.text(organizationId);
     columns.project.text(row.project ?? "default");
-    columns.trace_id.text(nextId(32));
+    columns.trace_id.text(row.traceId ?? nextId(32));
     columns.span_id.text(nextId(16));
     columns.start_time.bigint(nanos(row.endMs - (row.durationMs ?? 100)));
     columns.end_time.bigint(nanos(row.endMs));

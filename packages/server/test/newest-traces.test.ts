@@ -1,0 +1,104 @@
+/** Which traces are the newest, where spans are too many for one look at them. */
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { searchTraces } from "../src/query/traces.ts";
+import { createTracePresets } from "../src/query/trace-presets.ts";
+import { appendSpans, type SpanRow } from "./metrics/telemetry-rows.ts";
+import { openTestStore, scopeOf, type TestStore } from "./store/test-store.ts";
+
+const nowMs = Date.now();
+const durationMs = 100;
+
+/** 20 000 spans of 2 000 traces over two hours, four of them at each time; one trace in a hundred failed, and an old one. */
+const rows = Array.from({ length: 20_000 }, (_, index): SpanRow => ({
+  endMs: nowMs - Math.floor(index / 4) * 1440,
+  durationMs,
+  traceId: traceId(Math.floor(index / 10)),
+  operation: index % 10 === 0 ? "invoke_agent" : "chat",
+  project: "busy",
+  ...(index % 1000 === 7 ? { errorType: "boom" } : {}),
+}));
+const oldFailure = { endMs: nowMs - 20 * 3_600_000, traceId: traceId(9999), errorType: "boom", project: "busy" };
+const elsewhere = { endMs: nowMs - 1000, traceId: traceId(8888), project: "quiet" };
+
+function traceId(number: number): string {
+  return number.toString(16).padStart(32, "a");
+}
+
+let opened: TestStore;
+before(async () => {
+  opened = await openTestStore();
+  await appendSpans(opened.store, "org_a", [...rows, oldFailure, elsewhere]);
+});
+after(() => opened[Symbol.asyncDispose]());
+
+const presets = createTracePresets({ slowTraceMs: 1000, configured: {} });
+
+async function newest(
+  preset: string,
+  { limit, project, hours = 24 }: { limit: number; project?: string; hours?: number },
+): Promise<string[]> {
+  const nowUnixNano = BigInt(nowMs) * 1_000_000n;
+  const { traces } = await searchTraces(opened.store.open(scopeOf("org_a")), {
+    preset: presets.find(preset),
+    project,
+    limit,
+    nowUnixNano,
+    range: { fromUnixNano: nowUnixNano - BigInt(hours) * 3_600_000_000_000n, toUnixNano: nowUnixNano },
+    detail: false,
+    signal: AbortSignal.timeout(60_000),
+  });
+  return traces.map(({ traceID }) => traceID);
+}
+
+/** The same from the rows: IDs by the begin of the newest span that is meant. */
+function expected(isMeant: (row: SpanRow) => boolean, limit: number): Set<string> {
+  return new Set([...new Set(rows.filter(isMeant).map((row) => row.traceId!))].slice(0, limit));
+}
+
+const all = (): boolean => true;
+const failed = ({ errorType }: SpanRow): boolean => errorType !== undefined;
+
+describe("of more spans than are looked at in one go", () => {
+  for (const project of ["busy", undefined]) {
+    const where = project === undefined ? "the organization" : "a project";
+    const others = project === undefined ? [traceId(8888)] : [];
+
+    for (const limit of [1, 100, 1000]) {
+      test(`the newest ${limit} traces of ${where} are those that it has`, async () => {
+        const found = new Set(await newest("all_traces", { limit, ...(project && { project }) }));
+        assert.equal(found.size, limit);
+        // Of traces whose newest spans begin at one time any may be the last.
+        const possible = new Set([...others, ...expected(all, limit + 1)]);
+        assert.deepEqual(
+          [...found].filter((id) => !possible.has(id)),
+          [],
+        );
+        const sure = expected(all, Math.max(0, limit - 1 - others.length));
+        assert.deepEqual(
+          [...sure].filter((id) => !found.has(id)),
+          [],
+        );
+      });
+    }
+
+    test(`failures of ${where} are found however far between they are, the oldest too`, async () => {
+      const found = new Set(await newest("error_traces", { limit: 100, ...(project && { project }) }));
+      assert.deepEqual([...found].sort(), [...expected(failed, 100), oldFailure.traceId].sort());
+    });
+
+    test(`failures of ${where} that ended before the window are not found`, async () => {
+      const found = await newest("error_traces", { limit: 100, hours: 3, ...(project && { project }) });
+      assert.deepEqual(found.toSorted(), [...expected(failed, 100)].sort());
+    });
+  }
+
+  test("a project without spans has no traces", async () => {
+    assert.deepEqual(await newest("all_traces", { limit: 10, project: "empty" }), []);
+  });
+
+  test("what is meant and not there is not found among other spans", async () => {
+    assert.deepEqual(await newest("inference_traces", { limit: 10, project: "quiet" }), [traceId(8888)]);
+    assert.deepEqual(await newest("agent_traces", { limit: 10, project: "quiet" }), []);
+  });
+});
