@@ -1,6 +1,9 @@
 /** From utterances to segments, with a recogniser that hears what the test says. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { transcribe } from "../../src/models/pocketsphinx/transcribe.ts";
 import type { UtteranceJob } from "../../src/models/pocketsphinx/utterance-job.ts";
 import { callOf, rate, recording, silence, speak } from "./spoken.ts";
@@ -43,4 +46,30 @@ test("a segment does not begin before the one before it ends, even if the decode
       untilMs = endMs;
     }
   }
+});
+
+test("of a long recording nothing is kept that was heard", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  const pieces: WeakRef<Float32Array>[] = [];
+  let alive = Infinity;
+  async function* open() {
+    for (let piece = 0; piece < 400; piece += 1) {
+      const samples = silence(0.25);
+      pieces.push(new WeakRef(samples));
+      yield samples;
+    }
+    // What was looked at in a turn of the event loop is kept until the next.
+    await nextTurn();
+    collect();
+    alive = pieces.filter((each) => each.deref() !== undefined).length;
+  }
+  const pool = {
+    open: () => ({ usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    decode: () => assert.fail("nothing was said"),
+  };
+  const call = callOf({ sampleRate: rate, open });
+  assert.deepEqual(await Array.fromAsync(transcribe(call, { pool, processes: 1 })), []);
+  assert.equal(pieces.length, 400);
+  assert.ok(alive < 20, `${alive} of 400 pieces are in memory`);
 });

@@ -150,14 +150,17 @@ function createPlaces(most: number): { take(signal: AbortSignal): Promise<void>;
 /** The source until the signal aborts, even while it is waited for. */
 async function* stopOn<T>(signal: AbortSignal, source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => {});
-  const onAbort = (): void => reject(signal.reason);
+  // One promise for each piece: one for all would remember every race, and with it every piece.
+  let refuse: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => refuse?.(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  if (signal.aborted) onAbort();
   try {
     for (;;) {
-      const { value, done } = await Promise.race([iterator.next(), aborted]);
+      signal.throwIfAborted();
+      const next = Promise.withResolvers<IteratorResult<T>>();
+      refuse = next.reject;
+      iterator.next().then(next.resolve, next.reject);
+      const { value, done } = await next.promise;
       if (done === true) return;
       yield value;
     }
