@@ -40,6 +40,10 @@ export const server = Type.Object(
     }),
     max_header_bytes: bytes(16_384, "Largest size of a request's headers together; more is a 431."),
     max_json_body_bytes: bytes(16_777_216, "Largest JSON body; more is a 413."),
+    max_request_memory_bytes: bytes(
+      536_870_912,
+      "Memory that the requests in progress may hold together: bodies, what they are parsed into, results. One organization may use half. More is a 429 or a 503. OTLP has `otlp.max_pending_body_bytes` instead.",
+    ),
     header_timeout_ms: milliseconds(15_000, "Longest time for a request's headers to arrive."),
     body_timeout_ms: milliseconds(300_000, "Longest time for a whole request, headers and body, to arrive."),
     keep_alive_timeout_ms: milliseconds(

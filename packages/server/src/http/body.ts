@@ -2,13 +2,20 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
-import type { BodyCharge } from "./body-memory.ts";
+import type { MemoryCharge } from "../memory-budget.ts";
 import { decompress, tooLarge } from "./decompress.ts";
 import { showValue } from "../api/validate.ts";
 import { isNestedDeeper } from "./json-depth.ts";
 
 /** Deep enough for any real request, and far from where recursive code would exhaust the stack. */
 const maxJsonDepth = 500;
+
+export interface BodyLimits {
+  /** Largest body, after decompression. */
+  readonly limitBytes: number;
+  /** Charged with the body before it is kept. */
+  readonly charge: MemoryCharge;
+}
 
 export interface ReadBody {
   readonly bytes: Buffer;
@@ -22,7 +29,7 @@ export interface ReadBody {
  */
 export async function readJsonBody(
   request: IncomingMessage,
-  limitBytes: number,
+  { limitBytes, charge }: BodyLimits,
   whenEmpty?: unknown,
 ): Promise<ReadBody> {
   const type = request.headers["content-type"];
@@ -31,7 +38,7 @@ export async function readJsonBody(
       param: "content-type",
     });
   }
-  const bytes = await readBody(request, limitBytes);
+  const bytes = await readBody(request, limitBytes, (length) => charge.add(length));
   return { bytes, value: bytes.length === 0 && whenEmpty !== undefined ? whenEmpty : parseJson(bytes) };
 }
 
@@ -42,7 +49,7 @@ export async function readJsonBody(
 export async function readRawBody(
   request: IncomingMessage,
   types: readonly string[],
-  limits: { readonly limitBytes: number; readonly charge: BodyCharge | undefined },
+  { limitBytes, charge }: BodyLimits,
 ): Promise<ReadBody> {
   const type = request.headers["content-type"];
   if (!types.includes(mediaType(type))) {
@@ -53,9 +60,8 @@ export async function readRawBody(
       { param: "content-type" },
     );
   }
-  const { limitBytes, charge } = limits;
-  const bytes = await readBody(request, limitBytes, (length) => charge?.add(length));
-  if (contentEncoding(request) === "gzip") charge?.add(bytes.length);
+  const bytes = await readBody(request, limitBytes, (length) => charge.add(length));
+  if (contentEncoding(request) === "gzip") charge.add(bytes.length);
   return { bytes, value: undefined };
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Schema } from "../api/schema.ts";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
-import { readJsonBody, type ReadBody } from "./body.ts";
+import { type BodyLimits, readJsonBody, type ReadBody } from "./body.ts";
 
 export function queryOf(request: IncomingMessage): URLSearchParams {
   const start = request.url?.indexOf("?") ?? -1;
@@ -17,10 +17,10 @@ export function queryOf(request: IncomingMessage): URLSearchParams {
  */
 export async function readQueryBody(
   request: IncomingMessage,
-  limitBytes: number,
+  limits: BodyLimits,
   schema: Schema<unknown>,
 ): Promise<ReadBody> {
-  const { bytes, value } = await readJsonBody(request, limitBytes, {});
+  const { bytes, value } = await readJsonBody(request, limits, {});
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
   refuseDifferent(namesAndValues(bytes.toString("utf8")), "body");
   const query = queryOf(request);

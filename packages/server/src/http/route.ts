@@ -2,8 +2,8 @@
 import type { Operation } from "../api/operation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
+import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
-import type { BodyMemory } from "./body-memory.ts";
 import type { FormBody, FormLimits } from "./form.ts";
 
 /** One request, checked: the body satisfies the operation's schema and the scope has its permission. */
@@ -20,6 +20,8 @@ export interface RouteInput<Body> {
   readonly requestId: string;
   /** Aborted when the client goes away, when the request's time is up or when the server must stop. */
   readonly signal: AbortSignal;
+  /** What the request holds of the memory budget: charge here before you allocate in proportion to the input or the result. */
+  readonly memory: MemoryCharge;
   /** Adds fields to the request's one log line. */
   note(fields: LogFields): void;
 }
@@ -63,8 +65,8 @@ export interface RouteOptions {
   readonly bodyLimitBytes?: number;
   /** For an operation with a form; must be there. */
   readonly form?: FormLimits;
-  /** Where the memory of the body is counted; absent: nowhere. */
-  readonly bodyMemory?: BodyMemory;
+  /** The budget that the memory of a request counts against; absent: the server's. */
+  readonly memory?: MemoryBudget;
   /** An error's body in the dialect of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
 }

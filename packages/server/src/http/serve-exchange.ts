@@ -3,10 +3,10 @@ import type { Operation } from "../api/operation.ts";
 import { validate } from "../api/validate.ts";
 import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
-import type { BodyCharge } from "./body-memory.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
 import { writeEvents } from "./events.ts";
@@ -24,6 +24,8 @@ export interface ServeContext {
     readonly heartbeat_interval_ms: number;
   };
   readonly checkKey: KeyCheck;
+  /** Of all routes that have none of their own. */
+  readonly memory: MemoryBudget;
   readonly logger: Logger;
   isClosing(): boolean;
 }
@@ -46,12 +48,12 @@ export async function serveExchange(
   route: Route,
   { context, path }: { context: ServeContext; path: Record<string, string> },
 ): Promise<void> {
-  let charge: BodyCharge | undefined;
+  let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
   try {
     const scope = await admit(exchange, route.operation, context);
     form = route.form === undefined ? undefined : readForm(exchange.request, route.form);
-    charge = scope === undefined ? undefined : route.bodyMemory?.open(scope.organizationId);
+    charge = (route.memory ?? context.memory).open(scope?.organizationId ?? "");
     const { bytes, value } = await read(exchange, { route, charge }, context);
     const answer = await route.serve({
       // The route was made with the type of its own operation's body; http only checks that the value has it.
@@ -65,6 +67,7 @@ export async function serveExchange(
       headers: exchange.request.headers,
       requestId: exchange.requestId,
       signal: exchange.signal,
+      memory: charge,
       note: (fields) => exchange.note(fields),
     } satisfies RouteInput<never>);
     await send(exchange, answer, context);
@@ -87,14 +90,15 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
 
 function read(
   { request }: Exchange,
-  { route, charge }: { readonly route: Route; readonly charge: BodyCharge | undefined },
+  { route, charge }: { readonly route: Route; readonly charge: MemoryCharge },
   { settings }: ServeContext,
 ): ReadBody | Promise<ReadBody> {
   const { body, rawBody, queryAsBody } = route.operation;
   const limitBytes = route.bodyLimitBytes ?? settings.max_json_body_bytes;
-  if (rawBody !== undefined) return readRawBody(request, rawBody.types, { limitBytes, charge });
+  const limits = { limitBytes, charge };
+  if (rawBody !== undefined) return readRawBody(request, rawBody.types, limits);
   if (body === undefined) return noBody;
-  return queryAsBody === true ? readQueryBody(request, limitBytes, body) : readJsonBody(request, limitBytes);
+  return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
 }
 
 async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {

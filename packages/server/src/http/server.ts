@@ -8,6 +8,7 @@ import fastify, { type FastifyInstance } from "fastify";
 import type { Operation } from "../api/operation.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { MemoryBudget } from "../memory-budget.ts";
 import { Roster } from "../roster.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
@@ -25,6 +26,7 @@ export interface HttpSettings {
   readonly trusted_proxies: readonly string[];
   readonly max_header_bytes: number;
   readonly max_json_body_bytes: number;
+  readonly max_request_memory_bytes: number;
   readonly header_timeout_ms: number;
   readonly body_timeout_ms: number;
   readonly keep_alive_timeout_ms: number;
@@ -57,7 +59,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     refuse(begin(request, response, "not_served"), error),
   );
   const open = new Roster<Exchange>();
-  const context: ServeContext = { ...parts, isClosing: () => closing };
+  const context: ServeContext = {
+    ...parts,
+    memory: new MemoryBudget(settings.max_request_memory_bytes),
+    isClosing: () => closing,
+  };
   let closing = false;
 
   const begin = (request: IncomingMessage, response: ServerResponse, operation: string): Exchange => {

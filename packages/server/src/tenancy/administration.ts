@@ -5,6 +5,7 @@
 import { validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import type { Route, RouteInput } from "../http/route.ts";
+import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
 import { tenancyRoutes } from "./routes.ts";
@@ -60,6 +61,7 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   headers: {},
   requestId: "local",
   signal: new AbortController().signal,
+  memory: new MemoryBudget(Number.POSITIVE_INFINITY).open(""),
   note: () => {},
 };
 

@@ -1,8 +1,8 @@
 /** One message of gRPC and what belongs to it in headers and trailers. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { AppError } from "../../errors.ts";
-import type { BodyCharge } from "../../http/body-memory.ts";
 import { decompress, tooLarge } from "../../http/decompress.ts";
+import type { MemoryCharge } from "../../memory-budget.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./answers.ts";
 
 export const grpcContentType = "application/grpc+proto";
@@ -13,7 +13,7 @@ const prefixBytes = 5;
 export async function readMessage(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  { limitBytes, charge }: { readonly limitBytes: number; readonly charge: BodyCharge },
+  { limitBytes, charge }: { readonly limitBytes: number; readonly charge: MemoryCharge },
 ): Promise<Buffer> {
   const encoding = headers["grpc-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") {
@@ -47,7 +47,7 @@ export async function readMessage(
   }
 }
 
-function collect(stream: ServerHttp2Stream, limitBytes: number, charge: BodyCharge): Promise<Buffer> {
+function collect(stream: ServerHttp2Stream, limitBytes: number, charge: MemoryCharge): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;

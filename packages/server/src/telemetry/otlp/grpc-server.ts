@@ -8,8 +8,8 @@ import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type S
 import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
-import type { BodyCharge } from "../../http/body-memory.ts";
 import type { LogFields, Logger } from "../../logger.ts";
+import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
 import { writeOutcome } from "./answers.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
@@ -113,7 +113,7 @@ interface Call {
   outcome: "ok" | ErrorCode;
   error?: AppError;
   scope?: Scope;
-  charge?: BodyCharge;
+  charge?: MemoryCharge;
   signal?: Signal;
   fields: LogFields;
 }
@@ -143,7 +143,7 @@ async function answer(call: Call, { ingest, checkKey, limits }: GrpcParts): Prom
   call.signal = signal;
   call.scope = await authenticate(headers, checkKey);
   call.scope.require("telemetry_write");
-  call.charge = limits.bodyMemory.open(call.scope.organizationId);
+  call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
   const outcome = await ingest({ key: call.scope.key, signal, encoding: "protobuf", bytes });
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };

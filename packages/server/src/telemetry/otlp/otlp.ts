@@ -1,7 +1,7 @@
 /** OTLP in, put together: the routes of OTLP/HTTP, and what they share with OTLP/gRPC. */
-import { BodyMemory } from "../../http/body-memory.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
+import { MemoryBudget } from "../../memory-budget.ts";
 import type { SettingsOf } from "./groups.ts";
 import { createIngest, type Ingest, type RowStore } from "./ingest.ts";
 import { createJsonConverter } from "./json-converter.ts";
@@ -26,7 +26,7 @@ export function createOtlp({ store, settingsOf, logger, settings }: OtlpParts): 
   const ingest = createIngest({ store, settingsOf, converter });
   const limits: BodyLimits = {
     bodyLimitBytes: settings.max_body_bytes,
-    bodyMemory: new BodyMemory(settings.max_pending_body_bytes),
+    memory: new MemoryBudget(settings.max_pending_body_bytes),
   };
   return { routes: otlpRoutes(ingest, limits), ingest, limits, close: () => converter.close() };
 }

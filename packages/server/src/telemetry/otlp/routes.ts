@@ -1,8 +1,8 @@
 /** OTLP/HTTP: the three operations and who serves them. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
 import type { Operation } from "../../api/operation.ts";
-import type { BodyMemory } from "../../http/body-memory.ts";
 import { type ErrorWriter, route, type Route } from "../../http/route.ts";
+import type { MemoryBudget } from "../../memory-budget.ts";
 import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./answers.ts";
 import type { Ingest } from "./ingest.ts";
 import { logSignal, metricSignal, type Signal, traceSignal } from "./signals.ts";
@@ -26,7 +26,7 @@ export function otlpRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
 export interface BodyLimits {
   /** Largest body, after decompression. */
   readonly bodyLimitBytes: number;
-  readonly bodyMemory: BodyMemory;
+  readonly memory: MemoryBudget;
 }
 
 const writeError: ErrorWriter = (error, contentType) => {
