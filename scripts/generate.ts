@@ -26,6 +26,7 @@ import { renderConfigDocument } from "../packages/server/src/config/config-docum
 import { renderClientTypes } from "./generate-client-types.ts";
 import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
+import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
@@ -49,6 +50,7 @@ const files: Generated[] = [
   { path: "docs/metrics.md", render: renderMetricsDocument, format: true },
   { path: "docs/errors.md", render: renderErrorsDocument, format: true },
   { path: "docs/config.md", render: renderConfigDocument, format: true },
+  { path: "docs/limits-reference.md", render: renderLimitsDocument, format: true },
   { path: "docs/client-reference.md", render: renderClientReference, format: true },
   { path: "docs/cli.md", render: renderCliDocument, format: true },
   {

@@ -3,7 +3,7 @@ import { configSchema, isReloadable } from "./config.ts";
 import { describeAllowed, entrySchema, environmentName, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
 /** One row of the reference. */
-interface SettingRow {
+export interface SettingRow {
   readonly path: string;
   readonly schema: SettingSchema;
   readonly required: boolean;
@@ -18,6 +18,18 @@ work together; \`sounding config show\` prints what is in force, and \`sounding 
 
 This page is generated from the schemas in \`packages/server/src/config/\` by \`npm run generate\`.
 `;
+
+/** Every setting; those of engines once for each type of engine. */
+export function settingRows(): SettingRow[] {
+  return Object.entries(configSchema.properties as Readonly<Record<string, SettingSchema>>).flatMap(
+    ([name, schema]) => {
+      const map = entrySchema(schema);
+      const members = map === undefined ? undefined : typedMembers(map.entry);
+      if (members === undefined) return rowsOf(schema, { path: name, steps: [name] });
+      return [...members].flatMap(([type, member]) => rowsOf(member, { path: `${name}.<${type}>`, steps: undefined }));
+    },
+  );
+}
 
 /** The whole page as Markdown. */
 export function renderConfigDocument(): string {

@@ -1,9 +1,18 @@
 /** Ceilings that hold where a key or an organization has none of its own: `limits` of the configuration file. */
 import { Type, type Static } from "typebox";
+import type { ErrorCode } from "../errors.ts";
+import { limitsInput } from "../input-limits.ts";
 import type { Limits } from "../tenant.ts";
 
-const ceiling = (description: string) =>
-  Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description }));
+const ceiling = (description: string, error: ErrorCode = "rate_limited") =>
+  Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: Number.MAX_SAFE_INTEGER,
+      description,
+      ...limitsInput("Requests, tokens and cost", error),
+    }),
+  );
 
 const ceilings = (description: string) =>
   Type.Object(
@@ -11,7 +20,10 @@ const ceilings = (description: string) =>
       requests_per_minute: ceiling("Requests a minute. Absent: no limit."),
       tokens_per_minute: ceiling("Prompt and completion tokens together a minute. Absent: no limit."),
       concurrent_requests: ceiling("Requests in flight at one time. Absent: no limit."),
-      tokens_per_month: ceiling("Prompt and completion tokens together a calendar month (UTC). Absent: no limit."),
+      tokens_per_month: ceiling(
+        "Prompt and completion tokens together a calendar month (UTC). Absent: no limit.",
+        "quota_exceeded",
+      ),
     } satisfies Record<keyof Limits, unknown>,
     { default: {}, description },
   );

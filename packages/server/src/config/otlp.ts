@@ -1,13 +1,19 @@
 /** How OpenTelemetry data come in: `otlp` of the configuration file. */
 import { Type } from "typebox";
+import { limitsInput } from "../input-limits.ts";
 import { bytes } from "./quantities.ts";
 
 export const otlp = Type.Object(
   {
-    max_body_bytes: bytes(67_108_864, "Largest request of an exporter, after decompression; more is a 413."),
+    max_body_bytes: bytes(
+      67_108_864,
+      "Largest request of an exporter, after decompression; more is a 413.",
+      limitsInput("OpenTelemetry data", "payload_too_large"),
+    ),
     max_pending_body_bytes: bytes(
       268_435_456,
       "Bodies of requests that are being read or decoded together, of which one organization may take half; more is a 429 or a 503. At least twice `max_body_bytes`.",
+      limitsInput("OpenTelemetry data", "overloaded"),
     ),
     grpc_port: Type.Optional(
       Type.Integer({

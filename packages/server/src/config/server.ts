@@ -1,5 +1,6 @@
 /** How the server listens, and the limits of a connection: `server` of the configuration file. */
 import { Type } from "typebox";
+import { limitsInput } from "../input-limits.ts";
 import { logLevels } from "../logger.ts";
 import { bytes, milliseconds } from "./quantities.ts";
 
@@ -38,14 +39,31 @@ export const server = Type.Object(
       default: [],
       description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Empty: none.",
     }),
-    max_header_bytes: bytes(16_384, "Largest size of a request's headers together; more is a 431."),
-    max_json_body_bytes: bytes(16_777_216, "Largest JSON body; more is a 413."),
+    max_header_bytes: bytes(
+      16_384,
+      "Largest size of a request's headers together; more is a 431.",
+      limitsInput("HTTP", "headers_too_large"),
+    ),
+    max_json_body_bytes: bytes(
+      16_777_216,
+      "Largest JSON body; more is a 413.",
+      limitsInput("HTTP", "payload_too_large"),
+    ),
     max_request_memory_bytes: bytes(
       536_870_912,
       "Memory that the requests in progress may hold together: bodies, what they are parsed into, results. One organization may use half. More is a 429 or a 503. OTLP has `otlp.max_pending_body_bytes` instead.",
+      limitsInput("HTTP", "overloaded"),
     ),
-    header_timeout_ms: milliseconds(15_000, "Longest time for a request's headers to arrive."),
-    body_timeout_ms: milliseconds(300_000, "Longest time for a whole request, headers and body, to arrive."),
+    header_timeout_ms: milliseconds(
+      15_000,
+      "Longest time for a request's headers to arrive.",
+      limitsInput("HTTP", "timeout"),
+    ),
+    body_timeout_ms: milliseconds(
+      300_000,
+      "Longest time for a whole request, headers and body, to arrive.",
+      limitsInput("HTTP", "timeout"),
+    ),
     keep_alive_timeout_ms: milliseconds(
       75_000,
       "Time an idle connection is kept; longer than the idle time of a load balancer in front.",

@@ -1,4 +1,5 @@
 /** A setting's schema as plain JSON Schema, and what it allows, in words for problems and for docs/config.md. */
+import type { SettingLimit } from "../input-limits.ts";
 import { formatChoice } from "./problem.ts";
 
 /** The keywords of JSON Schema that settings use; every TypeBox value has them as plain members. */
@@ -25,6 +26,8 @@ export interface SettingSchema {
   readonly description?: string;
   /** Name of the environment variable, where it is not the one made from the path. */
   readonly env?: string;
+  /** Present where the setting bounds input. */
+  readonly inputLimit?: SettingLimit["inputLimit"];
 }
 
 function range(noun: string, smallest: number | undefined, largest: number | undefined): string {

@@ -1,5 +1,6 @@
 /** Speech synthesis, whatever engine speaks: `speech` of the configuration file. May change while the server runs. */
 import { Type } from "typebox";
+import { limitsInput } from "../input-limits.ts";
 
 export const speech = Type.Object(
   {
@@ -8,6 +9,7 @@ export const speech = Type.Object(
       maximum: 10_000_000,
       default: 100_000,
       description: "Longest `input` of a request, in UTF-16 code units.",
+      ...limitsInput("Speech", "invalid_request"),
     }),
     voices: Type.Record(
       Type.String({ minLength: 1, maxLength: 256 }),

@@ -1,5 +1,6 @@
 /** Where telemetry is kept and how much may wait to be written: `telemetry` of the configuration file. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../input-limits.ts";
 import { bytes, milliseconds } from "./quantities.ts";
 import { httpUrl } from "./patterns.ts";
 import { secret } from "./secret.ts";
@@ -47,16 +48,26 @@ export const telemetry = Type.Object(
     embedded_memory_bytes: bytes(
       1_073_741_824,
       "Memory that the embedded store may use; a query or a write that needs more fails by itself.",
+      limitsInput("Logs, traces and metrics", "overloaded"),
     ),
     write_timeout_ms: milliseconds(
       8000,
       "Longest wait until rows are durable, while the store is slow or down; then the sender gets a 503 and tries again. Shorter than the exporters' own limit, which is 10 s by default.",
     ),
-    query_timeout_ms: milliseconds(15_000, "Longest time of one query."),
-    queue_bytes: bytes(134_217_728, "Rows of all organizations that may wait to be written; more is a 503."),
+    query_timeout_ms: milliseconds(
+      15_000,
+      "Longest time of one query.",
+      limitsInput("Logs, traces and metrics", "timeout"),
+    ),
+    queue_bytes: bytes(
+      134_217_728,
+      "Rows of all organizations that may wait to be written; more is a 503.",
+      limitsInput("OpenTelemetry data", "overloaded"),
+    ),
     organization_queue_bytes: bytes(
       33_554_432,
       "Rows of one organization that may wait to be written; more is a 429, so that one organization cannot fill the queue.",
+      limitsInput("OpenTelemetry data", "rate_limited"),
     ),
     slow_trace_ms: milliseconds(10_000, "A span that takes this long makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,

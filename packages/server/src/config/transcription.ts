@@ -1,15 +1,21 @@
 /** Transcription, whatever engine listens: `transcription` of the configuration file. */
 import { Type } from "typebox";
+import { limitsInput } from "../input-limits.ts";
 import { bytes } from "./quantities.ts";
 
 export const transcription = Type.Object(
   {
-    max_upload_bytes: bytes(268_435_456, "Largest recording; more is a 413."),
+    max_upload_bytes: bytes(
+      268_435_456,
+      "Largest recording; more is a 413.",
+      limitsInput("Forms and uploads", "payload_too_large"),
+    ),
     max_audio_seconds: Type.Integer({
       minimum: 1,
       maximum: 86_400,
       default: 14_400,
       description: "Longest recording, seconds; more is a 413. May change while the server runs.",
+      ...limitsInput("Transcription and audio", "payload_too_large"),
     }),
     sentences: Type.Boolean({
       default: false,

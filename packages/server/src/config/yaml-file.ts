@@ -1,5 +1,6 @@
 /** Reads the configuration file: YAML 1.2 with every fault and every value traceable to its line. */
 import { readFile } from "node:fs/promises";
+import { inputLimit } from "../input-limits.ts";
 import { isMap, isPair, isScalar, isSeq, isAlias, LineCounter, parseDocument, type Document, type Node } from "yaml";
 import { redactText } from "../logger.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
@@ -18,7 +19,13 @@ export interface YamlFile {
   locate(path: SettingPath, part: "key" | "value"): Place;
 }
 
-const largestFileBytes = 8 * 1024 * 1024;
+const largestFileBytes = inputLimit({
+  area: "Configuration and model files",
+  bounds: "The configuration file",
+  value: 8 * 1024 * 1024,
+  unit: "bytes",
+  error: { instead: "a problem of the configuration" },
+});
 
 const readFaults: Record<string, string> = {
   ENOENT: "The file does not exist.",

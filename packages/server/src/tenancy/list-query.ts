@@ -1,10 +1,16 @@
 /** The query string of a list. */
 import { identifierPattern } from "../api/admin.ts";
+import { inputLimit } from "../input-limits.ts";
 import { AppError } from "../errors.ts";
 import type { PageRequest } from "./page.ts";
 
 const defaultLimit = 20;
-const maximumLimit = 100;
+const maximumLimit = inputLimit({
+  area: "Administration",
+  bounds: "Objects in one page of a list (`limit`)",
+  value: 100,
+  error: "invalid_request",
+});
 const identifier = new RegExp(identifierPattern);
 
 /** @throws AppError invalid_request */

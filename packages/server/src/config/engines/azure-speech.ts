@@ -1,5 +1,6 @@
 /** Settings of an engine of type `azure_speech`: Azure's own service for speech and transcription. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 import { bytes, milliseconds } from "../quantities.ts";
 import { sendableKey } from "../patterns.ts";
 import { secret } from "../secret.ts";
@@ -47,6 +48,7 @@ export const azureSpeechEngine = Type.Object(
       maximum: 1_000_000,
       default: 1_024,
       description: "Transcriptions that wait for a connection; a further one is a 503.",
+      ...limitsInput("Transcription and audio", "overloaded"),
     }),
     queue_timeout_ms: milliseconds(30_000, "Longest wait of such a call; then a 503."),
     max_answer_bytes: bytes(33_554_432, "Largest answer, or sound of one phrase; more is a 502."),

@@ -1,5 +1,6 @@
 /** Settings of an engine of type `espeak`: over 100 languages by espeak-ng on this machine. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 
 export const espeakEngine = Type.Object(
   {
@@ -27,6 +28,7 @@ export const espeakEngine = Type.Object(
       maximum: 100_000,
       default: 256,
       description: "Calls beyond `processes` that take turns; a further one is a 503.",
+      ...limitsInput("Speech", "overloaded"),
     }),
   },
   { description: "Speech in over 100 languages by espeak-ng: the model `espeak-ng`." },

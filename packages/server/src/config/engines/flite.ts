@@ -1,5 +1,6 @@
 /** Settings of an engine of type `flite`: English speech on this machine, with nothing to install. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 
 export const fliteEngine = Type.Object(
   {
@@ -20,6 +21,7 @@ export const fliteEngine = Type.Object(
       maximum: 100_000,
       default: 256,
       description: "Calls beyond `workers` that take turns; a further one is a 503.",
+      ...limitsInput("Speech", "overloaded"),
     }),
   },
   { description: "English speech by Flite: the model `flite` with the voices `slt`, `rms`, `awb` and `kal16`." },

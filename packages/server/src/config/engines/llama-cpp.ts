@@ -1,5 +1,6 @@
 /** Settings of an engine of type `llama_cpp`: GGUF model files run by llama.cpp on this machine. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 import { modelProcessSettings } from "./model-process.ts";
 
 export const llamaCppModelSettings = Type.Object(
@@ -31,6 +32,7 @@ export const llamaCppModelSettings = Type.Object(
         maximum: 100_000,
         default: 64,
         description: "Answers that may wait for a free place; further calls get the error `overloaded`.",
+        ...limitsInput("Chat completions", "overloaded"),
       }),
     ),
     threads: Type.Optional(

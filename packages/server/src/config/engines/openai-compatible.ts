@@ -1,5 +1,6 @@
 /** Settings of the engines that speak OpenAI's chat completions API, and of Azure OpenAI. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 import { httpUrl, sendableKey } from "../patterns.ts";
 import { bytes, milliseconds } from "../quantities.ts";
 import { secret } from "../secret.ts";
@@ -59,6 +60,7 @@ const atAnyEngine = {
     maximum: 1_000_000,
     default: 1_024,
     description: "Calls that wait for a connection; a further one is a 503.",
+    ...limitsInput("Chat completions", "overloaded"),
   }),
   queue_timeout_ms: milliseconds(30_000, "Longest wait of such a call; then a 503."),
   max_answer_bytes: bytes(33_554_432, "Largest batch answer; more is a 502."),

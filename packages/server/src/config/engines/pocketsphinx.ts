@@ -1,5 +1,6 @@
 /** Settings of an engine of type `pocketsphinx`: English transcription on this machine by Debian's PocketSphinx. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 
 export const pocketSphinxEngine = Type.Object(
   {
@@ -30,6 +31,7 @@ export const pocketSphinxEngine = Type.Object(
       maximum: 100_000,
       default: 64,
       description: "Calls beyond `processes` that take turns; a further one is a 503.",
+      ...limitsInput("Transcription and audio", "overloaded"),
     }),
     preload: Type.Boolean({
       default: false,

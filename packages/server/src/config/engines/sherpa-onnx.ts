@@ -1,5 +1,6 @@
 /** Settings of an engine of type `sherpa_onnx`: neural speech and transcription by ONNX models on this machine. */
 import { Type, type Static } from "typebox";
+import { limitsInput } from "../../input-limits.ts";
 import { modelProcessSettings } from "./model-process.ts";
 
 export const sherpaOnnxKinds = [
@@ -122,6 +123,7 @@ const sherpaOnnxModelSettings = Type.Object(
         maximum: 100_000,
         default: 64,
         description: "Calls that take turns beside one for each process; a further one is a 503.",
+        ...limitsInput("Transcription and audio", "overloaded"),
       }),
     ),
     ...modelProcessSettings,

@@ -1,0 +1,65 @@
+/**
+ * Declares the limits on what callers send. A fixed limit is declared where the code enforces it, a configurable one on its
+ * setting; docs/limits-reference.md lists both, so the page cannot differ from the code.
+ */
+import type { ErrorCode } from "./errors.ts";
+
+/** The headings of the page, in its order. */
+export const limitAreas = [
+  "HTTP",
+  "Forms and uploads",
+  "Chat completions",
+  "Speech",
+  "Transcription and audio",
+  "OpenTelemetry data",
+  "Logs, traces and metrics",
+  "PromQL",
+  "Requests, tokens and cost",
+  "Administration",
+  "Configuration and model files",
+] as const;
+export type LimitArea = (typeof limitAreas)[number];
+
+/** What happens to input beyond a limit: an error of the table in `errors.ts`, or what the text says. */
+export type LimitOutcome = ErrorCode | { readonly instead: string };
+
+/** How a limit appears on the page. */
+export interface LimitEntry {
+  readonly area: LimitArea;
+  /** What the number counts, without the number: "Levels of nesting of a JSON body". */
+  readonly bounds: string;
+  readonly error: LimitOutcome;
+}
+
+/** A limit without a setting. */
+export interface FixedLimit extends LimitEntry {
+  readonly value: number;
+  /** Absent for plain counts. */
+  readonly unit?: "bytes" | "ms" | "seconds" | "Hz" | "characters";
+}
+
+const fixedLimits: FixedLimit[] = [];
+
+/**
+ * Declares a fixed limit and returns its number. Call it at the top level of a module that can be imported without effect:
+ * the page imports every module that declares limits.
+ */
+export function inputLimit(limit: FixedLimit): number {
+  fixedLimits.push(limit);
+  return limit.value;
+}
+
+/** The limits of all modules that have been imported. */
+export function declaredLimits(): readonly FixedLimit[] {
+  return fixedLimits;
+}
+
+/** Of a setting that bounds input. */
+export interface SettingLimit {
+  readonly inputLimit: Omit<LimitEntry, "bounds">;
+}
+
+/** Marks a setting as a limit on input; goes among the options of its schema. */
+export function limitsInput(area: LimitArea, error: LimitOutcome): SettingLimit {
+  return { inputLimit: { area, error } };
+}
