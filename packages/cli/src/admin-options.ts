@@ -11,6 +11,7 @@ export const limitOptions = {
   "tokens-per-minute": limitOption("tokens a minute"),
   "concurrent-requests": limitOption("requests at the same time"),
   "tokens-per-month": limitOption("tokens a calendar month (UTC)"),
+  "compute-seconds-per-minute": limitOption("seconds of work a minute for telemetry queries, and for exports"),
 } as const satisfies Options;
 
 type LimitValues = { readonly [Name in keyof typeof limitOptions]?: string | undefined };

@@ -57,9 +57,16 @@ interface Shown {
 /** What the commands do, wherever they do it. */
 async function administer(env: Record<string, string>, where: string): Promise<void> {
   const run = <Value = Shown>(words: string) => succeed<Value>(`${words}${where}`, env);
-  const acme = await run("org create acme --tokens-per-month 500 --allow-model gpt-* --allow-model tiny");
-  assert.deepEqual([acme["limits"], acme["allowed_models"]], [{ tokens_per_month: 500 }, ["gpt-*", "tiny"]]);
-  const changed = await run("org update acme --name apex --tokens-per-month none --allow-all-models");
+  const acme = await run(
+    "org create acme --tokens-per-month 500 --compute-seconds-per-minute 30 --allow-model gpt-* --allow-model tiny",
+  );
+  assert.deepEqual(
+    [acme["limits"], acme["allowed_models"]],
+    [{ compute_seconds_per_minute: 30, tokens_per_month: 500 }, ["gpt-*", "tiny"]],
+  );
+  const changed = await run(
+    "org update acme --name apex --tokens-per-month none --compute-seconds-per-minute none --allow-all-models",
+  );
   assert.deepEqual([changed.name, changed["limits"], changed["allowed_models"]], ["apex", {}, null]);
 
   const bot = await run("project create bot -o apex --retention-days 7 --record-content");

@@ -15,6 +15,7 @@ import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
+import { telemetryWorkOf } from "./limits/work-kind.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./models/engine-factory.ts";
@@ -39,6 +40,7 @@ import { providerName } from "./telemetry/own/provider-name.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
+import type { Scope } from "./tenant.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -171,6 +173,10 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     await startHttpServer({
       settings: config.server,
       checkKey,
+      admitWork: (scope, { permission }) => {
+        const kind = telemetryWorkOf(permission);
+        return kind === undefined ? undefined : limiter.admitWork(scope, kind);
+      },
       logger,
       observe: (exchange) => {
         metrics.observeRequest(exchange);
@@ -197,7 +203,14 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   );
 
   const { grpc_port: grpcPort } = config.otlp;
-  const grpcParts = { ingest: otlp.ingest, limits: otlp.limits, checkKey, logger, observe: metrics.observeRequest };
+  const grpcParts = {
+    ingest: otlp.ingest,
+    limits: otlp.limits,
+    checkKey,
+    admit: (scope: Scope) => limiter.admitWork(scope, "ingest"),
+    logger,
+    observe: metrics.observeRequest,
+  };
   const grpc =
     grpcPort === undefined
       ? undefined

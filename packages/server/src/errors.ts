@@ -142,7 +142,7 @@ export const errorTable = {
     type: "rate_limit_error",
     code: "rate_limit_exceeded",
     retryable: true,
-    when: "A limit on requests, tokens or concurrent requests is reached; `Retry-After` says when to come back.",
+    when: "A limit on requests, tokens, compute seconds or concurrent requests is reached, or too many requests wait in a queue; `Retry-After` says when to come back.",
   },
   quota_exceeded: {
     status: 429,

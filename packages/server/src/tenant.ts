@@ -14,6 +14,8 @@ export interface Limits {
   readonly concurrent_requests?: number | undefined;
   /** Prompt and completion tokens together, per calendar month (UTC). */
   readonly tokens_per_month?: number | undefined;
+  /** Seconds of work, on the main thread and in the telemetry store, for queries and, separately, for exports. */
+  readonly compute_seconds_per_minute?: number | undefined;
 }
 
 /** A key that exists, is not revoked and has not expired, with its organization. Made by tenancy/. */

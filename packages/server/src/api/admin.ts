@@ -24,10 +24,13 @@ function nullable<S extends TSchema>(inner: S, description: string) {
 }
 
 const limitMeanings = {
-  requests_per_minute: "Requests a minute.",
+  requests_per_minute: "Requests a minute; inference, telemetry queries and telemetry exports are counted separately.",
   tokens_per_minute: "Prompt and completion tokens together, a minute.",
-  concurrent_requests: "Requests under way at the same time.",
+  concurrent_requests:
+    "Requests under way at the same time; inference, telemetry queries and telemetry exports are counted separately.",
   tokens_per_month: "Prompt and completion tokens together, a calendar month (UTC).",
+  compute_seconds_per_minute:
+    "Seconds of work, on the server's main thread and in the telemetry store, that telemetry queries and, separately, telemetry exports may use a minute.",
 } satisfies Record<keyof Limits, string>;
 
 const ceiling = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
@@ -38,6 +41,7 @@ const limits = Type.Object(
     tokens_per_minute: Type.Optional(ceiling(limitMeanings.tokens_per_minute)),
     concurrent_requests: Type.Optional(ceiling(limitMeanings.concurrent_requests)),
     tokens_per_month: Type.Optional(ceiling(limitMeanings.tokens_per_month)),
+    compute_seconds_per_minute: Type.Optional(ceiling(limitMeanings.compute_seconds_per_minute)),
   },
   { ...strict, description: "Ceilings; an absent one is no limit of this kind." },
 );
@@ -54,6 +58,9 @@ const limitChanges = Type.Object(
       nullable(ceiling(limitMeanings.concurrent_requests), limitMeanings.concurrent_requests),
     ),
     tokens_per_month: Type.Optional(nullable(ceiling(limitMeanings.tokens_per_month), limitMeanings.tokens_per_month)),
+    compute_seconds_per_minute: Type.Optional(
+      nullable(ceiling(limitMeanings.compute_seconds_per_minute), limitMeanings.compute_seconds_per_minute),
+    ),
   },
   { ...strict, description: "Ceilings to set; null takes one away, absent ones stay as they are." },
 );

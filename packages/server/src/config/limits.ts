@@ -17,12 +17,19 @@ const ceiling = (description: string, error: ErrorCode = "rate_limited") =>
 const ceilings = (description: string) =>
   Type.Object(
     {
-      requests_per_minute: ceiling("Requests a minute. Absent: no limit."),
+      requests_per_minute: ceiling(
+        "Requests a minute; inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
+      ),
       tokens_per_minute: ceiling("Prompt and completion tokens together a minute. Absent: no limit."),
-      concurrent_requests: ceiling("Requests in flight at one time. Absent: no limit."),
+      concurrent_requests: ceiling(
+        "Requests in flight at one time; inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
+      ),
       tokens_per_month: ceiling(
         "Prompt and completion tokens together a calendar month (UTC). Absent: no limit.",
         "quota_exceeded",
+      ),
+      compute_seconds_per_minute: ceiling(
+        "Seconds of work, on the server's main thread and in the telemetry store, that telemetry queries and, separately, telemetry exports may use a minute. Absent: no limit.",
       ),
     } satisfies Record<keyof Limits, unknown>,
     { default: {}, description },

@@ -5,6 +5,7 @@ import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
+import type { AdmitWork, WorkAdmission } from "./admit-work.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
@@ -26,6 +27,7 @@ export interface ServeContext {
   readonly checkKey: KeyCheck;
   /** Of all routes that have none of their own. */
   readonly memory: MemoryBudget;
+  readonly admitWork?: AdmitWork | undefined;
   readonly logger: Logger;
   isClosing(): boolean;
 }
@@ -50,8 +52,11 @@ export async function serveExchange(
 ): Promise<void> {
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
+  let admission: WorkAdmission | undefined;
   try {
     const scope = await admit(exchange, route.operation, context);
+    admission = scope === undefined ? undefined : context.admitWork?.(scope, route.operation);
+    if (admission !== undefined) exchange.answerHeaders = { ...exchange.answerHeaders, ...admission.headers() };
     form = route.form === undefined ? undefined : readForm(exchange.request, route.form);
     charge = (route.memory ?? context.memory).open(scope?.organizationId ?? "");
     const { bytes, value } = await read(exchange, { route, charge }, context);
@@ -75,6 +80,7 @@ export async function serveExchange(
     fail(exchange, thrown, { logger: context.logger, write: route.writeError });
   } finally {
     charge?.release();
+    admission?.settle();
     await form?.close();
     exchange.served();
   }

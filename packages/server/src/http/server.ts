@@ -10,6 +10,7 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Roster } from "../roster.ts";
+import type { AdmitWork } from "./admit-work.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
 import { refuseConnection } from "./connection-error.ts";
@@ -39,6 +40,8 @@ export interface HttpServerParts {
   readonly settings: HttpSettings;
   readonly routes: readonly Route[];
   readonly checkKey: KeyCheck;
+  /** Absent: telemetry queries and exports have no limits. */
+  readonly admitWork?: AdmitWork | undefined;
   readonly logger: Logger;
   /** Told of every exchange that is over; must not throw. */
   observe(exchange: FinishedExchange): void;

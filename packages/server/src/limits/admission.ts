@@ -12,7 +12,10 @@ export class Reservation implements LimitedSubject {
   readonly #estimatedTokens: number;
   readonly #reservedTokens: number;
 
-  constructor(subject: Subject, limits: Limits, request: { estimatedTokens: number; nowMs: number }) {
+  constructor(
+    { subject, limits }: LimitedSubject,
+    request: { readonly estimatedTokens: number; readonly nowMs: number },
+  ) {
     this.subject = subject;
     this.limits = limits;
     this.#estimatedTokens = request.estimatedTokens;
@@ -30,6 +33,14 @@ export class Reservation implements LimitedSubject {
     }
   }
 
+  /** Takes what the call used while it runs; more than is left becomes a debt. */
+  charge(computeSeconds: number, nowMs: number): void {
+    const limit = this.limits.compute_seconds_per_minute;
+    if (limit === undefined) return;
+    takenNow(this.subject.compute, limit, nowMs);
+    take(this.subject.compute, computeSeconds);
+  }
+
   release(usedTokens: number, nowMs: number): void {
     const { subject, limits } = this;
     subject.inFlight -= 1;
@@ -41,6 +52,9 @@ export class Reservation implements LimitedSubject {
       takenNow(subject.tokens, limits.tokens_per_minute, nowMs);
       take(subject.tokens, usedTokens - this.#reservedTokens);
       this.#restUntil(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
+    }
+    if (limits.compute_seconds_per_minute !== undefined) {
+      this.#restUntil(nowMs + refillMs(subject.compute, limits.compute_seconds_per_minute, nowMs));
     }
   }
 
@@ -68,11 +82,18 @@ export class Admission {
     this.#organization = organization;
   }
 
+  /** Counts work that the call caused, as soon as it is known. Work after the call has ended still counts. */
+  charge(computeSeconds: number): void {
+    const nowMs = this.#call.now();
+    this.#key.charge(computeSeconds, nowMs);
+    this.#organization.charge(computeSeconds, nowMs);
+  }
+
   /**
    * Ends the call: corrects the reservation by the real use and frees its place. Once; further calls do nothing.
-   * @param use.tokens prompt and completion tokens together; 0 for a call that used none
+   * @param use.tokens prompt and completion tokens together; absent: none
    */
-  settle({ tokens }: { readonly tokens: number }): void {
+  settle({ tokens = 0 }: { readonly tokens?: number } = {}): void {
     if (this.#settled) return;
     this.#settled = true;
     const nowMs = this.#call.now();

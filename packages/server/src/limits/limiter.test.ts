@@ -199,6 +199,84 @@ describe("the month's tokens", () => {
   });
 });
 
+describe("telemetry queries and exports", () => {
+  test("have buckets of their own, so neither takes from the other or from inference", async () => {
+    const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });
+    limiter.admit(scope(), { estimatedTokens: 1 });
+    limiter.admitWork(scope(), "query");
+    limiter.admitWork(scope(), "ingest");
+    const error = refusal(() => limiter.admitWork(scope(), "query"));
+    assert.equal(
+      error.message,
+      'The API key "name of key-1" is limited to 1 telemetry queries a minute, and all are used. Try again in 1m0s.',
+    );
+    assert.match(refusal(() => limiter.admitWork(scope(), "ingest")).message, /1 telemetry exports a minute/);
+    assert.equal(error.headers?.["x-ratelimit-remaining-requests"], "0");
+  });
+
+  test("are counted over all keys of an organization", async () => {
+    const { limiter } = await setUp({ organization: { concurrent_requests: 1 } });
+    const first = limiter.admitWork(scope({ keyId: "a" }), "query");
+    const error = refusal(() => limiter.admitWork(scope({ keyId: "b" }), "query"));
+    assert.match(error.message, /^The organization .* 1 concurrent telemetry queries, and 1 are running/);
+    first.settle();
+    limiter.admitWork(scope({ keyId: "b" }), "query");
+  });
+
+  test("have no use for limits of tokens", async () => {
+    const { limiter } = await setUp({ key: { tokens_per_minute: 1, tokens_per_month: 1 } });
+    limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 5 });
+    limiter.admitWork(scope(), "query");
+  });
+});
+
+describe("compute seconds a minute", () => {
+  test("are charged while the request runs, and what is too much is a debt of those that follow", async () => {
+    const { limiter, clock } = await setUp({ key: { compute_seconds_per_minute: 10 } });
+    const heavy = limiter.admitWork(scope(), "query");
+    heavy.charge(4);
+    limiter.admitWork(scope(), "query").settle();
+    heavy.charge(21);
+    const error = refusal(() => limiter.admitWork(scope(), "query"));
+    assert.equal(
+      error.message,
+      'The API key "name of key-1" is limited to 10 compute seconds a minute for telemetry queries, and 25.0 are used. Try again in 1m30s.',
+    );
+    assert.equal(error.retryAfterMs, 90_000);
+    assert.deepEqual(error.headers, {
+      "x-ratelimit-limit-compute-seconds": "10",
+      "x-ratelimit-remaining-compute-seconds": "0",
+      "x-ratelimit-reset-compute-seconds": "2m30s",
+    });
+    heavy.settle();
+    clock.nowMs += 90_000;
+    limiter.admitWork(scope(), "query");
+  });
+
+  test("are remembered of a key that rests while others come and go", async () => {
+    const { limiter } = await setUp({ key: { compute_seconds_per_minute: 10 }, maxSubjects: 50 });
+    const heavy = limiter.admitWork(scope(), "ingest");
+    heavy.charge(30);
+    heavy.settle();
+    for (let other = 0; other < 40; other++) limiter.admitWork(scope({ keyId: `other-${other}` }), "ingest").settle();
+    refusal(() => limiter.admitWork(scope(), "ingest"));
+  });
+
+  test("of the organization add up over its keys, those of queries and of exports apart", async () => {
+    const { limiter } = await setUp({ organization: { compute_seconds_per_minute: 1 } });
+    limiter.admitWork(scope({ keyId: "a" }), "query").charge(0.6);
+    limiter.admitWork(scope({ keyId: "b" }), "query").charge(0.6);
+    assert.match(refusal(() => limiter.admitWork(scope({ keyId: "c" }), "query")).message, /and 1\.2 are used/);
+    limiter.admitWork(scope({ keyId: "c" }), "ingest");
+  });
+
+  test("do not count for inference", async () => {
+    const { limiter } = await setUp({ key: { compute_seconds_per_minute: 1 } });
+    limiter.admit(scope(), { estimatedTokens: 1 }).charge(100);
+    limiter.admit(scope(), { estimatedTokens: 1 });
+  });
+});
+
 describe("limits of one's own", () => {
   test("come before the defaults, each kind for itself", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });

@@ -1,12 +1,14 @@
 /**
- * Admits calls or refuses them, by the limits of the key and of its organization: requests and tokens a minute,
- * calls at one time, tokens a month. Everything is decided in memory, at once, with no timer on the way.
+ * Admits calls or refuses them, by the limits of the key and of its organization: requests, tokens and compute seconds
+ * per minute, concurrent calls, tokens per month. Every decision is made in memory, synchronously, without a timer.
+ * Inference, queries and telemetry ingest are counted separately: docs/adr/0218-separate-limits-for-telemetry.md.
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { findRefusal } from "./refusal.ts";
-import { createSubjects } from "./subject.ts";
+import { createSubjects, type LimitedSubject, type Subjects } from "./subject.ts";
+import { type WorkKind, limitsFor, workKinds } from "./work-kind.ts";
 
 /** Limits for keys and organizations that have none of the kind. */
 interface DefaultLimits {
@@ -21,6 +23,11 @@ export interface Limiter {
    * @throws AppError rate_limited (with the time to wait) or quota_exceeded
    */
   admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission;
+  /**
+   * Admits one request that reads or sends telemetry. What it uses is charged while it runs; it must be settled.
+   * @throws AppError rate_limited (with the time to wait)
+   */
+  admitWork(scope: Scope, kind: Exclude<WorkKind, "inference">): Admission;
   /** In force from the next call on. */
   setDefaults(defaults: DefaultLimits): void;
 }
@@ -37,44 +44,39 @@ export interface LimiterOptions {
 export function createLimiter(options: LimiterOptions): Limiter {
   const { usage, now = Date.now, maxSubjects = 100_000 } = options;
   let defaults = options.defaults;
-  const keys = createSubjects("key", maxSubjects);
-  const organizations = createSubjects("organization", maxSubjects);
+  const subjects = Object.fromEntries(
+    workKinds.map((kind) => [
+      kind,
+      { keys: createSubjects("key", maxSubjects), organizations: createSubjects("organization", maxSubjects) },
+    ]),
+  ) as Record<WorkKind, { readonly keys: Subjects; readonly organizations: Subjects }>;
+
+  const admit = ({ key }: Scope, kind: WorkKind, estimatedTokens: number): Admission => {
+    const nowMs = now();
+    const { keys, organizations } = subjects[kind];
+    const limitedKey: LimitedSubject = {
+      subject: keys.get(key.keyId, key.keyName, nowMs),
+      limits: limitsFor(kind, key.keyLimits, defaults.key),
+    };
+    const limitedOrganization: LimitedSubject = {
+      subject: organizations.get(key.organizationId, key.organizationName, nowMs),
+      limits: limitsFor(kind, key.organizationLimits, defaults.organization),
+    };
+    const wish = { kind, estimatedTokens, nowMs, usage };
+    const refusal = findRefusal([limitedKey, limitedOrganization], wish);
+    if (refusal !== undefined) throw refusal;
+    return new Admission(
+      { key, usage, now },
+      new Reservation(limitedKey, wish),
+      new Reservation(limitedOrganization, wish),
+    );
+  };
 
   return {
-    admit(scope, { estimatedTokens }) {
-      const nowMs = now();
-      const { key } = scope;
-      const keyLimits = effectiveLimits(key.keyLimits, defaults.key);
-      const organizationLimits = effectiveLimits(key.organizationLimits, defaults.organization);
-      const keySubject = keys.get(key.keyId, key.keyName, nowMs);
-      const organization = organizations.get(key.organizationId, key.organizationName, nowMs);
-      const request = { estimatedTokens, nowMs, usage };
-      const refusal = findRefusal(
-        [
-          { subject: keySubject, limits: keyLimits },
-          { subject: organization, limits: organizationLimits },
-        ],
-        request,
-      );
-      if (refusal !== undefined) throw refusal;
-      const call = { key, usage, now };
-      return new Admission(
-        call,
-        new Reservation(keySubject, keyLimits, request),
-        new Reservation(organization, organizationLimits, request),
-      );
-    },
+    admit: (scope, { estimatedTokens }) => admit(scope, "inference", estimatedTokens),
+    admitWork: (scope, kind) => admit(scope, kind, 0),
     setDefaults(next) {
       defaults = next;
     },
-  };
-}
-
-function effectiveLimits(own: Limits, fallback: Limits): Limits {
-  return {
-    requests_per_minute: own.requests_per_minute ?? fallback.requests_per_minute,
-    tokens_per_minute: own.tokens_per_minute ?? fallback.tokens_per_minute,
-    concurrent_requests: own.concurrent_requests ?? fallback.concurrent_requests,
-    tokens_per_month: own.tokens_per_month ?? fallback.tokens_per_month,
   };
 }

@@ -6,23 +6,33 @@ import { leftNow, refillMs } from "./token-bucket.ts";
 /** The headers as things stand now: of each kind, the limit that has least left; none where there is no limit. */
 export function rateLimitHeaders(subjects: readonly LimitedSubject[], nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const kind of ["requests", "tokens"] as const) {
-    const tightest = tightestOf(subjects, kind, nowMs);
+  for (const { name, bucket, limit } of rates) {
+    const tightest = tightestOf(subjects, { bucket, limit }, nowMs);
     if (tightest === undefined) continue;
-    headers[`x-ratelimit-limit-${kind}`] = String(tightest.limit);
-    headers[`x-ratelimit-remaining-${kind}`] = String(tightest.remaining);
-    headers[`x-ratelimit-reset-${kind}`] = formatDuration(tightest.resetMs);
+    headers[`x-ratelimit-limit-${name}`] = String(tightest.limit);
+    headers[`x-ratelimit-remaining-${name}`] = String(tightest.remaining);
+    headers[`x-ratelimit-reset-${name}`] = formatDuration(tightest.resetMs);
   }
   return headers;
 }
 
-function tightestOf(subjects: readonly LimitedSubject[], kind: "requests" | "tokens", nowMs: number) {
+const rates = [
+  { name: "requests", bucket: "requests", limit: "requests_per_minute" },
+  { name: "tokens", bucket: "tokens", limit: "tokens_per_minute" },
+  { name: "compute-seconds", bucket: "compute", limit: "compute_seconds_per_minute" },
+] as const;
+
+function tightestOf(
+  subjects: readonly LimitedSubject[],
+  rate: Pick<(typeof rates)[number], "bucket" | "limit">,
+  nowMs: number,
+) {
   let tightest: { limit: number; remaining: number; resetMs: number } | undefined;
   for (const { subject, limits } of subjects) {
-    const limit = limits[`${kind}_per_minute`];
+    const limit = limits[rate.limit];
     if (limit === undefined) continue;
-    const resetMs = refillMs(subject[kind], limit, nowMs);
-    const remaining = leftNow(subject[kind], limit, nowMs);
+    const resetMs = refillMs(subject[rate.bucket], limit, nowMs);
+    const remaining = leftNow(subject[rate.bucket], limit, nowMs);
     if (tightest === undefined || remaining < tightest.remaining) tightest = { limit, remaining, resetMs };
   }
   return tightest;

@@ -4,7 +4,8 @@ import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
-import { leftNow, waitMs } from "./token-bucket.ts";
+import { leftNow, takenNow, waitMs } from "./token-bucket.ts";
+import { requestNouns, type WorkKind } from "./work-kind.ts";
 
 /** Why not, and for how long. */
 interface Refusal {
@@ -14,6 +15,7 @@ interface Refusal {
 }
 
 export interface Wish {
+  readonly kind: WorkKind;
   readonly estimatedTokens: number;
   readonly nowMs: number;
   readonly usage: MonthlyUsage;
@@ -40,7 +42,7 @@ export function findRefusal(subjects: readonly LimitedSubject[], wish: Wish): Ap
 
 type Check = (limited: LimitedSubject, wish: Wish) => Refusal | undefined;
 
-const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkConcurrency];
+const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkCompute, checkConcurrency];
 
 function nameOf(subject: Subject): string {
   return `${subject.kind === "key" ? "The API key" : "The organization"} ${JSON.stringify(subject.name)}`;
@@ -68,13 +70,13 @@ function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Wish)
   );
 }
 
-function checkRequests({ subject, limits }: LimitedSubject, { nowMs }: Wish): Refusal | undefined {
+function checkRequests({ subject, limits }: LimitedSubject, { kind, nowMs }: Wish): Refusal | undefined {
   const limit = limits.requests_per_minute;
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
   if (wait === 0) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} requests a minute, and all are used. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} ${requestNouns[kind]} a minute, and all are used. Try again in ${formatDuration(wait)}.`,
     wait,
   );
 }
@@ -91,11 +93,24 @@ function checkTokens({ subject, limits }: LimitedSubject, { estimatedTokens, now
   );
 }
 
-function checkConcurrency({ subject, limits }: LimitedSubject): Refusal | undefined {
+/** Admits while any of the budget is left, because nobody knows beforehand what a request will use. */
+function checkCompute({ subject, limits }: LimitedSubject, { kind, nowMs }: Wish): Refusal | undefined {
+  const limit = limits.compute_seconds_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.compute, limit, { amount: 0, nowMs });
+  if (wait === 0) return undefined;
+  const used = takenNow(subject.compute, limit, nowMs).toFixed(1);
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} compute seconds a minute for ${requestNouns[kind]}, and ${used} are used. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+function checkConcurrency({ subject, limits }: LimitedSubject, { kind }: Wish): Refusal | undefined {
   const limit = limits.concurrent_requests;
   if (limit === undefined || subject.inFlight < limit) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} concurrent requests, and ${subject.inFlight} are running. Try again when one has ended.`,
+    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[kind]}, and ${subject.inFlight} are running. Try again when one has ended.`,
     unknownWaitMs,
   );
 }

@@ -11,6 +11,8 @@ export interface Subject {
   name: string;
   readonly requests: TokenBucket;
   readonly tokens: TokenBucket;
+  /** Seconds of work. */
+  readonly compute: TokenBucket;
   inFlight: number;
   /** Estimated tokens of the calls in flight. */
   reservedTokens: number;
@@ -62,6 +64,7 @@ export function createSubjects(kind: SubjectKind, maxSubjects: number): Subjects
           name,
           requests: createBucket(nowMs),
           tokens: createBucket(nowMs),
+          compute: createBucket(nowMs),
           inFlight: 0,
           reservedTokens: 0,
           restedAtMs: nowMs,

@@ -130,6 +130,36 @@ describe("a call is refused", () => {
     assert.deepEqual(info, { retryDelay: { seconds: "1", nanos: 500_000_000 } });
   });
 
+  test("before its message is read when a limit of the key is reached", async () => {
+    let running = 0;
+    const admit = () => {
+      if (running > 0) throw new AppError("rate_limited", "One is running.", { retryAfterMs: 2500 });
+      running += 1;
+      return { charge: () => {}, headers: () => ({}), settle: () => void (running -= 1) };
+    };
+    await using calls = await startCalls({ admit });
+    const { store } = calls.server;
+    const stored = Promise.withResolvers<void>();
+    const appending = new Promise<void>((resolve) => {
+      store.beforeAppend = () => {
+        resolve();
+        return stored.promise;
+      };
+    });
+    const first = calls.call(traces, frame(span()));
+    await appending;
+    // A message that cannot be read would be refused for that.
+    const refused = await calls.call(traces, Buffer.from("no message"));
+    assert.deepEqual([refused.status, refused.message], ["8", "One is running."]);
+    const [detail] = refused.details?.details ?? [];
+    const info = decode("RetryInfo", Buffer.from(detail?.value ?? "", "base64"));
+    assert.deepEqual(info, { retryDelay: { seconds: "2", nanos: 500_000_000 } });
+    stored.resolve();
+    assert.equal((await first).status, "0");
+    assert.equal((await calls.call(traces, frame(span()))).status, "0");
+    assert.equal(running, 0);
+  });
+
   test("as unavailable, with RetryInfo, when the store is down", async () => {
     await using calls = await startCalls();
     calls.server.store.beforeAppend = () => Promise.reject(new AppError("overloaded", "The store is down."));

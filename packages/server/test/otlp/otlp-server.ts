@@ -3,7 +3,7 @@ import { AppError } from "../../src/errors.ts";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
 import type { Route } from "../../src/http/route.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { type FinishedCall, startGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
+import { type FinishedCall, type GrpcParts, startGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
@@ -14,6 +14,7 @@ export async function startOtlp({
   pendingBytes = 268_435_456,
   key = testKey(),
   shutdownTimeoutMs = 5000,
+  admit = undefined as GrpcParts["admit"],
 } = {}) {
   const store = new RecordingStore();
   const encodings = new Set<string>();
@@ -39,6 +40,7 @@ export async function startOtlp({
   const grpc = await startGrpcServer({
     ingest: otlp.ingest,
     checkKey,
+    admit,
     logger: silentLogger,
     limits: otlp.limits,
     settings: { host: "127.0.0.1", port: 0, bodyTimeoutMs: 10_000, shutdownTimeoutMs },

@@ -7,6 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
+import type { WorkAdmission } from "../../http/admit-work.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
@@ -29,6 +30,8 @@ export interface GrpcSettings {
 export interface GrpcParts {
   readonly ingest: Ingest;
   readonly checkKey: KeyCheck;
+  /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
+  readonly admit?: ((scope: Scope) => WorkAdmission) | undefined;
   readonly logger: Logger;
   readonly settings: GrpcSettings;
   readonly limits: BodyLimits;
@@ -102,6 +105,7 @@ async function serveCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders
   } finally {
     clearTimeout(timer);
     call.charge?.release();
+    call.admission?.settle();
     finish(call, performance.now() - startMs, parts);
   }
 }
@@ -114,6 +118,7 @@ interface Call {
   error?: AppError;
   scope?: Scope;
   charge?: MemoryCharge;
+  admission?: WorkAdmission | undefined;
   signal?: Signal;
   fields: LogFields;
 }
@@ -130,7 +135,7 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
   ).unref();
 }
 
-async function answer(call: Call, { ingest, checkKey, limits }: GrpcParts): Promise<Uint8Array> {
+async function answer(call: Call, { ingest, checkKey, admit, limits }: GrpcParts): Promise<Uint8Array> {
   const { stream, headers } = call;
   const path = headers[":path"] ?? "";
   const signal = signalByPath.get(path);
@@ -143,6 +148,7 @@ async function answer(call: Call, { ingest, checkKey, limits }: GrpcParts): Prom
   call.signal = signal;
   call.scope = await authenticate(headers, checkKey);
   call.scope.require("telemetry_write");
+  call.admission = admit?.(call.scope);
   call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
   const outcome = await ingest({ key: call.scope.key, signal, encoding: "protobuf", bytes });
