@@ -36,6 +36,8 @@ export interface DownloadOptions {
 /** Tries in a row that may bring nothing. */
 const maximumFruitlessTries = 5;
 const spareBytes = 64 * 2 ** 20;
+/** How often the disk is looked at while bytes of an unknown number arrive. */
+const bytesPerLook = 64 * 2 ** 20;
 
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
@@ -131,6 +133,10 @@ async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: Re
     const known = { ...facts, sizeBytes: facts.sizeBytes ?? answered.sizeBytes };
     for await (const chunk of response.body ?? []) {
       timer.refresh();
+      if (known.sizeBytes !== undefined && position + chunk.length > known.sizeBytes)
+        throw tooLong(options, known.sizeBytes);
+      if (Math.floor((position + chunk.length) / bytesPerLook) > Math.floor(position / bytesPerLook))
+        await requireSpace(dirname(options.target), 0);
       await handle.write(chunk, 0, chunk.length, position);
       position += chunk.length;
       options.onProgress?.({ phase: "downloading", doneBytes: position, totalBytes: known.sizeBytes });
@@ -139,6 +145,13 @@ async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: Re
   } finally {
     clearTimeout(timer);
   }
+}
+
+function tooLong({ file }: DownloadOptions, announced: number): AppError {
+  return new AppError(
+    "upstream_failed",
+    `${new URL(file.url).host} announced ${announced} bytes and sends more; the download was stopped.`,
+  );
 }
 
 /** Fetches until the file is whole, trying again as long as tries bring something. */

@@ -1,12 +1,13 @@
 /** The model files of a server: listed and removed. They are in the folder `models` of its data directory. */
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { AppError } from "../../errors.ts";
 import { removeParts } from "./download.ts";
 import { describeGguf, type GgufDescription } from "./gguf-file.ts";
 import { isModelFolder } from "./model-folders.ts";
+import { isSafePath } from "./member-names.ts";
 import { partsOf } from "./model-source.ts";
-import { modelsDirectoryOf } from "./pull-options.ts";
+import { modelsDirectoryOf, pathOf } from "./pull-options.ts";
 
 export interface ModelFile {
   /** Relative to the models' directory, with slashes: its name in the configuration. */
@@ -55,10 +56,10 @@ export async function listModelFiles(dataDirectory: string): Promise<ModelFile[]
 export async function removeModel(dataDirectory: string, name: string): Promise<string[]> {
   const directory = modelsDirectoryOf(dataDirectory);
   const removed: string[] = [];
+  if (!isSafePath(name.split("/")))
+    throw new AppError("not_found", `${JSON.stringify(name)} is not a model of ${directory}.`);
   for (const part of partsOf({ kind: "file", name, url: "", onHub: false })) {
-    const path = resolve(directory, part.name);
-    if (!path.startsWith(directory + sep))
-      throw new AppError("not_found", `${JSON.stringify(name)} is not a model of ${directory}.`);
+    const path = pathOf(dataDirectory, part.name);
     await removeParts(path);
     // An archive is downloaded beside the folder that it becomes.
     await removeParts(join(dirname(path), `.${basename(path)}.archive`));

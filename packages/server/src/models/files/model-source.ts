@@ -3,6 +3,7 @@
  * archive.
  */
 import { AppError } from "../../errors.ts";
+import { isSafePath } from "./member-names.ts";
 
 export interface FileSource {
   readonly kind: "file";
@@ -41,16 +42,10 @@ function invalid(text: string, problem: string): AppError {
   );
 }
 
-/** Whether every segment of a path is the name of a file or folder. */
-export function isSafePath(segments: readonly string[]): boolean {
-  return segments.every(
-    (segment) =>
-      !["", ".", ".."].includes(segment) && !segment.includes("\\") && Array.from(segment).every((each) => each >= " "),
-  );
-}
-
+/** Hidden names are those of locks, unfinished downloads and notes of our own. */
 function requireSafe(text: string, segments: readonly string[]): void {
-  if (!isSafePath(segments)) throw invalid(text, "is not a path of a file");
+  if (!isSafePath(segments) || segments.some((segment) => segment.startsWith(".")))
+    throw invalid(text, "is not the path of a file");
 }
 
 function requireModelFile(text: string, name: string): void {
@@ -71,6 +66,8 @@ function hubSource(text: string, endpoint: string): ModelSource {
   const segments = path.split("/");
   if (segments.length < 2) throw invalid(text, "names no repository");
   requireSafe(text, segments);
+  // A branch may have slashes: refs/pr/1.
+  requireSafe(text, revision.split("/"));
   const [owner, repository, ...file] = segments as [string, string, ...string[]];
   const place = { endpoint, owner, repository, revision };
   if (file.length === 0) return { kind: "repository", ...place, name: segments.join("/") };
@@ -78,11 +75,22 @@ function hubSource(text: string, endpoint: string): ModelSource {
   return { kind: "file", url: hubUrl(place, file), name: segments.join("/"), onHub: true };
 }
 
+/** The segments of a URL's path as they are used: names are checked after decoding, never before. */
+function decodedSegments(text: string, { pathname }: URL): string[] {
+  try {
+    return pathname.split("/").slice(1).map(decodeURIComponent);
+  } catch {
+    throw invalid(text, "has a path with broken percent-encoding");
+  }
+}
+
 function urlSource(text: string, endpoint: string): ModelSource {
   if (!URL.canParse(text)) throw invalid(text, "is not a URL");
   const url = new URL(text);
+  if (url.username !== "" || url.password !== "")
+    throw new AppError("invalid_request", "The URL contains a user name or password, which is not supported.");
   const onHub = url.origin === new URL(endpoint).origin;
-  const segments = url.pathname.split("/").slice(1).map(decodeURIComponent);
+  const segments = decodedSegments(text, url);
   const [owner, repository, kind, revision, ...file] = segments;
   const name = segments.at(-1)!;
   const archive = archiveName.exec(name)?.groups;
@@ -110,10 +118,22 @@ export function parseModelSource(text: string, hubEndpoint: string = defaultHubE
   return /^https?:\/\//.test(text) ? urlSource(text, endpoint) : hubSource(text.replace(/^hf:(\/\/)?/, ""), endpoint);
 }
 
-/** All files of a model that is split over several, given one of them: `…-00001-of-00003.gguf`. */
+/** Files of one split model. */
+export const mostParts = 1_000;
+
+/**
+ * All files of a model that is split over several, given one of them: `…-00001-of-00003.gguf`.
+ * @throws AppError invalid_request
+ */
 export function partsOf(source: FileSource): FileSource[] {
   const match = /-(\d{5})-of-(\d{5})\.gguf$/.exec(source.name);
   if (match === null) return [source];
+  if (Number(match[2]) > mostParts) {
+    throw new AppError(
+      "invalid_request",
+      `${JSON.stringify(source.name)} is one of ${Number(match[2])} parts; a model may have at most ${mostParts}.`,
+    );
+  }
   return Array.from({ length: Number(match[2]) }, (_, index) => {
     const part = `-${String(index + 1).padStart(5, "0")}-of-${match[2]}.gguf`;
     return { ...source, name: source.name.replace(match[0], part), url: source.url.replace(match[0], part) };

@@ -1,13 +1,14 @@
 /** Pulls models that are folders: a repository of the hub file by file, or an archive that is unpacked. */
-import { readFile, rm, writeFile } from "node:fs/promises";
+import { lstat, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { AppError } from "../../errors.ts";
 import { download } from "./download.ts";
 import { modelFileProblem } from "./model-file-problem.ts";
 import { hubUrl, type ArchiveSource, type RepositorySource } from "./model-source.ts";
 import { exclusively } from "./pull-lock.ts";
 import { pathOf, type Pulled, type PulledFile, type PullOptions } from "./pull-options.ts";
 import { listRepository, type RepositoryFile } from "./repository-files.ts";
-import { requireUnpacker, unpackArchive } from "./unpack-archive.ts";
+import { originFile, requireUnpacker, unpackArchive } from "./unpack-archive.ts";
 
 /** Files that are fetched at the same time: most of a voice's are small. */
 const downloadsAtOnce = 4;
@@ -26,7 +27,7 @@ export async function pullRepository(source: RepositorySource, options: PullOpti
   };
   const pullFile = async (file: RepositoryFile, stopped: AbortSignal): Promise<PulledFile> => {
     const name = [source.name, ...file.path].join("/");
-    const path = join(folder.path, ...file.path);
+    const path = pathOf(options.dataDirectory, name);
     const downloaded = await download({
       ...options,
       signal: stopped,
@@ -66,9 +67,6 @@ async function eachOf<T, R>(
   return results;
 }
 
-/** In an unpacked folder: what it was made of. */
-const originFile = ".sounding-origin.json";
-
 interface Origin {
   readonly url: string;
   readonly sha256: string;
@@ -81,6 +79,16 @@ async function originOf(folder: string): Promise<Origin | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** @throws AppError conflict when something other than an unpacked archive has the name, which would be deleted */
+async function requireReplaceable(path: string, name: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || (found.isDirectory() && (await originOf(path)) !== undefined)) return;
+  throw new AppError(
+    "conflict",
+    `${JSON.stringify(name)} exists and was not unpacked from an archive (${path}). Move it away, or remove it with: sounding models remove.`,
+  );
 }
 
 /** A folder that was made of the same archive is not fetched again. */
@@ -97,6 +105,7 @@ export async function pullArchive(
       const there = { sha256: origin.sha256, sizeBytes: origin.size_bytes, alreadyThere: true };
       return { files: [{ name, path, ...there }], folder: { name, path } };
     }
+    await requireReplaceable(path, name);
     const archive = join(dirname(path), `.${name}.archive`);
     const downloaded = await download({
       ...options,
@@ -105,13 +114,12 @@ export async function pullArchive(
       sha256,
       onProgress: (progress) => options.onProgress?.(name, progress),
     });
+    const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
     try {
-      await unpackArchive({ archive, target: path, compression, signal });
+      await unpackArchive({ archive, target: path, compression, origin: `${JSON.stringify(made)}\n`, signal });
     } finally {
       if (!signal.aborted) await rm(archive, { force: true });
     }
-    const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
-    await writeFile(join(path, originFile), `${JSON.stringify(made)}\n`);
     return { files: [{ name, path, ...downloaded, alreadyThere: false }], folder: { name, path } };
   });
 }

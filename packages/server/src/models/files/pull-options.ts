@@ -1,5 +1,6 @@
 /** What pulling takes and gives, whatever is pulled. */
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
+import { AppError } from "../../errors.ts";
 import type { Downloaded, DownloadOptions, DownloadProgress } from "./download.ts";
 
 export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
@@ -29,6 +30,14 @@ export function modelsDirectoryOf(dataDirectory: string): string {
   return join(resolve(dataDirectory), "models");
 }
 
+/**
+ * The path of a name in the models' directory. Names are checked where they enter; this check does not depend on that one.
+ * @throws AppError invalid_request when the path would be outside
+ */
 export function pathOf(dataDirectory: string, name: string): string {
-  return join(modelsDirectoryOf(dataDirectory), ...name.split("/"));
+  const directory = modelsDirectoryOf(dataDirectory);
+  const path = resolve(directory, name);
+  if (name.includes("\0") || !path.startsWith(directory + sep))
+    throw new AppError("invalid_request", `${JSON.stringify(name)} is not a path inside ${directory}.`);
+  return path;
 }

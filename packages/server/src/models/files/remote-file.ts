@@ -56,18 +56,46 @@ function factsOf({ headers, status }: Response): RemoteFacts {
   };
 }
 
+/** HTTPS stays HTTPS, and a server cannot send us to a file, to inline data, or to a URL with a password. */
 function nextUrl(response: Response, url: string): string {
+  const { host, protocol } = new URL(url);
   const location = response.headers.get("location");
   if (location === null || !URL.canParse(location, url))
-    throw new AppError("upstream_failed", `${new URL(url).host} redirects to nowhere.`);
+    throw new AppError("upstream_failed", `${host} redirects to nowhere.`);
   const next = new URL(location, url);
-  if (new URL(url).protocol === "https:" && next.protocol !== "https:") {
+  if (!["http:", "https:"].includes(next.protocol))
     throw new AppError(
       "upstream_failed",
-      `${new URL(url).host} redirects from HTTPS to ${next.protocol}//${next.host}, which is not secure.`,
+      `${host} redirects to a ${next.protocol} URL; only http and https are followed.`,
+    );
+  if (protocol === "https:" && next.protocol !== "https:") {
+    throw new AppError(
+      "upstream_failed",
+      `${host} redirects from HTTPS to ${next.protocol}//${next.host}, which is not secure.`,
     );
   }
+  if (next.username !== "" || next.password !== "")
+    throw new AppError("upstream_failed", `${host} redirects to a URL with a user name or password.`);
   return next.href;
+}
+
+/**
+ * The body as text.
+ * @throws AppError upstream_failed when it is longer than the limit
+ */
+export async function readBounded(response: Response, mostBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length;
+    if (bytes > mostBytes)
+      throw new AppError(
+        "upstream_failed",
+        `${new URL(response.url).host} answered with more than ${mostBytes} bytes.`,
+      );
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
 }
 
 /**

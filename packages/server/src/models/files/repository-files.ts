@@ -1,7 +1,8 @@
 /** The files of a repository on the Hugging Face hub. https://huggingface.co/docs/hub/api#get-apimodelsrepoidtreerevisionpath */
 import { AppError } from "../../errors.ts";
-import { isSafePath, type RepositorySource } from "./model-source.ts";
-import { requestFile } from "./remote-file.ts";
+import { isSafePath, MemberNames } from "./member-names.ts";
+import type { RepositorySource } from "./model-source.ts";
+import { readBounded, requestFile } from "./remote-file.ts";
 
 export interface RepositoryFile {
   /** Within the repository. */
@@ -13,6 +14,8 @@ export interface RepositoryFile {
 const unneeded = /(?:^|\/)(?:\.[^/]*|test_wavs|README\.md|.*\.(?:py|sh|ipynb|png|jpg|gif|wav|mp3))(?:\/|$)/i;
 const mostFiles = 10_000;
 const mostPages = 100;
+/** Bytes of one page of a listing; the hub's have 1,000 entries of some hundred bytes. */
+const longestPage = 16 * 2 ** 20;
 
 interface Entry {
   readonly type?: unknown;
@@ -29,14 +32,19 @@ export async function listRepository(
   const [inOwner, inRepository, inRevision] = [owner, repository, revision].map(encodeURIComponent);
   let url: string | undefined = `${endpoint}/api/models/${inOwner}/${inRepository}/tree/${inRevision}?recursive=true`;
   const files: RepositoryFile[] = [];
+  const names = new MemberNames();
   for (let page = 0; url !== undefined && page < mostPages; page++) {
     const { response } = await requestFile({ url, token }, { method: "GET", signal });
-    const entries: unknown = await response.json().catch(() => undefined);
+    const entries = parseJson(await readBounded(response, longestPage));
     if (!Array.isArray(entries))
       throw new AppError("upstream_failed", `${new URL(url).host} lists no files of ${source.name}.`);
-    for (const entry of entries as Entry[]) {
-      const file = toFile(entry);
-      if (file !== undefined) files.push(file);
+    for (const entry of entries as (Entry | null)[]) {
+      const file = toFile(entry ?? {});
+      if (file === undefined) continue;
+      const collision = names.collision(file.path, "file");
+      if (collision !== undefined)
+        throw new AppError("upstream_failed", `The listing of ${source.name} cannot be used: ${collision}.`);
+      files.push(file);
     }
     if (files.length > mostFiles)
       throw new AppError("upstream_failed", `${source.name} has more than ${mostFiles} files.`);
@@ -46,12 +54,21 @@ export async function listRepository(
   return files;
 }
 
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 function toFile({ type, path, size }: Entry): RepositoryFile | undefined {
   if (type !== "file" || typeof path !== "string") return undefined;
   const segments = path.split("/");
-  if (!isSafePath(segments)) throw new AppError("upstream_failed", `${JSON.stringify(path)} is not a path of a file.`);
+  if (!isSafePath(segments))
+    throw new AppError("upstream_failed", `${JSON.stringify(path.slice(0, 500))} is not the path of a file.`);
   if (unneeded.test(path)) return undefined;
-  return { path: segments, sizeBytes: typeof size === "number" ? size : 0 };
+  return { path: segments, sizeBytes: typeof size === "number" && size >= 0 ? size : 0 };
 }
 
 /** `Link: <…>; rel="next"`, on the same host. */

@@ -1,24 +1,38 @@
 /** Unpacks a tar archive into a new folder: files and folders alone, nothing outside, nothing that does not fit. */
 import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
-import { mkdir, readdir, rename, rm, statfs } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, statfs, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { Readable } from "node:stream";
+import { Transform, type Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { ReadEntry } from "tar";
 import { AppError } from "../../errors.ts";
-import { isSafePath, type ArchiveSource } from "./model-source.ts";
+import { deepestPath, isSafePath, MemberNames } from "./member-names.ts";
+import type { ArchiveSource } from "./model-source.ts";
+
+/** In an unpacked folder: what it was made of. */
+export const originFile = ".sounding-origin.json";
 
 interface UnpackOptions {
   readonly archive: string;
   /** The folder that comes to be, in place of one that is there: the archive's own if it has just one. */
   readonly target: string;
   readonly compression: ArchiveSource["compression"];
+  /** Text of the file that says what the folder was made of. */
+  readonly origin: string;
   readonly signal: AbortSignal;
 }
 
-const mostEntries = 100_000;
+/** Files and folders of one archive. A voice with all its pronunciation data has some hundred. */
+export const mostEntries = 10_000;
+/** Bytes of one archive's files together, also where the disk has more. */
+export const mostUnpackedBytes = 64 * 2 ** 30;
+/** Space that unpacking leaves on the disk. */
 const spareBytes = 64 * 2 ** 20;
+/** Unpacked bytes for each packed one. Networks shrink to half at best. */
+const mostExpansion = 200;
+/** Bytes of tar's own headers for each entry, with those of a long name. */
+const headerBytes = 4096;
 
 function unusable(problem: string, cause?: unknown): AppError {
   return new AppError(
@@ -31,7 +45,7 @@ function unusable(problem: string, cause?: unknown): AppError {
 /**
  * @throws AppError upstream_failed; the signal's reason when it aborts. Then nothing of it is there.
  */
-export async function unpackArchive({ archive, target, compression, signal }: UnpackOptions): Promise<void> {
+export async function unpackArchive({ archive, target, compression, origin, signal }: UnpackOptions): Promise<void> {
   const folder = join(dirname(target), `.${target.split(/[\\/]/).at(-1)}.unpacking`);
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
@@ -39,12 +53,15 @@ export async function unpackArchive({ archive, target, compression, signal }: Un
   try {
     await extractAll(compression === "bzip2" ? bunzip(archive, signal) : createReadStream(archive), {
       folder,
-      mostBytes: bavail * bsize - spareBytes,
+      mostBytes: Math.min(bavail * bsize - spareBytes, mostUnpackedBytes),
       signal,
     });
     const [only, ...others] = await readdir(folder, { withFileTypes: true });
     if (only === undefined) throw unusable("nothing is in it");
     const whole = others.length === 0 && only.isDirectory() ? join(folder, only.name) : folder;
+    const note = join(whole, originFile);
+    await rm(note, { recursive: true, force: true });
+    await writeFile(note, origin);
     await rm(target, { recursive: true, force: true });
     await rename(whole, target);
   } finally {
@@ -60,35 +77,58 @@ async function extractAll(
   let refusal: AppError | undefined;
   let entries = 0;
   let bytes = 0;
+  const names = new MemberNames();
   const problemOf = ({ path, type, size }: ReadEntry): string | undefined => {
     entries++;
     bytes += size;
-    if (type !== "File" && type !== "OldFile" && type !== "ContiguousFile" && type !== "Directory") {
-      return `${JSON.stringify(path)} is a ${type}, not a file or folder`;
-    }
-    if (!isSafePath(path.replace(/^\.\//, "").replace(/\/$/, "").split("/")) && path !== "./") {
-      return `${JSON.stringify(path)} is a path that leads elsewhere`;
-    }
     if (entries > mostEntries) return `it has more than ${mostEntries} files`;
-    return bytes > mostBytes ? "it needs more space than the disk has" : undefined;
+    if (bytes > mostBytes) return `its files need more than the ${mostBytes} bytes that may be used on this disk`;
+    const shown = JSON.stringify(path.slice(0, 500));
+    if (type !== "File" && type !== "OldFile" && type !== "ContiguousFile" && type !== "Directory") {
+      return `${shown} is a ${type}, not a file or folder`;
+    }
+    if (path === "./") return undefined;
+    const segments = path.replace(/^\.\//, "").replace(/\/$/, "").split("/");
+    if (!isSafePath(segments)) return `${shown} is a path that leads elsewhere, is too long or is too deep`;
+    return names.collision(segments, type === "Directory" ? "folder" : "file");
   };
   const { extract } = await import("tar");
   const unpack = extract({
     cwd: folder,
     strict: true,
-    filter: (_path, entry) => {
-      const problem = problemOf(entry as ReadEntry);
+    // Files belong to whoever unpacks, also for root, and have ordinary permissions: no setuid, setgid or sticky bits.
+    preserveOwner: false,
+    maxDepth: deepestPath + 1,
+    maxDecompressionRatio: mostExpansion,
+    filter: (_path, header) => {
+      const entry = header as ReadEntry;
+      const problem = problemOf(entry);
       if (problem !== undefined) refusal ??= unusable(problem);
+      entry.mode = entry.type === "Directory" ? 0o755 : 0o644;
       return refusal === undefined;
     },
   });
   try {
-    await pipeline(packed, unpack as unknown as NodeJS.WritableStream, { signal });
+    const bounded = atMost(mostBytes + mostEntries * headerBytes, () => refusal);
+    await pipeline(packed, bounded, unpack as unknown as NodeJS.WritableStream, { signal });
   } catch (error) {
     signal.throwIfAborted();
     throw refusal ?? (error instanceof AppError ? error : unusable("it is damaged", error));
   }
   if (refusal !== undefined) throw refusal;
+}
+
+/** Lets so many bytes pass, and none once the archive is refused: what comes after the last file is not counted by tar. */
+function atMost(mostBytes: number, refusal: () => AppError | undefined): Transform {
+  let bytes = 0;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      const problem = refusal() ?? (bytes > mostBytes ? unusable(`it has more than ${mostBytes} bytes`) : undefined);
+      if (problem === undefined) done(null, chunk);
+      else done(problem);
+    },
+  });
 }
 
 /** What the program bzip2 makes of the file. */
