@@ -2,6 +2,7 @@
  * Writes each package as it is published into `dist/packages/`: JavaScript and type declarations in place of the
  * TypeScript sources that development runs as they are, and a package.json that points at them.
  * `npm run build`, then `npm pack` or `npm publish` in `dist/packages/client`, `server` and `cli`.
+ * docs/adr/0001-packages-and-toolchain.md
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";

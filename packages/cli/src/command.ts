@@ -2,6 +2,7 @@
  * What a command of `sounding` is: data that the parser, the help, the documentation and the completions read, and one
  * function that runs. A command file lives in `commands/`, has one line in `commands.ts`, and imports what is heavy
  * (the server above all) inside `run`, so that `sounding --help` stays quick.
+ * docs/adr/0029-command-line.md
  */
 import type { Readable, Writable } from "node:stream";
 

@@ -1,6 +1,7 @@
 /**
  * The mode that the resources are written over: the same code gives promises in the asynchronous client and values in the
  * synchronous one, because only a transport waits.
+ * docs/adr/0028-client-library.md
  */
 import type { ApiRequest } from "./request.ts";
 import type { AnswerHead, WholeAnswer } from "./response.ts";

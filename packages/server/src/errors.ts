@@ -4,6 +4,7 @@
  * edge unknown is `internal`: logged, not told.
  *
  * The body's shape is OpenAI's: https://platform.openai.com/docs/guides/error-codes
+ * docs/adr/0003-errors-and-streams.md
  */
 
 /** What a code means on the wire. `code` is the machine-readable word in the body, null where the type says enough. */

@@ -41,7 +41,7 @@ export class InvalidConfigError extends Error {
 
 /**
  * Buffers count as the heap's own when the collector decides whether it is time. By default a full collection follows every
- * few dozen megabytes of them, which bodies of telemetry are within half a second. docs/adr/0162-collections-for-buffers.md
+ * few dozen megabytes of them, which bodies of telemetry are within half a second. docs/adr/0027-cost-of-a-call.md
  */
 function countBuffersAsHeap(): void {
   // The flag is of V8 13, which Node 24 has.

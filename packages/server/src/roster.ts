@@ -4,6 +4,7 @@
  * A `Set` is not for that: V8 chains the table that a Set has outgrown, or worn out by deletions, to its successor, with
  * the members of that moment still in it. Once one such table is old, the whole chain after it outlives every quick
  * collection, and with it a part of all calls: measured, a fifth of all that they allocate.
+ * docs/adr/0027-cost-of-a-call.md
  */
 export interface RosterMember {
   /** Kept by the roster; -1 for who is in none. A member can be in one roster only. */

@@ -1,5 +1,6 @@
 /**
  * Turning samples into one of the four formats that speech is delivered in, as a stream or as a whole.
+ * docs/adr/0016-audio-formats.md
  */
 import { AppError } from "../errors.ts";
 import { type AudioFormat, audioContentTypes, type Encoder } from "./encoder.ts";

@@ -1,5 +1,6 @@
 /**
  * Finding out what an uploaded recording is, and reading it.
+ * docs/adr/0016-audio-formats.md
  */
 import { AppError } from "../errors.ts";
 import {

@@ -1,6 +1,7 @@
 /**
  * Turns what the file, the environment and the command line say into one value: fills defaults, replaces `${NAME}`,
  * reports every problem, and remembers for each setting where its value came from.
+ * docs/adr/0007-configuration.md
  */
 import { redactText } from "../logger.ts";
 import { suggestion } from "./closest.ts";

@@ -1,4 +1,4 @@
-/** The guardrails of the configuration, and which of them apply to a call. */
+/** The guardrails of the configuration, and which of them apply to a call. docs/adr/0019-guardrails.md */
 import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
 import type { Logger } from "../logger.ts";
 import { matchesName } from "../models/model-access.ts";

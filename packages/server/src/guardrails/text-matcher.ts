@@ -1,4 +1,7 @@
-/** Words and patterns of a rule as functions that find them. Time is linear in the text (docs/adr/0081). */
+/**
+ * Words and patterns of a rule as functions that find them. Time is linear in the text.
+ * docs/adr/0025-promql-engine.md
+ */
 import { RE2JS } from "re2js";
 import type { GuardrailRule } from "../config/guardrails.ts";
 import type { TextFinding } from "./finding.ts";

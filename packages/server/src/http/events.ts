@@ -2,6 +2,7 @@
  * The only place that writes server-sent events: status held back until the first event, back-pressure, heartbeats,
  * the end. A stream that failed never looks whole: it carries an error frame and no `[DONE]`.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * docs/adr/0003-errors-and-streams.md
  */
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
 import { drained } from "./drained.ts";

@@ -1,6 +1,7 @@
 /**
  * A multipart/form-data body with one file, read while the route works on it: fields as they come, the file into a spool,
  * as fast as the client sends and whatever the pace of its readers.
+ * docs/adr/0017-transcription.md
  */
 import type { IncomingMessage } from "node:http";
 import { showValue } from "../api/validate.ts";

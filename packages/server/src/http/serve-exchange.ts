@@ -1,4 +1,7 @@
-/** The steps of one request: authenticate, read, validate, serve, answer; and what a failure of each becomes. */
+/**
+ * The steps of one request: authenticate, read, validate, serve, answer; and what a failure of each becomes.
+ * docs/adr/0004-http-server.md
+ */
 import type { Operation } from "../api/operation.ts";
 import { validate } from "../api/validate.ts";
 import { toAppError } from "../errors.ts";

@@ -2,6 +2,7 @@
  * Admits calls or refuses them, by the limits of the key and of its organization: requests, tokens and compute seconds
  * per minute, concurrent calls, tokens per month. Every decision is made in memory, synchronously, without a timer.
  * Inference, queries and telemetry ingest are counted separately: docs/adr/0218-separate-limits-for-telemetry.md.
+ * docs/adr/0006-limits.md
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";

@@ -1,6 +1,7 @@
 /**
  * A recording as the WAV file that remote engines take: 16-bit, mono, with its true length, made while it is sent so that it
  * is never whole in memory. It is read twice: once for its length, since many servers take no body of unknown length.
+ * docs/adr/0015-remote-speech-and-transcription.md
  */
 import { toInt16Bytes } from "../audio/samples.ts";
 import { wavHeader } from "../audio/wav-encoder.ts";

@@ -1,6 +1,7 @@
 /**
  * Every model that can be called, by its ID: configured, aliased, found at an engine, or named as `engine/model`.
  * The configuration may be replaced while calls run; they end on the engines on which they began.
+ * docs/adr/0008-routing-and-reload.md
  */
 import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";

@@ -1,4 +1,7 @@
-/** Tries the targets of one route, one after another, until one begins to answer. */
+/**
+ * Tries the targets of one route, one after another, until one begins to answer.
+ * docs/adr/0008-routing-and-reload.md
+ */
 import { AppError } from "../errors.ts";
 import type { Attempt } from "./model.ts";
 import { pickTarget } from "./pick-target.ts";

@@ -1,4 +1,7 @@
-/** The newest log entries in Loki's form. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time */
+/**
+ * The newest log entries in Loki's form. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
+ * docs/adr/0024-log-and-trace-queries.md
+ */
 import type { LogsAnswer, Severity } from "../api/observability.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";

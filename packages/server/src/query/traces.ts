@@ -1,6 +1,7 @@
 /**
  * Traces in Tempo's form. First the IDs are found by the few columns that tell whether a span is meant, then the index says
  * when and in which projects each trace was, and only then are spans read, from those times alone.
+ * docs/adr/0024-log-and-trace-queries.md
  */
 import type { TracesAnswer } from "../api/observability.ts";
 import { bind, join, ownOrganization, sql, type Statement } from "../store/statement.ts";

@@ -1,6 +1,7 @@
 /**
  * The way into the store: batches of many requests become groups, since an insert costs about the same whatever its
  * size; a sender hears when its rows are durable. What waits is bounded in bytes, for all and for each organization.
+ * docs/adr/0022-telemetry-store.md
  */
 import { randomUUID } from "node:crypto";
 import { AppError } from "../errors.ts";

@@ -91,7 +91,8 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
     layout: { cluster: undefined },
     readSettings: {
       max_memory_usage: Math.floor(settings.embedded_memory_bytes / 2),
-      // Indexes of ranges leave out rows before doubles are removed: docs/adr/0173-spans-by-their-end.md. Older servers lack it.
+      // Range indexes exclude rows before duplicates are removed. Older servers lack the setting.
+      // docs/adr/0026-metrics-over-spans-and-pushed-series.md
       use_skip_indexes_if_final_exact_mode: 0,
     },
     engine,

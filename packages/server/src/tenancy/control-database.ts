@@ -1,4 +1,7 @@
-/** The control database: organizations, projects, keys and token usage, in SQLite or in Postgres. */
+/**
+ * The control database: organizations, projects, keys and token usage, in SQLite or in Postgres.
+ * docs/adr/0005-tenancy-and-control-database.md
+ */
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Pool, TypeOverrides, type PoolConfig } from "pg";

@@ -1,4 +1,7 @@
-/** From the secret that a request carries to the key that it belongs to; every request passes here. */
+/**
+ * From the secret that a request carries to the key that it belongs to; every request passes here.
+ * docs/adr/0005-tenancy-and-control-database.md
+ */
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { CheckedKey } from "../tenant.ts";

@@ -1,4 +1,7 @@
-/** The use case: one recording written down, whole or while it is understood, admitted by the limits, counted. */
+/**
+ * The use case: one recording written down, whole or while it is understood, admitted by the limits, counted.
+ * docs/adr/0017-transcription.md
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";

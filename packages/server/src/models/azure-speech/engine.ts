@@ -1,4 +1,7 @@
-/** The engine type `azure_speech`. docs/engines/azure-speech.md says how it is configured and what it does. */
+/**
+ * The engine type `azure_speech`. docs/engines/azure-speech.md says how it is configured and what it does.
+ * docs/adr/0015-remote-speech-and-transcription.md
+ */
 import { Agent } from "undici";
 import type { AzureSpeechSettings } from "../../config/engines/azure-speech.ts";
 import type { Logger } from "../../logger.ts";

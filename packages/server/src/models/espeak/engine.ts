@@ -1,6 +1,7 @@
 /**
  * The engine `espeak`: speech in over 100 languages by espeak-ng, by the installed program or the npm package, and in
  * processes of its own either way.
+ * docs/adr/0014-local-speech-engines.md
  */
 import { availableParallelism } from "node:os";
 import { stretchSamples } from "../../audio/time-stretch.ts";

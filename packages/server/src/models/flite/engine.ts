@@ -1,4 +1,7 @@
-/** The engine `flite`: English speech from Flite in WebAssembly, in worker threads, with nothing to install. */
+/**
+ * The engine `flite`: English speech from Flite in WebAssembly, in worker threads, with nothing to install.
+ * docs/adr/0014-local-speech-engines.md
+ */
 import { availableParallelism } from "node:os";
 import type { FliteEngineSettings } from "../../config/engines/flite.ts";
 import { AppError } from "../../errors.ts";

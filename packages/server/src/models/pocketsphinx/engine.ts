@@ -1,4 +1,7 @@
-/** The engine `pocketsphinx`: English transcription by Debian's PocketSphinx, in processes of their own. */
+/**
+ * The engine `pocketsphinx`: English transcription by Debian's PocketSphinx, in processes of their own.
+ * docs/adr/0018-local-recognizers.md
+ */
 import { availableParallelism } from "node:os";
 import type { PocketSphinxEngineSettings } from "../../config/engines/pocketsphinx.ts";
 import { AppError } from "../../errors.ts";

@@ -1,4 +1,7 @@
-/** The engine `sherpa_onnx`: ONNX models that speak or transcribe, each in processes of its own. */
+/**
+ * The engine `sherpa_onnx`: ONNX models that speak or transcribe, each in processes of its own.
+ * docs/adr/0014-local-speech-engines.md
+ */
 import { join } from "node:path";
 import type { SherpaOnnxEngineSettings, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";

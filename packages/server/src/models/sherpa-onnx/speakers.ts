@@ -1,6 +1,7 @@
 /**
  * The speakers of one recording, told apart while it is heard: a voice is that of the known speaker whom it is most
  * like, or a new one's.
+ * docs/adr/0018-local-recognizers.md
  */
 
 /** From 0 in the order in which they are first heard; "unknown" for a voice that was heard too shortly. */

@@ -2,7 +2,7 @@
  * Asks the adapter, before any call, what of a request it would drop. What a model honours differs from model to
  * model, and the adapters keep the catalogue; they tell of it in warnings at the start of a stream. So a request is
  * prepared once with a transport that answers an empty stream, and what was warned of is refused by name.
- * docs/adr/0050-vendors-through-the-ai-sdk.md
+ * docs/adr/0010-vendors.md
  */
 import { hash } from "node:crypto";
 import type { SharedV4Warning } from "@ai-sdk/provider";

@@ -1,6 +1,7 @@
 /**
  * From the voice that a caller names to one that the engine has: its own name, a name from the configuration, or a
  * well-known name of OpenAI or Azure, for which a voice of the same gender and language stands in.
+ * docs/adr/0013-speech-synthesis.md
  */
 import { AppError } from "../../errors.ts";
 import type { Voice } from "../model.ts";

@@ -1,6 +1,7 @@
 /**
  * One organization's metrics as the PromQL engine reads them: what applications sent by OTLP, and what is counted from spans.
  * The organization is fixed by the reader and the project by the key, before any query is looked at.
+ * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
 import type { TenantReader } from "../../store/store.ts";
 import { getLabel, type Labels } from "../promql/series/labels.ts";

@@ -1,6 +1,7 @@
 /**
  * The PromQL engine: a query's text or tree in, Prometheus' answer out. It follows Prometheus 3: left-open ranges, a
  * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/promql.md tells what differs.
+ * docs/adr/0025-promql-engine.md
  */
 import { AppError } from "../../errors.ts";
 import { Annotations } from "./evaluate/annotations.ts";

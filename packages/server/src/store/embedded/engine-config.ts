@@ -4,7 +4,7 @@
  * has its operator's. https://clickhouse.com/docs/operations/settings/merge-tree-settings
  */
 
-/** Ratios are of the CPU time of inserts and merges together; docs/adr/0160-lighter-inserts.md has the measurements. */
+/** Ratios are of the CPU time of inserts and merges together; docs/adr/0023-embedded-engine.md has the measurements. */
 const mergeTreeSettings = {
   // Twice as many parts go into a merge, so that a row is merged half as often.
   merge_selector_base: 10,

@@ -2,7 +2,7 @@
  * The engine: ClickHouse as a library (https://github.com/chdb-io/chdb-node), with its rules kept. A session does one
  * thing at a time, and what a statement sets stays on it: so each statement gets a session of its own. Rows come in
  * through files only, since the rest of an inline insert that is cut at a blank line would run as SQL.
- * docs/adr/0091-embedded-engine.md has the list.
+ * docs/adr/0023-embedded-engine.md has the list.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Taking one export request: decode, append, and only then say so. */
+/** Taking one export request: decode, append, and only then say so. docs/adr/0020-telemetry-ingest.md */
 import type { Batch, Store } from "../../store/store.ts";
 import type { CheckedKey } from "../../tenant.ts";
 import type { Encoding, Outcome } from "./answers.ts";

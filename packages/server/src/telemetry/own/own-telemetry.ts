@@ -2,6 +2,7 @@
  * Telemetry of the calls that this server answers, in their caller's organization and project. It goes straight into the
  * store, beside OTLP. Nothing here can fail a call or hold one up: records wait in a bounded queue, a full queue drops,
  * and what the store does not take is dropped too; both are counted.
+ * docs/adr/0021-telemetry-of-own-calls.md
  */
 import { setImmediate } from "node:timers/promises";
 import type { Logger } from "../../logger.ts";

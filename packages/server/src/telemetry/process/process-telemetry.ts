@@ -2,6 +2,7 @@
  * Telemetry about this server as a process, for whoever runs it: a span and a duration of each HTTP request, sent by
  * OpenTelemetry's SDK as its standard variables say (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
  * It names operations and statuses and nothing that a caller sent; tenants' telemetry goes into the store.
+ * docs/adr/0021-telemetry-of-own-calls.md
  */
 import { operations } from "../../api/index.ts";
 import type { Logger } from "../../logger.ts";

@@ -2,6 +2,7 @@
  * A grammar over bytes: what a text may be, so that a model's tokens can be held to it while they are chosen.
  * Recursion goes through `reference`. Unlike llama.cpp's GBNF it counts repetitions instead of unrolling them, so
  * `maxLength: 100000` costs nothing, and tokens that end inside a UTF-8 character need no special care.
+ * docs/adr/0012-grammars-sampling-and-tool-calls.md
  */
 
 export type Grammar =

@@ -1,6 +1,6 @@
 /**
- * Label matchers as functions. Regular expressions have RE2's syntax and run in linear time (docs/adr/0081), so a
- * query cannot stall the server; both ends are anchored and `.` matches newlines, as in Prometheus.
+ * Label matchers as functions. Regular expressions have RE2's syntax and run in linear time, so a query cannot stall the
+ * server; both ends are anchored and `.` matches newlines, as in Prometheus. docs/adr/0025-promql-engine.md
  */
 import { RE2JS } from "re2js";
 import type { LabelMatcher } from "../syntax/ast.ts";
