@@ -53,7 +53,7 @@ export interface Connection {
   /** Resolves when the rows are durable. @throws StoreError */
   insert(request: InsertRequest): Promise<void>;
   /** The answer's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
-  read(request: ReadRequest): Promise<Readable>;
+  read(request: ReadRequest): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
 }
 
@@ -92,10 +92,26 @@ function decoded(body: Readable, headers: IncomingHttpHeaders): Readable {
 
 function toStoreError(error: unknown, signal: AbortSignal): StoreError {
   if (error instanceof StoreError) return error;
+  // Also the reason when the signal fires in the middle of an answer, whatever error the broken stream has.
   const isLate = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   if (isLate) return new StoreError("The store did not answer in time.", { code: 159, cause: error });
   return new StoreError("The store cannot be reached, or its answer was cut.", { cause: error });
 }
+
+/** The bytes, whose errors are the store's as those before the first byte are. Leaving the loop ends the request. */
+async function* bytesOf(body: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    throw toStoreError(error, signal);
+  }
+}
+
+/**
+ * Characters of a request's URL, in which parameters stand. A ClickHouse server takes 1,048,576 by default
+ * (http_max_uri_size), the embedded store somewhat more.
+ */
+const maximumPathLength = 1_000_000;
 
 /** Opens no socket until it is used. */
 export function createConnection(options: ConnectionOptions): Connection {
@@ -171,9 +187,12 @@ export function createConnection(options: ConnectionOptions): Connection {
       // A server that fails after it began to answer says so in the body.
       if (answer.trim() !== "") throw StoreError.fromAnswer(Number(/Code: (\d+)/.exec(answer)?.[1] ?? 1), answer);
     },
-    read({ text, parameters, settings, signal }) {
+    async read({ text, parameters, settings, signal }) {
       const bound = Object.fromEntries([...parameters].map(([name, value]) => [`param_${name}`, value]));
-      return call({ path: `/?${search({ ...common, ...settings, ...bound })}`, method: "POST", body: text, signal });
+      const path = `/?${search({ ...common, ...settings, ...bound })}`;
+      if (path.length > maximumPathLength)
+        throw new StoreError("The statement's parameters are too long.", { outlook: "too_large" });
+      return bytesOf(await call({ path, method: "POST", body: text, signal }), signal);
     },
     async close() {
       await pool.destroy();

@@ -43,6 +43,14 @@ const readSettings: Settings = {
   // Of the newest rows, large columns are read only once it is known which they are; older servers do it for ten rows.
   query_plan_max_limit_for_lazy_materialization: 10_000,
 };
+/** Of a server elsewhere; the embedded engine answers in one piece and stops a statement whose reader leaves. */
+const remoteReadSettings: Settings = {
+  // An error in the middle of a statement is the answer's status, not a text behind the first rows.
+  wait_end_of_query: 1,
+  // A server ends a statement whose reader has left only where it cannot write.
+  readonly: 2,
+  cancel_http_readonly_queries_on_client_close: 1,
+};
 const clusterReadSettings: Settings = { distributed_product_mode: "global" };
 
 interface Home {
@@ -57,7 +65,7 @@ function openRemote({ clickhouse }: TelemetrySettings, url: string, readiness: R
   return {
     connection: createConnection({ ...clickhouse, url, maximumConnections }),
     layout: { cluster: clickhouse.cluster },
-    readSettings: clickhouse.cluster === undefined ? {} : clusterReadSettings,
+    readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     engine: undefined,
   };
 }

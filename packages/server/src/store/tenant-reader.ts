@@ -2,7 +2,6 @@
  * Reading one organization's rows. Two walls stand between organizations: the statement itself must compare with the
  * bound organization, and the store filters every table by it once more, whatever the statement says.
  */
-import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import { Slices } from "../slices.ts";
 import type { Scope } from "../tenant.ts";
@@ -10,7 +9,7 @@ import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
 import type { RowMemories } from "./row-memory.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
-import { toReadError } from "./store-error.ts";
+import { StoreError, toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
 
 export interface ReaderOptions {
@@ -25,8 +24,8 @@ export interface ReaderOptions {
 
 const defaultMaximumRows = 100_000;
 const maximumAnswerBytes = 268_435_456;
-/** What a URL may hold, here and at a ClickHouse server by default (http_max_uri_size). */
-const maximumParameterBytes = 900_000;
+/** Characters of all parameters together, before they are encoded for the URL, whose own limit is in connection.ts. */
+const maximumParameterLength = 900_000;
 
 /** Identifiers of organizations are ours (tenancy/identifier.ts); what is none cannot stand between quotes. */
 const organizationPattern = /^[\w-]{1,100}$/;
@@ -50,10 +49,10 @@ const rowFormat: Settings = {
 
 const columnFormat: Settings = { default_format: "Native" };
 
-async function* linesOf(body: Readable): AsyncGenerator<string> {
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     const text = rest + decoder.decode(chunk, { stream: true });
     let start = 0;
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", start)) {
@@ -65,29 +64,53 @@ async function* linesOf(body: Readable): AsyncGenerator<string> {
   if (rest !== "") yield rest;
 }
 
-async function* rowsOf<Shape>(body: Readable): AsyncGenerator<Shape> {
+/** @throws StoreError for a line that is no row: a server that fails in the middle of an answer writes its error there */
+function valuesOf(line: string): unknown[] {
+  try {
+    const values: unknown = JSON.parse(line);
+    if (Array.isArray(values)) return values;
+  } catch {
+    // Then it is the error, or the rest of an answer that was cut.
+  }
+  throw StoreError.fromBrokenAnswer(line);
+}
+
+async function* rowsOf<Shape>(body: AsyncIterable<Uint8Array>): AsyncGenerator<Shape> {
   let names: readonly string[] | undefined;
   const slices = new Slices();
   for await (const line of linesOf(body)) {
-    const values = JSON.parse(line) as unknown[];
+    if (line === "") continue;
+    const values = valuesOf(line);
     if (names === undefined) names = values as string[];
     else yield Object.fromEntries(names.map((name, index) => [name, values[index]])) as Shape;
     if (slices.isOver()) await slices.next();
   }
 }
 
+/** A limit ends a query with an error, whatever a server's profile says: an answer that stops early looks complete. */
+const overflowModes: Settings = {
+  result_overflow_mode: "throw",
+  timeout_overflow_mode: "throw",
+  read_overflow_mode: "throw",
+  sort_overflow_mode: "throw",
+  group_by_overflow_mode: "throw",
+  distinct_overflow_mode: "throw",
+  set_overflow_mode: "throw",
+  join_overflow_mode: "throw",
+};
+
 /** The only way to tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
   const filters = tableFilters(options.tables, organizationId);
 
-  const open = (statement: Statement, query: QueryOptions, format: Settings): Promise<Readable> => {
+  const open = (statement: Statement, query: QueryOptions, format: Settings): Promise<AsyncIterable<Uint8Array>> => {
     const { text, parameters } = statement.render();
     if (!parameters.has(organizationParameterName)) {
       throw new AppError("internal", "A telemetry statement does not name the organization that it reads.");
     }
     parameters.set(organizationParameterName, organizationId);
-    if ([...parameters.values()].reduce((sum, value) => sum + value.length, 0) > maximumParameterBytes) {
+    if ([...parameters.values()].reduce((sum, value) => sum + value.length, 0) > maximumParameterLength) {
       throw new AppError("invalid_request", "The query names too many things at once. Ask for fewer.");
     }
     const timeoutMs = query.timeoutMs ?? options.queryTimeoutMs;
@@ -100,7 +123,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       max_execution_time: Math.max(1, Math.ceil(timeoutMs / 1000)),
       max_result_rows: query.maximumRows ?? defaultMaximumRows,
       max_result_bytes: maximumAnswerBytes,
-      result_overflow_mode: "throw",
+      ...overflowModes,
       additional_table_filters: filters,
     };
     return options.connection.read({ text, parameters, settings, signal });

@@ -43,6 +43,7 @@ const interfaceSettings: ReadonlySet<string> = new Set([
   "database",
   "default_format",
   "enable_http_compression",
+  "wait_end_of_query",
 ]);
 
 function quote(text: string): string {
