@@ -117,8 +117,8 @@ export async function withAdminApi<Result>(
     const lines = problems.map(formatProblem).join(" ");
     throw new CliError(`the configuration is invalid: ${lines}`, exitCodes.configuration);
   }
-  const { database_url: url, data_dir: dataDirectory } = config.storage;
-  const administration = await openAdministration({ url, dataDirectory });
+  const { database_url: url, data_dir: dataDirectory, accept_empty_database: acceptEmptyDatabase } = config.storage;
+  const administration = await openAdministration({ url, dataDirectory, acceptEmptyDatabase });
   try {
     return await work(new AdminApi((...request) => administration.request(...request)));
   } finally {

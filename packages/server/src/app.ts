@@ -39,6 +39,7 @@ import { createOwnTelemetry, noOwnTelemetry } from "./telemetry/own/own-telemetr
 import { providerName } from "./telemetry/own/provider-name.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
+import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
 import type { Scope } from "./tenant.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
@@ -81,8 +82,13 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const dataDirectory = resolve(config.storage.data_dir);
   await makeDirectory(dataDirectory);
   const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
+  await requireKnownInstallation(control, {
+    dataDirectory,
+    acceptEmptyDatabase: config.storage.accept_empty_database,
+  });
   const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
   if (firstStart !== undefined) onFirstStart?.(firstStart);
+  if (config.telemetry.enabled) await markInstallation(dataDirectory);
   const metrics = createMetrics(version);
   const store = closeAtEnd(
     config.telemetry.enabled

@@ -16,6 +16,12 @@ export const storage = Type.Object(
         { env: "DATABASE_URL", pattern: "^postgres(ql)?://" },
       ),
     ),
+    accept_empty_database: Type.Boolean({
+      default: false,
+      env: "SOUNDING_ACCEPT_EMPTY_DATABASE",
+      description:
+        "Whether the server may start with an empty control database although `data_dir` was in use before. New organizations and keys are created then; set it for one start only.",
+    }),
     admin_key: Type.Optional(
       secret(
         "An operator's API key that always exists, to administer a new installation without its first printed key: `sk-` and at least 32 more characters.",

@@ -8,6 +8,7 @@ import type { Route, RouteInput } from "../http/route.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
+import { requireKnownInstallation } from "./installation.ts";
 import { tenancyRoutes } from "./routes.ts";
 
 export interface Administration {
@@ -20,9 +21,23 @@ export interface Administration {
   close(): Promise<void>;
 }
 
-/** @throws AppError as `openControlDatabase` */
-export async function openAdministration(options: ControlDatabaseOptions): Promise<Administration> {
+export interface AdministrationOptions extends ControlDatabaseOptions {
+  /** The setting `storage.accept_empty_database`; false when absent. */
+  readonly acceptEmptyDatabase?: boolean | undefined;
+}
+
+/** @throws AppError as `openControlDatabase` and `requireKnownInstallation` */
+export async function openAdministration(options: AdministrationOptions): Promise<Administration> {
   const control = await openControlDatabase(options);
+  try {
+    await requireKnownInstallation(control, {
+      dataDirectory: options.dataDirectory,
+      acceptEmptyDatabase: options.acceptEmptyDatabase ?? false,
+    });
+  } catch (error) {
+    await control.close();
+    throw error;
+  }
   const routes = tenancyRoutes(control);
   return {
     async request(method, path, body) {

@@ -5,8 +5,7 @@
 import { join } from "node:path";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { Pool, TypeOverrides, type PoolConfig } from "pg";
-import { AppError } from "../errors.ts";
-import { isUnreachable } from "./database-error.ts";
+import { toDatabaseFailure, toStartFailure } from "./database-error.ts";
 import { migrate } from "./migrations.ts";
 import { NodeSqliteDialect } from "./node-sqlite.ts";
 import type { ControlTables } from "./tables.ts";
@@ -42,25 +41,17 @@ export interface ControlDatabase {
  */
 export async function openControlDatabase({ url, dataDirectory }: ControlDatabaseOptions): Promise<ControlDatabase> {
   const kind = url === undefined ? "sqlite" : "postgres";
+  const file = join(dataDirectory, "control.sqlite");
   const open = (limits: PoolConfig) =>
     new Kysely<ControlTables>({
-      dialect:
-        url === undefined
-          ? new NodeSqliteDialect(join(dataDirectory, "control.sqlite"))
-          : new PostgresDialect({ pool: openPool(url, limits) }),
+      dialect: url === undefined ? new NodeSqliteDialect(file) : new PostgresDialect({ pool: openPool(url, limits) }),
     });
   // Migrations may wait long for another server's, so they have connections of their own without a time limit.
   const migrating = open({ max: 2 });
   try {
     await migrate(migrating);
   } catch (error) {
-    throw isUnreachable(error)
-      ? asDatabaseFailure(error)
-      : new AppError(
-          "internal",
-          `The control database could not be opened, or not be brought to the form that this version needs: ${error instanceof Error ? error.message : String(error)}`,
-          { cause: error },
-        );
+    throw toStartFailure(error, url === undefined ? file : undefined);
   } finally {
     await migrating.destroy();
   }
@@ -120,20 +111,6 @@ async function wrapped<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw asDatabaseFailure(error);
+    throw toDatabaseFailure(error);
   }
-}
-
-/** AppErrors stay as they are; the database's own become `overloaded` or `internal`. */
-function asDatabaseFailure(error: unknown): AppError {
-  if (error instanceof AppError) return error;
-  if (isUnreachable(error)) {
-    return new AppError("overloaded", "The control database cannot be reached just now. Try again in a moment.", {
-      cause: error,
-      retryAfterMs: 1000,
-    });
-  }
-  return new AppError("internal", "The control database failed. The log has the details under the request ID.", {
-    cause: error,
-  });
 }

@@ -19,8 +19,11 @@ import {
   type SqliteStatement,
 } from "kysely";
 
-/** How long a statement waits for another process' transaction. Ours take milliseconds. */
+/** How long a transaction waits for another process' transaction. Ours take milliseconds. */
 const busyTimeoutMs = 5000;
+/** SQLite's own waiting blocks this thread, so it is short; transactions wait without blocking. */
+const blockingTimeoutMs = 20;
+const busyPauseMs = 20;
 
 export class NodeSqliteDialect extends SqliteDialect {
   readonly #config: SqliteDialectConfig;
@@ -46,7 +49,16 @@ export class NodeSqliteDialect extends SqliteDialect {
  */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+    await whileBusy(() => connection.executeQuery(CompiledQuery.raw("begin immediate")));
+  }
+
+  /** A full or failing disk has rolled the transaction back already; the statement's own error is the one to report. */
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await super.rollbackTransaction(connection);
+    } catch (error) {
+      if (!(error instanceof Error && error.message.includes("no transaction is active"))) throw error;
+    }
   }
 }
 
@@ -62,9 +74,10 @@ async function openDatabase(path: string): Promise<SqliteDatabase> {
   // SQLite gives the files beside it (-wal, -shm) the mode of this one.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
-  const database = new DatabaseSync(path, { timeout: busyTimeoutMs, enableForeignKeyConstraints: true });
+  const database = new DatabaseSync(path, { timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    await useWriteAheadLog(database);
+    // Two processes that do this to a new file at once get SQLITE_BUSY at once, whatever the timeout.
+    await whileBusy(() => database.exec("pragma journal_mode = wal"));
     // A revocation that was answered survives a power cut.
     database.exec("pragma synchronous = full");
   } catch (error) {
@@ -74,16 +87,15 @@ async function openDatabase(path: string): Promise<SqliteDatabase> {
   return { prepare: (text) => toStatement(database, text), close: () => database.close() };
 }
 
-/** Two processes that do this to a new file at once get SQLITE_BUSY at once, whatever the timeout. */
-async function useWriteAheadLog(database: DatabaseSync): Promise<void> {
-  const deadlineMs = Date.now() + busyTimeoutMs;
+/** Does the work again until no other process holds the lock, or the time is over. */
+async function whileBusy<T>(work: () => T | Promise<T>): Promise<T> {
+  const deadlineMs = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
-      database.exec("pragma journal_mode = wal");
-      return;
+      return await work();
     } catch (error) {
-      if (!isBusy(error) || Date.now() > deadlineMs) throw error;
-      await delay(20);
+      if (!isBusy(error) || performance.now() > deadlineMs) throw error;
+      await delay(busyPauseMs);
     }
   }
 }

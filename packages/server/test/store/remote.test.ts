@@ -34,7 +34,7 @@ describe("a ClickHouse server elsewhere", () => {
   });
 
   test("that is away for a while costs senders and readers a refusal with a time, and is used again", async () => {
-    await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 300 } });
+    await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 3000 } });
     const { store } = opened;
     remote.down = true;
     const overloaded = (error: unknown): boolean =>

@@ -135,7 +135,7 @@ describe("the control database's place", () => {
     writeFileSync(join(dataDirectory, "control.sqlite"), "this is not a database, whatever its name says".repeat(50));
     const broken = await failure(() => openControlDatabase({ dataDirectory }));
     assert.equal(broken.code, "internal");
-    assert.match(broken.message, /could not be opened.*not a database/s);
+    assert.match(broken.message, /control\.sqlite is damaged .*not a database.*Restore/s);
     const url = `postgres://someone:secret-word@127.0.0.1:1/none`;
     const absent = await failure(() => openControlDatabase({ url, dataDirectory }));
     assert.equal(absent.code, "overloaded");
