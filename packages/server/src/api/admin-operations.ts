@@ -14,10 +14,10 @@ import {
   ProjectPage,
   ProjectUpdate,
 } from "./admin.ts";
-import { operation, type Operation } from "./operation.ts";
+import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import type { Schema } from "./schema.ts";
 
-const administration = { tag: "Administration", permission: "admin" } as const;
+const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
 const root = "/admin/v1";
 
 const paging = {

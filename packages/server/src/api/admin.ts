@@ -215,7 +215,7 @@ export const KeyCreate = schema(
       organization_id: organizationChoice,
       project_id: Type.Optional(
         nullable(
-          Type.String({ pattern: identifierPattern }),
+          Type.String({ pattern: identifierPattern, maxLength: 64 }),
           "Project to bind the key to; absent or null: any project.",
         ),
       ),

@@ -121,7 +121,10 @@ const members = {
     Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })]),
     "Deprecated form of `tool_choice`.",
   ),
-  functions: optional(Type.Array(Type.Object({}, { additionalProperties: true })), "Deprecated form of `tools`."),
+  functions: optional(
+    Type.Array(Type.Object({}, { additionalProperties: true }), { maxItems: 1024 }),
+    "Deprecated form of `tools`.",
+  ),
   logit_bias: optional(
     Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 })),
     "Bias per token ID, -100 to 100.",
@@ -132,8 +135,14 @@ const members = {
     "Most tokens that the answer may have, reasoning included.",
   ),
   max_tokens: optional(Type.Integer({ minimum: 1 }), "Older name of `max_completion_tokens`."),
-  modality: optional(Type.Array(Type.String()), "Output types; the interface's name of `modalities`."),
-  modalities: optional(Type.Array(Type.String()), "Output types, such as `text` and `audio`."),
+  modality: optional(
+    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 }),
+    "Output types; the interface's name of `modalities`.",
+  ),
+  modalities: optional(
+    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 }),
+    "Output types, such as `text` and `audio`.",
+  ),
   n: optional(Type.Integer({ minimum: 1, maximum: 128 }), "How many choices to generate, 1 to 128."),
   parallel_tool_calls: optional(Type.Boolean(), "Whether the model may call several tools at once."),
   presence_penalty: optional(
@@ -177,7 +186,7 @@ const members = {
   user: optional(Type.String({ maxLength: 4096 }), "Stable identifier of the end user."),
   web_search_options: optional(Type.Object({}, { additionalProperties: true }), "Options of the vendor's web search."),
   organization_id: optional(
-    Type.String(),
+    Type.String({ maxLength: 256 }),
     "The key's own organization, ID or name; another one is refused. Not passed on to the engine.",
   ),
   extra_body: optional(

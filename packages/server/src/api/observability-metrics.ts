@@ -5,16 +5,17 @@
 import { contentCategories } from "./content-categories.ts";
 import { Type } from "typebox";
 import { tenantFilters } from "./observability.ts";
-import { operation } from "./operation.ts";
+import { operation, queryBodyBytes } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
-const filter = (description: string) => optional(Type.String({ minLength: 1 }), description);
+const filter = (description: string) => optional(Type.String({ minLength: 1, maxLength: 4096 }), description);
 
 export const MetricsQuery = schema(
   Type.Object(
     {
       metric: Type.String({
         minLength: 1,
+        maxLength: 256,
         description: "Which metric: a name of docs/metrics.md, or one that the server's configuration adds.",
       }),
       ...tenantFilters,
@@ -28,15 +29,15 @@ export const MetricsQuery = schema(
       ),
       category: optional(Type.Enum([...contentCategories]), "Why content was refused, for `rai_rejection_total`."),
       percentile: optional(
-        Type.Union([Type.String(), Type.Number()]),
+        Type.Union([Type.String({ maxLength: 64 }), Type.Number()]),
         'For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95".',
       ),
       time_window: optional(
-        Type.String(),
+        Type.String({ maxLength: 64 }),
         'How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h".',
       ),
       step: optional(
-        Type.String(),
+        Type.String({ maxLength: 64 }),
         'When given, the answer is a series of values this far apart over `time_window`, for example `"15m"`. Null or empty: "1h".',
       ),
     },
@@ -95,6 +96,7 @@ export const queryMetrics = operation({
   permission: "telemetry_read",
   body: MetricsQuery,
   queryAsBody: true,
+  maxBodyBytes: queryBodyBytes,
   answer: { type: "application/json", schema: MetricsAnswer, description: "The metric's values." },
   example: { metric: "token_consumption", time_window: "24h", step: "1h" },
 });

@@ -4,7 +4,7 @@
  * (https://grafana.com/docs/tempo/latest/api_docs/).
  */
 import { Type } from "typebox";
-import { operation } from "./operation.ts";
+import { operation, queryBodyBytes } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
 /** The levels that logs are filtered by, each with OpenTelemetry's severity numbers that belong to it. */
@@ -14,16 +14,16 @@ export type Severity = (typeof severities)[number];
 /** Of every query of telemetry. */
 export const tenantFilters = {
   organization_id: optional(
-    Type.String(),
+    Type.String({ maxLength: 256 }),
     "The key's own organization, which is also the default; any other is refused.",
   ),
   project_name: optional(
-    Type.String({ minLength: 1 }),
+    Type.String({ minLength: 1, maxLength: 256 }),
     "Only telemetry of this project. Default: the key's project where it is bound to one, else all projects.",
   ),
 };
 
-const timeWindow = (description: string) => optional(Type.String(), description);
+const timeWindow = (description: string) => optional(Type.String({ maxLength: 64 }), description);
 
 export const LogsQuery = schema(
   Type.Object(
@@ -82,12 +82,13 @@ export const TracesQuery = schema(
     {
       trace: Type.String({
         minLength: 1,
+        maxLength: 256,
         description:
           "Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds.",
       }),
       ...tenantFilters,
       trace_id: optional(
-        Type.String({ pattern: "^[0-9a-fA-F]{32}$" }),
+        Type.String({ pattern: "^[0-9a-fA-F]{32}$", maxLength: 32 }),
         "One trace by its ID, 32 hexadecimal digits, whatever `trace` says and however old it is, unless `time_window` is given too.",
       ),
       time_window: timeWindow(
@@ -171,6 +172,7 @@ export const queryLogs = operation({
   permission: "telemetry_read",
   body: LogsQuery,
   queryAsBody: true,
+  maxBodyBytes: queryBodyBytes,
   answer: { type: "application/json", schema: LogsAnswer, description: "The entries, newest first." },
   example: { severity: "error", time_window: "1h", limit: 100 },
 });
@@ -186,6 +188,7 @@ export const queryTraces = operation({
   permission: "telemetry_read",
   body: TracesQuery,
   queryAsBody: true,
+  maxBodyBytes: queryBodyBytes,
   answer: { type: "application/json", schema: TracesAnswer, description: "The traces, newest first." },
   example: { trace: "inference_traces", time_window: "1h", limit: 10 },
 });

@@ -1,4 +1,5 @@
 /** One operation of the service as data: what it is called, where it is, what goes in and what comes out. */
+import { inputLimit } from "../input-limits.ts";
 import type { Permission } from "../tenant.ts";
 import type { Schema } from "./schema.ts";
 
@@ -14,6 +15,8 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
   readonly body?: Schema<Body>;
+  /** Largest body; absent: `server.max_json_body_bytes`, which also bounds this. */
+  readonly maxBodyBytes?: number;
   /** The body's members may stand in the query string as well (the body's win), and the body may be absent. */
   readonly queryAsBody?: boolean;
   /** A body that is not one JSON value with a schema: the route gets its bytes. Not together with `body`. */
@@ -42,6 +45,21 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** Example request body, shown in the docs and sent by a test. */
   readonly example?: unknown;
 }
+
+export const queryBodyBytes = inputLimit({
+  area: "Logs, traces and metrics",
+  bounds: "Body of a query",
+  value: 1_048_576,
+  unit: "bytes",
+  error: "payload_too_large",
+});
+export const adminBodyBytes = inputLimit({
+  area: "Administration",
+  bounds: "Body of a request to the admin API",
+  value: 262_144,
+  unit: "bytes",
+  error: "payload_too_large",
+});
 
 export function operation<Body, Answer>(definition: Operation<Body, Answer>): Operation<Body, Answer> {
   return definition;

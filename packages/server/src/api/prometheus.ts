@@ -2,7 +2,7 @@
  * Prometheus' own HTTP API over an organization's metrics, for Grafana and other tools that speak it.
  * https://prometheus.io/docs/prometheus/latest/querying/api/
  */
-import { operation, type Operation } from "./operation.ts";
+import { operation, queryBodyBytes, type Operation } from "./operation.ts";
 
 const times = {
   start: "Begin of the time, RFC 3339 or seconds since 1970. Default: a day before `end`.",
@@ -53,7 +53,7 @@ function get({ answer, id, parameters, path, pathParameters, summary }: Endpoint
 
 /** The same with the parameters in a form. */
 function post(endpoint: Endpoint): Operation<never> {
-  return { ...get(endpoint), id: `${endpoint.id}ByForm`, method: "POST", rawBody: form };
+  return { ...get(endpoint), id: `${endpoint.id}ByForm`, method: "POST", rawBody: form, maxBodyBytes: queryBodyBytes };
 }
 
 const endpoints = {

@@ -13,7 +13,7 @@ export type BoundaryType = (typeof boundaryTypes)[number];
 
 const extras = {
   speech_synthesis_language: optional(
-    Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$" }),
+    Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 64 }),
     "Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own.",
   ),
   sample_rate: optional(

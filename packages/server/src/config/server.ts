@@ -46,9 +46,17 @@ export const server = Type.Object(
     ),
     max_json_body_bytes: bytes(
       16_777_216,
-      "Largest JSON body; more is a 413.",
+      "Largest JSON body; more is a 413. Queries take at most 1 MiB and the admin API at most 256 KiB, even if this is larger.",
       limitsInput("HTTP", "payload_too_large"),
     ),
+    max_json_values: Type.Integer({
+      minimum: 100,
+      maximum: 10_000_000,
+      default: 50_000,
+      ...limitsInput("HTTP", "payload_too_large"),
+      description:
+        "Most values and member names in a JSON body; more is a 413. Parsing 50 000 takes up to 40 ms, during which nothing else runs.",
+    }),
     max_request_memory_bytes: bytes(
       536_870_912,
       "Memory that the requests in progress may hold together: bodies, what they are parsed into, results. One organization may use half. More is a 429 or a 503. OTLP has `otlp.max_pending_body_bytes` instead.",

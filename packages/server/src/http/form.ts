@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import { contentEncoding } from "./body.ts";
-import { tooLarge } from "./decompress.ts";
+import { tooLarge } from "./collect-body.ts";
 import { boundaryOf, MultipartDecoder, type MultipartItem, type PartHead } from "./multipart.ts";
 import { Spool } from "./spool.ts";
 

@@ -3,7 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Schema } from "../api/schema.ts";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
-import { type BodyLimits, readJsonBody, type ReadBody } from "./body.ts";
+import { readMembers } from "../json-members.ts";
+import { type JsonBodyLimits, readJsonBody, type ReadBody } from "./body.ts";
 
 export function queryOf(request: IncomingMessage): URLSearchParams {
   const start = request.url?.indexOf("?") ?? -1;
@@ -17,12 +18,12 @@ export function queryOf(request: IncomingMessage): URLSearchParams {
  */
 export async function readQueryBody(
   request: IncomingMessage,
-  limits: BodyLimits,
+  limits: JsonBodyLimits,
   schema: Schema<unknown>,
 ): Promise<ReadBody> {
   const { bytes, value } = await readJsonBody(request, limits, {});
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
-  refuseDifferent(namesAndValues(bytes.toString("utf8")), "body");
+  refuseDifferent(namesAndValues(bytes), "body");
   const query = queryOf(request);
   refuseDifferent(query, "query string");
   const fromQuery = [...query].map(([name, text]): [string, unknown] => [name, readText(text, memberOf(schema, name))]);
@@ -34,22 +35,17 @@ function refuseDifferent(members: Iterable<[name: string, value: string]>, place
   for (const [name, value] of members) {
     const before = seen.get(name) ?? value;
     if (before !== value) {
-      const message = `${name} stands twice in the ${place}, as ${showValue(before)} and as ${showValue(value)}; expected one value.`;
-      throw new AppError("invalid_request", message, { param: name });
+      const shown = name.slice(0, 100).toWellFormed();
+      const message = `${shown} stands twice in the ${place}, as ${showValue(before)} and as ${showValue(value)}; expected one value.`;
+      throw new AppError("invalid_request", message, { param: shown });
     }
     seen.set(name, value);
   }
 }
 
-/** Of a JSON object's text: every name with the text of its value, as far as values are no objects and no lists. */
-function* namesAndValues(json: string): Generator<[string, string]> {
-  for (const { groups } of json.matchAll(
-    /(?<name>"(?:[^"\\]|\\.)*")\s*:\s*(?<value>"(?:[^"\\]|\\.)*"|[^\s,{}[\]"]+)|"(?:[^"\\]|\\.)*"/g,
-  )) {
-    if (groups?.["name"] === undefined) continue;
-    const { name, value } = groups as { name: string; value: string };
-    yield [JSON.parse(name) as string, value];
-  }
+/** Of a JSON object's text: every name with the text of its value. */
+function* namesAndValues(json: Buffer): Generator<[string, string]> {
+  for (const { end, name, valueStart } of readMembers(json)) yield [name, json.toString("utf8", valueStart, end)];
 }
 
 interface MemberSchema {

@@ -24,6 +24,7 @@ export interface ServeContext {
   readonly settings: {
     readonly cors_origins: readonly string[];
     readonly max_json_body_bytes: number;
+    readonly max_json_values: number;
     readonly status_hold_ms: number;
     readonly heartbeat_interval_ms: number;
   };
@@ -102,9 +103,10 @@ function read(
   { route, charge }: { readonly route: Route; readonly charge: MemoryCharge },
   { settings }: ServeContext,
 ): ReadBody | Promise<ReadBody> {
-  const { body, rawBody, queryAsBody } = route.operation;
-  const limitBytes = route.bodyLimitBytes ?? settings.max_json_body_bytes;
-  const limits = { limitBytes, charge };
+  const { body, maxBodyBytes, rawBody, queryAsBody } = route.operation;
+  const limitBytes =
+    route.bodyLimitBytes ?? Math.min(maxBodyBytes ?? Number.POSITIVE_INFINITY, settings.max_json_body_bytes);
+  const limits = { limitBytes, charge, maxValues: settings.max_json_values };
   if (rawBody !== undefined) return readRawBody(request, rawBody.types, limits);
   if (body === undefined) return noBody;
   return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);

@@ -27,6 +27,7 @@ export interface HttpSettings {
   readonly trusted_proxies: readonly string[];
   readonly max_header_bytes: number;
   readonly max_json_body_bytes: number;
+  readonly max_json_values: number;
   readonly max_request_memory_bytes: number;
   readonly header_timeout_ms: number;
   readonly body_timeout_ms: number;

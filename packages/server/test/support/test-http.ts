@@ -17,6 +17,7 @@ const quickSettings: HttpSettings = {
   trusted_proxies: [],
   max_header_bytes: 16_384,
   max_json_body_bytes: 16_777_216,
+  max_json_values: 50_000,
   max_request_memory_bytes: 536_870_912,
   header_timeout_ms: 10_000,
   body_timeout_ms: 10_000,

@@ -1,8 +1,8 @@
 /** One message of gRPC and what belongs to it in headers and trailers. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { AppError } from "../../errors.ts";
-import { decompress, tooLarge } from "../../http/decompress.ts";
-import type { MemoryCharge } from "../../memory-budget.ts";
+import { type BodyLimits, collectBody } from "../../http/collect-body.ts";
+import { decompress } from "../../http/decompress.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./answers.ts";
 
 export const grpcContentType = "application/grpc+proto";
@@ -13,7 +13,7 @@ const prefixBytes = 5;
 export async function readMessage(
   stream: ServerHttp2Stream,
   headers: IncomingHttpHeaders,
-  { limitBytes, charge }: { readonly limitBytes: number; readonly charge: MemoryCharge },
+  limits: BodyLimits,
 ): Promise<Buffer> {
   const encoding = headers["grpc-encoding"] ?? "identity";
   if (encoding !== "identity" && encoding !== "gzip") {
@@ -22,7 +22,7 @@ export async function readMessage(
       `grpc-encoding is "${String(encoding)}"; expected "gzip" or "identity".`,
     );
   }
-  const bytes = await collect(stream, limitBytes + prefixBytes, charge);
+  const bytes = await collectBody(stream, limits, { frameBytes: prefixBytes });
   if (bytes.length < prefixBytes) throw new AppError("invalid_request", "The call carries no message.");
   const length = bytes.readUInt32BE(1);
   if (length !== bytes.length - prefixBytes) {
@@ -37,34 +37,14 @@ export async function readMessage(
       return message;
     case 1:
       if (encoding === "gzip") {
-        const whole = await decompress(message, limitBytes);
-        charge.add(whole.length);
+        const whole = await decompress(message, limits);
+        limits.charge.remove(bytes.length);
         return whole;
       }
       throw new AppError("invalid_request", "The message is compressed, but grpc-encoding does not say how.");
     default:
       throw new AppError("invalid_request", `The message's first byte is ${bytes[0]}; expected 0 or 1.`);
   }
-}
-
-function collect(stream: ServerHttp2Stream, limitBytes: number, charge: MemoryCharge): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    stream.on("data", (chunk: Buffer) => {
-      length += chunk.length;
-      try {
-        if (length > limitBytes) throw tooLarge(limitBytes - prefixBytes);
-        charge.add(chunk.length);
-        chunks.push(chunk);
-      } catch (error) {
-        stream.removeAllListeners("data").pause();
-        reject(error);
-      }
-    });
-    stream.once("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, length)));
-    stream.once("close", () => reject(new AppError("client_closed", "The client ended the call.")));
-  });
 }
 
 /** Answers the call with a message and the status 0. */

@@ -1,0 +1,58 @@
+/** Parses the JSON of a body: charged before it is parsed, and in steps that let other requests run between them. */
+import { isAscii, isUtf8 } from "node:buffer";
+import { setImmediate } from "node:timers/promises";
+import { AppError } from "../errors.ts";
+import type { MemoryCharge } from "../memory-budget.ts";
+import { longStep, Slices } from "../slices.ts";
+import { JsonScan } from "./json-scan.ts";
+
+export interface JsonLimits {
+  /** Values and names of members in one body. */
+  readonly maxValues: number;
+  readonly charge: MemoryCharge;
+}
+
+/** What a value or a name costs once it is parsed, at most: measured with empty objects, unique names and the like. */
+const bytesPerValue = 96;
+/** Scanned without a look at the clock. */
+const scanStepBytes = 65_536;
+/** From this size on, decoding and parsing are turns of their own. */
+const largeBytes = 1_048_576;
+
+/** @throws AppError invalid_json, payload_too_large or as the charge */
+export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
+  if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
+  if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");
+  const scan = new JsonScan(bytes, maxValues);
+  const slices = new Slices();
+  for (let end = 0; end < bytes.length;) {
+    end = Math.min(bytes.length, end + scanStepBytes);
+    scan.run(end);
+    if (slices.isOver(longStep)) await slices.next();
+  }
+  // Text with other characters takes two bytes for each.
+  const textBytes = isAscii(bytes) ? bytes.length : bytes.length * 2;
+  charge.add(textBytes * 2 + scan.values * bytesPerValue);
+  const isLarge = bytes.length >= largeBytes;
+  if (isLarge) await setImmediate();
+  const text = bytes.toString("utf8");
+  if (isLarge) await setImmediate();
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw notJson(error);
+  } finally {
+    charge.remove(textBytes);
+  }
+}
+
+/** Says where the text stops being JSON. */
+function notJson(error: unknown): AppError {
+  const where =
+    error instanceof SyntaxError ? /at position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;
+  return new AppError(
+    "invalid_json",
+    `The body is not valid JSON${where === undefined ? "" : `: unexpected text ${where}`}.`,
+    { cause: error },
+  );
+}
