@@ -41,10 +41,10 @@ interface Subject {
 const validators = new WeakMap<object, Validator>();
 
 /** Whether the value satisfies the schema. The compiled check takes a fraction of a microsecond for a small value. */
-export function check(schema: TSchema | JsonSchema, value: unknown): boolean {
+export function check(schema: JsonSchema, value: unknown): boolean {
   let validator = validators.get(schema);
   if (validator === undefined) {
-    validator = Compile(schema as TSchema);
+    validator = Compile(schema);
     validators.set(schema, validator);
   }
   return validator.Check(value);
@@ -52,7 +52,7 @@ export function check(schema: TSchema | JsonSchema, value: unknown): boolean {
 
 /** @param value known to break the schema */
 export function firstViolation(json: TSchema, value: unknown, whole = "The body"): Violation {
-  return find({ schema: json as JsonSchema, value, path: "", whole });
+  return find({ schema: json, value, path: "", whole });
 }
 
 function find(subject: Subject): Violation {

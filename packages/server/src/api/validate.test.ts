@@ -1,7 +1,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import * as fc from "fast-check";
 import { AppError } from "../errors.ts";
 import { ChatRequest } from "./chat-request.ts";
+import { previewJson } from "./json-preview.ts";
 import { validate } from "./validate.ts";
 
 const messages = [{ role: "user", content: "Hello" }];
@@ -83,4 +85,38 @@ describe("a request that breaks a rule is refused with the field, the value and 
 test("unknown fields and nulls of optional parameters are accepted", () => {
   const body = { model: "m", messages, temperature: null, tools: null, my_vendor_field: { a: 1 } };
   assert.equal(validate(ChatRequest, body), body);
+});
+
+test("a huge invalid value is neither searched to its end nor shown whole", () => {
+  const ones = Array.from({ length: 50_000 }, () => 1);
+  Object.defineProperty(ones, 500, { get: () => assert.fail("an item far from the first fault was read") });
+  assert.throws(() => validate(ChatRequest, { model: "m", messages: ones }), { message: /^messages\[0\] is 1;/ });
+  assert.throws(() => validate(ChatRequest, { model: ones, messages }), { message: /^model is \[1,1,.*…; expected/ });
+  const huge = "x".repeat(1_000_000);
+  const broken = [
+    { model: huge, messages },
+    { model: "m", messages: { [huge]: { [huge]: huge } } },
+    { model: "m", messages: [{ role: huge, content: "" }] },
+    { model: "m", messages: Array.from({ length: 100_000 }, () => 1) },
+    { model: "m", messages, logit_bias: { [huge]: 1000 } },
+    { model: "m", messages, response_format: { type: "json_schema", json_schema: { name: huge } } },
+  ];
+  for (const body of broken) {
+    assert.throws(
+      () => validate(ChatRequest, body),
+      (error: AppError) => error.message.length < 500 && (error.param ?? "").length < 300,
+    );
+  }
+});
+
+test("a shown value is the beginning of its JSON", () => {
+  const values = fc.jsonValue({ maxDepth: 4 });
+  fc.assert(
+    fc.property(values, fc.nat(60), (value, length) => {
+      const whole = JSON.stringify(value);
+      const preview = previewJson(value, length);
+      if (whole.length <= length) assert.equal(preview, whole);
+      else assert.equal(preview.slice(0, length), whole.slice(0, length));
+    }),
+  );
 });
