@@ -58,6 +58,7 @@ export function createChat(parts: ChatParts): Chat {
       changes,
       signal: input.signal,
       requestId: input.requestId,
+      fairnessKey: input.scope.organizationId,
       onAttempt: (attempt) => record.attempts.push(attempt),
     };
     const headers = admission.headers();

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { JobQueue, type QueuedJob } from "./job-queue.ts";
 
-function job(first: boolean): QueuedJob & { readonly rejections: unknown[] } {
+function job(first: boolean, group = ""): QueuedJob & { readonly rejections: unknown[] } {
   const rejections: unknown[] = [];
-  return { first, rejections, reject: (error) => void rejections.push(error) };
+  return { first, group, rejections, reject: (error) => void rejections.push(error) };
 }
 
 describe("jobs in line", () => {
@@ -24,6 +24,15 @@ describe("jobs in line", () => {
     for (let count = 0; count < 2; count++) queue.push(job(false));
     const later = Array.from({ length: 22 }, () => queue.next()!).flatMap(({ first }, index) => (first ? [] : [index]));
     assert.deepEqual(later, [8, 17]);
+  });
+
+  test("of one organization do not hold up another organization's single job", () => {
+    const queue = new JobQueue();
+    for (const first of [true, false]) for (let count = 0; count < 100; count++) queue.push(job(first, "crowd"));
+    const single = job(false, "single");
+    queue.push(single);
+    const order = Array.from({ length: 30 }, () => queue.next());
+    assert.ok(order.includes(single));
   });
 
   test("are not counted, told or given out once they are removed", () => {

@@ -1,47 +1,58 @@
 /**
- * Pieces of work of many calls in line. The first piece of a call goes before the later ones of others, so that every
- * caller gets something soon, but a crowd of new calls does not hold up those that are being served.
+ * Queue of pieces of work of many calls. Organizations take turns. Within that, the first piece of a call goes before later
+ * pieces of other calls, so that every caller gets something soon, but new calls cannot hold up the running ones.
  */
+import { FairLine } from "../fair-line.ts";
+
 export interface QueuedJob {
   /** Whether it is the first piece of its call. */
   readonly first: boolean;
+  /** Whose work it is, such as the organization: groups take turns. */
+  readonly group: string;
   reject(error: unknown): void;
 }
 
-/** As many first pieces go before a later one that waits. */
+/** For whom a piece of work is done. */
+export interface JobTurn {
+  /** Whether it is the first piece of its call. */
+  readonly first: boolean;
+  /** See `fairnessKey` of a call. */
+  readonly group?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** First pieces that go before a later one that waits. */
 const mostFirstsInARow = 8;
 
 export class JobQueue<Job extends QueuedJob> {
-  readonly #first: Job[] = [];
-  readonly #later: Job[] = [];
+  readonly #first = new FairLine<Job>();
+  readonly #later = new FairLine<Job>();
   #firstsInARow = 0;
 
   get length(): number {
-    return this.#first.length + this.#later.length;
+    return this.#first.size + this.#later.size;
   }
 
   push(job: Job): void {
-    this.#lineOf(job).push(job);
+    this.#lineOf(job).push(job.group, job);
   }
 
   next(): Job | undefined {
-    const firstGoes = this.#first.length > 0 && (this.#firstsInARow < mostFirstsInARow || this.#later.length === 0);
+    const firstGoes = this.#first.size > 0 && (this.#firstsInARow < mostFirstsInARow || this.#later.size === 0);
     this.#firstsInARow = firstGoes ? this.#firstsInARow + 1 : 0;
-    return (firstGoes ? this.#first : this.#later).shift();
+    return (firstGoes ? this.#first : this.#later).next()?.item;
   }
 
-  /** Takes a job out of the line, if it is still there. */
+  /** Takes a job out of the queue, if it still waits. */
   remove(job: Job): void {
-    const line = this.#lineOf(job);
-    const index = line.indexOf(job);
-    if (index !== -1) line.splice(index, 1);
+    this.#lineOf(job).remove(job.group, job);
   }
 
   rejectAll(error: unknown): void {
-    for (const job of [...this.#first.splice(0), ...this.#later.splice(0)]) job.reject(error);
+    for (const job of [...this.#first.drain(), ...this.#later.drain()]) job.reject(error);
   }
 
-  #lineOf({ first }: Job): Job[] {
+  #lineOf({ first }: Job): FairLine<Job> {
     return first ? this.#first : this.#later;
   }
 }

@@ -21,6 +21,8 @@ export interface ChatCall {
   readonly signal: AbortSignal;
   /** Sent to engines behind a network as `x-request-id`, so that both logs name the call alike. */
   readonly requestId?: string | undefined;
+  /** Calls with the same key share one place in the queues of local engines: the organization's ID. Never sent anywhere. */
+  readonly fairnessKey?: string | undefined;
   /** Told of every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
 }
@@ -78,6 +80,8 @@ export interface SpeechCall {
   /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
   readonly signal: AbortSignal;
   readonly requestId?: string | undefined;
+  /** As in `ChatCall`. */
+  readonly fairnessKey?: string | undefined;
   onAttempt?(attempt: Attempt): void;
 }
 
@@ -145,6 +149,8 @@ export interface TranscriptionCall {
   /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
   readonly signal: AbortSignal;
   readonly requestId?: string | undefined;
+  /** As in `ChatCall`. */
+  readonly fairnessKey?: string | undefined;
   onAttempt?(attempt: Attempt): void;
 }
 

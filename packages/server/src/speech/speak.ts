@@ -108,6 +108,7 @@ function toCall(
     marks: speech.boundaries !== undefined,
     signal,
     requestId: input.requestId,
+    fairnessKey: input.scope.organizationId,
     onAttempt: (attempt) => record.attempts.push(attempt),
   };
 }

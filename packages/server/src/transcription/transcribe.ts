@@ -61,7 +61,7 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
       const { prepared, file } = await call.prepare(input);
       const model = parts.resolveModel(input.scope, prepared.model);
       const recording = await call.listen(file, { maxSeconds: parts.maxAudioSeconds() });
-      const plain = (await recording.hasSound()) ? call.ask(model, input.requestId) : nothing();
+      const plain = (await recording.hasSound()) ? call.ask(model, input) : nothing();
       const items = parts.makesSentences() ? inSentences(plain) : plain;
       const headers = admission.headers();
       if (prepared.stream) return { kind: "stream", events: call.stream(items), headers };
@@ -114,7 +114,10 @@ class RunningCall {
     return this.#recording;
   }
 
-  ask(model: RoutedTranscription, requestId: string): AsyncIterable<TranscribedDelta | TranscribedSegment> {
+  ask(
+    model: RoutedTranscription,
+    { requestId, scope }: Pick<TranscriptionInput, "requestId" | "scope">,
+  ): AsyncIterable<TranscribedDelta | TranscribedSegment> {
     const { language, prompt, temperature, chunking, granularities, stream } = this.#prepared!;
     this.#record.onEngineStart();
     return model.transcribe({
@@ -127,6 +130,7 @@ class RunningCall {
       partials: stream,
       signal: this.#signal,
       requestId,
+      fairnessKey: scope.organizationId,
       onAttempt: (attempt) => this.#record.attempts.push(attempt),
     });
   }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -12,6 +12,9 @@ import { fileURLToPath } from "node:url";
 import { silentLogger } from "../../src/logger.ts";
 import { createLlamaCppEngine, trialEngineSettings } from "../../src/models/llama-cpp/engine.ts";
 import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
+
+/** Where a process's environment can be read. */
+const linux = process.platform === "linux";
 
 /** Processes of models that this process, or the given one, started. */
 function modelProcesses(parent: number = process.pid): number[] {
@@ -44,6 +47,26 @@ describe("the process of a model", () => {
     await trial.close();
     assert.deepEqual(modelProcesses(), []);
     await assert.rejects(trial.complete(), { code: "overloaded" });
+  });
+
+  test("gets neither API keys nor other settings of the server, but what a GPU needs", { skip: !linux }, async () => {
+    const given = {
+      OPENAI_API_KEY: "sk-very-secret",
+      NVIDIA_API_KEY: "nvapi-very-secret",
+      DATABASE_URL: "postgres://user:very-secret@host/db",
+      CUDA_VISIBLE_DEVICES: "0",
+    };
+    Object.assign(process.env, given);
+    const trial = await startTrialEngine();
+    try {
+      await trial.complete({ max_tokens: 1 });
+      const environment = await readFile(`/proc/${modelProcesses()[0]}/environ`, "utf8");
+      assert.doesNotMatch(environment, /secret|API_KEY|DATABASE_URL/);
+      assert.match(environment, /CUDA_VISIBLE_DEVICES=0/);
+    } finally {
+      for (const name of Object.keys(given)) delete process.env[name];
+      await trial.close();
+    }
   });
 
   test("may be killed: the running call fails and the next one is answered", async () => {

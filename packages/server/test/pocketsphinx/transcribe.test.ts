@@ -12,7 +12,7 @@ test("a segment does not begin before the one before it ends, even if the decode
   const { samples } = await speak("We are going to the park.");
   const utterances: UtteranceJob[] = [];
   const pool = {
-    open: () => ({ usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    open: () => ({ group: { usedSamples: 0 }, usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
     decode(job: UtteranceJob) {
       utterances.push(job);
       job.audio.watch(() => {
@@ -65,7 +65,7 @@ test("of a long recording nothing is kept that was heard", async () => {
     alive = pieces.filter((each) => each.deref() !== undefined).length;
   }
   const pool = {
-    open: () => ({ usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    open: () => ({ group: { usedSamples: 0 }, usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
     decode: () => assert.fail("nothing was said"),
   };
   const call = callOf({ sampleRate: rate, open });

@@ -11,7 +11,6 @@ import { createEspeakEngine } from "../../src/models/espeak/engine.ts";
 import { createPackageVariant, hasPackage } from "../../src/models/espeak/package.ts";
 import { parseVoices } from "../../src/models/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
-import { Turns } from "../../src/models/spoken-text/turns.ts";
 import { espeakEngineSettings } from "./engine-settings.ts";
 import { assertMarks } from "./assert-marks.ts";
 import { awkwardTexts } from "./awkward-texts.ts";
@@ -229,23 +228,5 @@ describe("a speech program", () => {
         ["af+f3", "af", "female"],
       ],
     );
-  });
-});
-
-describe("turns", () => {
-  test("work waits for a place, and who leaves the queue takes none", async () => {
-    const turns = new Turns(1);
-    const { promise: held, resolve: release } = Promise.withResolvers<void>();
-    const never = new AbortController().signal;
-    const first = turns.run(never, () => held);
-    const leaving = new AbortController();
-    const second = turns.run(leaving.signal, async () => assert.fail("its caller has left"));
-    const third = turns.run(never, async () => "third");
-    leaving.abort(new Error("left"));
-    await assert.rejects(second, /left/);
-    release();
-    await first;
-    assert.equal(await third, "third");
-    assert.equal(await turns.run(never, async () => "fourth"), "fourth");
   });
 });

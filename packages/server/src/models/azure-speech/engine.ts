@@ -51,7 +51,7 @@ export function createAzureSpeechEngine(
     maxAnswerBytes,
     defaultVoice: settings.default_voice,
   });
-  const slots = new CallSlots(name, settings.max_connections);
+  const slots = new CallSlots(`The engine ${JSON.stringify(name)}`, settings.max_connections);
   const agent = new Agent({ allowH2: false, headersTimeout: 0, bodyTimeout: 0 });
   const check = (model: string): void => {
     if (modelNames.includes(model)) return;

@@ -38,7 +38,7 @@ export function createAzureSpeechModel(options: AzureSpeechModelOptions): Speech
     givesMarks: true,
     voices: (signal) => options.voices.get(signal),
     async *speak(call) {
-      using _slot = options.slots.take();
+      using _slot = options.slots.take(call.fairnessKey);
       await using speaker = new Speaker(call, options);
       const readable = toReadable(call.input);
       yield* speakPhrases(call, phrasesOf(readable, { ...phraseLengths, language: call.language }), {

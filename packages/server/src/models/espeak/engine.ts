@@ -34,14 +34,14 @@ export function createEspeakEngine(
   { logger }: { logger: Logger },
 ): Engine {
   const processes = settings.processes ?? Math.min(availableParallelism(), 8);
-  const slots = new CallSlots(name, processes + settings.queue_limit);
+  const slots = new CallSlots(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
   const closing = new AbortController();
   const variant = createVariant(settings, { processes, logger });
   const model: SpeechModel = {
     givesMarks: true,
     voices: async (signal) => (await variant.get(signal)).voices(signal),
     async *speak(call) {
-      using _slot = slots.take();
+      using _slot = slots.take(call.fairnessKey);
       const signal = AbortSignal.any([call.signal, closing.signal]);
       yield* speak({ ...call, signal }, await variant.get(signal));
     },
@@ -110,7 +110,7 @@ async function speakPhrase(
   phrase: Phrase,
   { variant, first, call }: { variant: EspeakVariant; first: boolean; call: SpeechCall },
 ): Promise<SpeechPiece> {
-  const { voice, speed, signal, marks } = call;
+  const { voice, speed, signal, marks, fairnessKey: group } = call;
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
   const ownSpeed = Math.min(Math.max(speed, ownSpeeds.slowest), ownSpeeds.fastest);
   const spoken = await variant.speak({
@@ -118,6 +118,7 @@ async function speakPhrase(
     voice,
     wordsPerMinute: Math.round(wordsPerMinute * ownSpeed),
     first,
+    group,
     signal,
   });
   const { sampleRate } = spoken;

@@ -9,6 +9,7 @@ import { fromInt16Bytes } from "../../audio/samples.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
+import type { JobTurn } from "../job-queue.ts";
 import type { Voice } from "../model.ts";
 import { createSpeakerPool, type Speaker } from "../spoken-text/speaker-pool.ts";
 import type { EspeakPhrase, EspeakReady, EspeakSpoken } from "./protocol.ts";
@@ -33,7 +34,7 @@ export function createPackageVariant({ processes, logger }: { processes: number;
       return process;
     },
   });
-  const speak = (phrase: EspeakPhrase, job: { first: boolean; signal: AbortSignal }) => pool.speak(phrase, job);
+  const speak = (phrase: EspeakPhrase, turn: JobTurn) => pool.speak(phrase, turn);
   const list = async (signal: AbortSignal): Promise<readonly PackageVoice[]> => {
     // Any phrase starts a process, or tells why none can be started.
     const silence = speak({ text: "", voice: "gmw/en-US", wordsPerMinute: 175 }, { first: true, signal });
@@ -48,13 +49,13 @@ export function createPackageVariant({ processes, logger }: { processes: number;
       listed ??= await list(signal);
       return (voices ??= packageVoices(listed));
     },
-    async speak({ text, voice, wordsPerMinute, first, signal }) {
+    async speak({ text, voice, wordsPerMinute, first, group, signal }) {
       listed ??= await list(signal);
       const name = toPackageVoice(listed, voice);
       if (name === undefined) {
         throw new AppError("invalid_request", `espeak-ng has no voice ${JSON.stringify(voice)}.`, { param: "voice" });
       }
-      return speak({ text, voice: name, wordsPerMinute }, { first, signal });
+      return speak({ text, voice: name, wordsPerMinute }, { first, group, signal });
     },
     close: () => pool.close(),
   };

@@ -6,8 +6,8 @@ import { spawn } from "node:child_process";
 import { joinSamples } from "../../audio/samples.ts";
 import { readWav } from "../../audio/wav-reader.ts";
 import { AppError } from "../../errors.ts";
+import { FairQueue } from "../../fair-queue.ts";
 import type { Voice } from "../model.ts";
-import { Turns } from "../spoken-text/turns.ts";
 import type { EspeakVariant } from "./variant.ts";
 import { parseVoices } from "./voices.ts";
 
@@ -22,17 +22,22 @@ interface Run {
 const longestMs = 60_000;
 
 export function createProgramVariant({ program, processes }: { program: string; processes: number }): EspeakVariant {
-  const turns = new Turns(processes);
+  // The engine's slots bound how many calls wait; a call has two phrases under way at most.
+  const queue = new FairQueue({ places: processes, maxWaiting: Infinity, what: "The program espeak-ng" });
   let known: Voice[] | undefined;
   return {
     async voices(signal) {
       known ??= parseVoices((await run({ program, operands: ["--voices"], input: "", signal })).toString());
       return known;
     },
-    async speak({ text, voice, wordsPerMinute, signal }) {
+    async speak({ text, voice, wordsPerMinute, group = "", signal }) {
       const operands = ["-v", voice, "-s", String(wordsPerMinute), "--stdin", "-b", "1", "--stdout"];
-      const wav = await turns.run(signal, () => run({ program, operands, input: text, signal }));
-      return { ...(await readSamples(wav)), words: undefined };
+      const leave = await queue.enter(group, signal);
+      try {
+        return { ...(await readSamples(await run({ program, operands, input: text, signal }))), words: undefined };
+      } finally {
+        leave();
+      }
     },
     close: async () => {},
   };

@@ -9,6 +9,8 @@ export interface EspeakCall {
   readonly wordsPerMinute: number;
   /** Whether it is the first phrase of its call. */
   readonly first: boolean;
+  /** Whose call it is; see `fairnessKey` of a call. */
+  readonly group?: string | undefined;
   readonly signal: AbortSignal;
 }
 

@@ -26,12 +26,12 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
   const workers = settings.workers ?? Math.min(availableParallelism(), 8);
   const pool = createWorkerPool({ workers, logger: parts.logger });
   if (settings.preload) pool.warm();
-  const slots = new CallSlots(name, workers + settings.queue_limit);
+  const slots = new CallSlots(`The engine ${JSON.stringify(name)}`, workers + settings.queue_limit);
   const model: SpeechModel = {
     givesMarks: true,
     voices: async () => fliteVoices,
     async *speak(call) {
-      using _slot = slots.take();
+      using _slot = slots.take(call.fairnessKey);
       yield* speak(pool, call);
     },
   };
@@ -63,7 +63,10 @@ async function speakPhrase(
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
   const ascii = toAscii(part, phrase.offset);
   const stretch = 1 / call.speed;
-  const { sampleRate, samples, tokens } = await pool.speak({ text: ascii.text, voice, stretch }, { first, signal });
+  const { sampleRate, samples, tokens } = await pool.speak(
+    { text: ascii.text, voice, stretch },
+    { first, group: call.fairnessKey, signal },
+  );
   return { sampleRate, samples, marks: call.marks ? toMarks(ascii, tokens) : [], sentence: phrase.sentence };
 }
 

@@ -4,6 +4,7 @@
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { computeEnvironment } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
@@ -111,7 +112,11 @@ async function loaded(
 }
 
 function connect(options: StartOptions): Connection & { readonly ended: Promise<void> } {
-  const child = fork(entry, [], { execArgv: [], stdio: ["ignore", "ignore", "pipe", "ipc"] });
+  const child = fork(entry, [], {
+    execArgv: [],
+    env: computeEnvironment(),
+    stdio: ["ignore", "ignore", "pipe", "ipc"],
+  });
   const queues = new Map<number, EventQueue<GenerationEvent>>();
   const lastOutput = keepLastOutput(child);
   const { promise: ended, resolve } = Promise.withResolvers<void>();

@@ -26,14 +26,14 @@ export function createPocketSphinxEngine(
   // Looked for until it is there: it may be installed while the server runs.
   const installation = (): Installation => (found ??= findInstallation(places));
   const pool = new RecogniserPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
-  const slots = new CallSlots(name, processes + settings.queue_limit);
+  const slots = new CallSlots(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
   if (settings.preload) pool.warm();
   const model: TranscriptionModel = {
     givesWords: true,
     async *transcribe(call) {
       refuseLanguage(call);
       installation();
-      using _slot = slots.take();
+      using _slot = slots.take(call.fairnessKey);
       yield* transcribe(call, { pool, processes });
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The processes that decode, and the utterances that wait for one. Callers take turns by the sound that was decoded
- * for them, so that an hour of one does not keep ten seconds of another waiting. Processes are started when there is
+ * The processes that decode, and the utterances that wait for one. Organizations, then calls, take turns by the sound that
+ * was decoded for them, so that an hour of one does not keep ten seconds of another waiting. Processes are started when there is
  * work, ended when there was none for long, and replaced when they die or their utterance is no longer wanted.
  */
 import { AppError } from "../../errors.ts";
@@ -8,7 +8,8 @@ import type { Logger } from "../../logger.ts";
 import type { Installation } from "./installation.ts";
 import { modelRate } from "./protocol.ts";
 import { startRecogniser, type RecogniserProcess } from "./recogniser-process.ts";
-import type { Share, UtteranceJob } from "./utterance-job.ts";
+import { hadLess, Shares, type Share } from "./shares.ts";
+import type { UtteranceJob } from "./utterance-job.ts";
 
 export interface PoolOptions {
   /** Most processes. */
@@ -49,7 +50,7 @@ const longestMs = 120_000;
 export class RecogniserPool {
   readonly #options: PoolOptions;
   readonly #places = new Set<Place>();
-  readonly #shares = new Set<Share>();
+  readonly #shares = new Shares();
   #waiting: Task[] = [];
   #starting = 0;
   #closed = false;
@@ -61,15 +62,8 @@ export class RecogniserPool {
   }
 
   /** A caller's share, given back when disposed. Who comes late does not make up for what others had before. */
-  open(): Share & Disposable {
-    const least = Math.min(...[...this.#shares].map(({ usedSamples }) => usedSamples));
-    const share: Share & Disposable = {
-      usedSamples: Number.isFinite(least) ? least : 0,
-      mean: undefined,
-      [Symbol.dispose]: () => void this.#shares.delete(share),
-    };
-    this.#shares.add(share);
-    return share;
+  open(group = ""): Share & Disposable {
+    return this.#shares.open(group);
   }
 
   /** Decodes an utterance; when the signal aborts, that is its failure. */
@@ -128,12 +122,11 @@ export class RecogniserPool {
     this.#unloadWhenIdle();
   }
 
-  /** Of those who had least, the utterance that came first. */
+  /** Of the group that had least, and in it of the call that had least, the utterance that came first. */
   #takeNext(): Task | undefined {
     const [first, ...others] = this.#waiting.filter(canStart);
     if (first === undefined) return undefined;
-    const used = ({ job }: Task): number => job.share.usedSamples;
-    const next = others.reduce((best, task) => (used(task) < used(best) ? task : best), first);
+    const next = others.reduce((best, task) => (hadLess(task.job.share, best.job.share) ? task : best), first);
     this.#waiting = this.#waiting.filter((task) => task !== next);
     return next;
   }
@@ -143,6 +136,7 @@ export class RecogniserPool {
     for (const samples of audio.pieces.slice(place.sentPieces)) {
       place.process.send({ type: "samples", samples });
       share.usedSamples += samples.length;
+      share.group.usedSamples += samples.length;
       place.sentPieces += 1;
     }
     place.lastSentMs = performance.now();

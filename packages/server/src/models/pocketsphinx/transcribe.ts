@@ -11,7 +11,7 @@ import type { RecogniserPool } from "./recogniser-pool.ts";
 import type { Understanding } from "./recogniser-process.ts";
 import { SettledWords } from "./settled-words.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
-import type { Share } from "./utterance-job.ts";
+import type { Share } from "./shares.ts";
 import { cutIntoUtterances, ownJudgement } from "./utterances.ts";
 
 interface Parts {
@@ -31,7 +31,7 @@ export async function* transcribe(
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
   const left = new AbortController();
   const signal = AbortSignal.any([call.signal, left.signal]);
-  using share = pool.open();
+  using share = pool.open(call.fairnessKey);
   const utterances = createEventQueue<Pending>();
   const places = createPlaces(processes + 1);
   const begin = async (audio: UtteranceAudio): Promise<void> => {

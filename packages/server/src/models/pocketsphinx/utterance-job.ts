@@ -1,13 +1,7 @@
 /** One utterance that is to be decoded, and for whom. */
 import type { Understanding } from "./recogniser-process.ts";
+import type { Share } from "./shares.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
-
-/** What one caller has had so far, and what was learned of its recording. */
-export interface Share {
-  usedSamples: number;
-  /** The mean of the cepstra of its last utterance. */
-  mean: Float64Array | undefined;
-}
 
 export interface UtteranceJob {
   readonly share: Share;

@@ -84,7 +84,7 @@ async function makeRunnable(
     idleUnloadMs: settings.idle_unload_ms,
     logger,
   });
-  const slots = new CallSlots(id, processes + (settings.queue_limit ?? 64));
+  const slots = new CallSlots(`The model ${JSON.stringify(id)}`, processes + (settings.queue_limit ?? 64));
   const { metadata, createdUnixMs } = resolved;
   const fail = (problem: string): never => {
     throw new AppError("upstream_failed", `The model ${JSON.stringify(id)} cannot be used: ${problem}.`);

@@ -3,9 +3,10 @@
  * ended when they were idle for long. Work waits in line.
  */
 import { AppError } from "../../errors.ts";
+import { FairLine } from "../../fair-line.ts";
 import type { Logger } from "../../logger.ts";
 import { FailurePauses } from "../failure-pauses.ts";
-import { JobQueue, type QueuedJob } from "../job-queue.ts";
+import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
 
@@ -52,7 +53,7 @@ export class ProcessPool {
   readonly #places = new Set<Place>();
   readonly #jobs = new JobQueue<Job>();
   /** Streams that wait for a process. */
-  readonly #streamsWaiting: { resolve(place: Place): void; reject(error: unknown): void }[] = [];
+  readonly #streamsWaiting = new FairLine<{ resolve(place: Place): void; reject(error: unknown): void }>();
   readonly #starts = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #streams = 0;
@@ -68,22 +69,23 @@ export class ProcessPool {
    * One piece of work, done by whichever process is free first.
    * @throws AppError upstream_failed, upstream_timeout or overloaded; the signal's reason when it aborts
    */
-  async run<W extends Work>(work: W, { first, signal }: { first: boolean; signal: AbortSignal }): Promise<ResultOf<W>> {
-    return this.#enqueue(work, { queue: this.#jobs, first, signal });
+  async run<W extends Work>(work: W, turn: JobTurn): Promise<ResultOf<W>> {
+    return this.#enqueue(work, this.#jobs, turn);
   }
 
   /** A stream in the process that has the fewest. Failures are those of `run`. */
-  async openStream(signal: AbortSignal): Promise<ModelStream> {
+  async openStream(signal: AbortSignal, group = ""): Promise<ModelStream> {
     this.#admit(signal);
-    const place = await this.#placeOfStream(signal);
+    const place = await this.#placeOfStream(signal, group);
     const stream = ++this.#streams;
     return {
       listen: (work, listening) => {
         if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has ended.");
-        return this.#enqueue(
-          { type: "listen", stream, ...work },
-          { queue: place.streamJobs, first: false, signal: listening },
-        );
+        return this.#enqueue({ type: "listen", stream, ...work }, place.streamJobs, {
+          first: false,
+          group,
+          signal: listening,
+        });
       },
       close: () => {
         place.streams--;
@@ -109,7 +111,7 @@ export class ProcessPool {
       job?.reject(error);
       streamJobs.rejectAll(error);
     }
-    for (const waiting of this.#streamsWaiting.splice(0)) waiting.reject(error);
+    for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);
     await Promise.all(this.#starts);
     await this.#stopAll();
   }
@@ -130,11 +132,12 @@ export class ProcessPool {
 
   async #enqueue<W extends Work>(
     work: W,
-    { queue, first, signal }: { queue: JobQueue<Job>; first: boolean; signal: AbortSignal },
+    queue: JobQueue<Job>,
+    { first, group = "", signal }: JobTurn,
   ): Promise<ResultOf<W>> {
     this.#admit(signal);
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<W>>();
-    const job: Job = { work, first, resolve, reject, cancelled: false };
+    const job: Job = { work, first, group, resolve, reject, cancelled: false };
     const onAbort = (): void => {
       queue.remove(job);
       this.#cancel(job);
@@ -151,16 +154,15 @@ export class ProcessPool {
     }
   }
 
-  async #placeOfStream(signal: AbortSignal): Promise<Place> {
+  async #placeOfStream(signal: AbortSignal, group: string): Promise<Place> {
     const { promise, resolve, reject } = Promise.withResolvers<Place>();
     const waiting = { resolve, reject };
     const onAbort = (): void => {
-      const index = this.#streamsWaiting.indexOf(waiting);
-      if (index !== -1) this.#streamsWaiting.splice(index, 1);
+      this.#streamsWaiting.remove(group, waiting);
       reject(signal.reason);
     };
     signal.addEventListener("abort", onAbort, { once: true });
-    this.#streamsWaiting.push(waiting);
+    this.#streamsWaiting.push(group, waiting);
     this.#assign();
     try {
       return await promise;
@@ -176,7 +178,7 @@ export class ProcessPool {
       if (job !== undefined) void this.#work(place, job);
     }
     this.#assignStreams();
-    const waiting = this.#jobs.length + this.#streamsWaiting.length;
+    const waiting = this.#jobs.length + this.#streamsWaiting.size;
     if (waiting <= this.#starts.size || this.#closing.signal.aborted || !this.#hasRoom) return;
     if (this.#pauses.leftMs <= 0) this.#start();
     else if (this.#places.size + this.#starts.size === 0) this.#assignLater();
@@ -184,14 +186,14 @@ export class ProcessPool {
 
   /** A further process is started for streams before two of them share one. */
   #assignStreams(): void {
-    while (this.#streamsWaiting.length > 0) {
+    while (this.#streamsWaiting.size > 0) {
       const [place] = [...this.#places]
         .filter(({ process }) => process.isRunning)
         .sort((a, b) => a.streams - b.streams);
       const anotherComes = this.#starts.size > 0 || (this.#hasRoom && this.#pauses.leftMs <= 0);
       if (place === undefined || (place.streams > 0 && anotherComes)) return;
       place.streams++;
-      this.#streamsWaiting.shift()!.resolve(place);
+      this.#streamsWaiting.next()!.item.resolve(place);
     }
   }
 
@@ -254,7 +256,7 @@ export class ProcessPool {
       this.#pauses.fail();
       if (this.#places.size > 0) return;
       this.#jobs.rejectAll(error);
-      for (const waiting of this.#streamsWaiting.splice(0)) waiting.reject(error);
+      for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);
     }
   }
 
@@ -284,7 +286,7 @@ export class ProcessPool {
   }
 
   get #isBusy(): boolean {
-    const waiting = this.#jobs.length + this.#streamsWaiting.length;
+    const waiting = this.#jobs.length + this.#streamsWaiting.size;
     return waiting > 0 || [...this.#places].some(({ job, streams }) => job !== undefined || streams > 0);
   }
 

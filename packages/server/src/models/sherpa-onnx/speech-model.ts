@@ -32,7 +32,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     const { speaker } = voiceNamed(call.voice, voices);
     const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
     const speed = Math.min(fastest, Math.max(slowest, call.speed));
-    const spoken = await pool.run({ type: "speak", text, speaker, speed }, turn);
+    const spoken = await pool.run({ type: "speak", text, speaker, speed }, { ...turn, group: call.fairnessKey });
     const samples = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
     const sound = { samples, sampleRate: spoken.sampleRate };
     // What has no sound in the model's language, such as a lone sign, is not heard.
@@ -43,7 +43,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     givesMarks: true,
     voices: async () => voices,
     async *speak(call) {
-      using _slot = slots.take();
+      using _slot = slots.take(call.fairnessKey);
       const readable = toReadable(call.input);
       const language = call.language ?? voiceNamed(call.voice, voices).languages[0];
       const phrases = phrasesOf(readable, { ...phraseLengths, language });

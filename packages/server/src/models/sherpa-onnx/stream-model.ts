@@ -39,19 +39,22 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
     givesWords: true,
     async *transcribe(call) {
       languageFor(call.language, languages);
-      using _slot = slots.take();
+      using _slot = slots.take(call.fairnessKey);
       const left = new AbortController();
       const signal = AbortSignal.any([call.signal, left.signal]);
       let stream: ModelStream | undefined;
       try {
-        stream = await pool.openStream(signal);
+        stream = await pool.openStream(signal, call.fairnessKey);
         const recent = new RecentSound(recognitionRate, longestSegment);
         const speakers = speakerThreshold === undefined ? undefined : new Speakers(speakerThreshold);
         for await (const told of listen(stream, { call, signal, recent })) {
           if (told.kind === "delta" || speakers === undefined) yield told;
           else {
             const samples = recent.between(told.startMs - marginMs, told.endMs + marginMs);
-            const turns = await pool.run({ type: "tell_apart", samples }, { first: false, signal });
+            const turns = await pool.run(
+              { type: "tell_apart", samples },
+              { first: false, group: call.fairnessKey, signal },
+            );
             yield { ...told, speaker: mainSpeaker(turns, speakers) };
           }
         }

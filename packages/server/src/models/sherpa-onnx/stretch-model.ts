@@ -36,7 +36,7 @@ export function createStretchModel(parts: StretchModelParts): TranscriptionModel
     givesWords: parts.givesWords,
     async *transcribe(call) {
       const language = parts.nameOf(languageFor(call.language, parts.languages));
-      using _slot = parts.slots.take();
+      using _slot = parts.slots.take(call.fairnessKey);
       const left = new AbortController();
       const signal = AbortSignal.any([call.signal, left.signal]);
       try {
@@ -53,6 +53,7 @@ async function* transcribe(
   call: TranscriptionCall,
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
+  const group = call.fairnessKey;
   const stretches = speechStretches(call.audio.open(recognitionRate), {
     ...(call.chunking ?? usualChunking),
     sampleRate: recognitionRate,
@@ -62,11 +63,11 @@ async function* transcribe(
     speakerThreshold === undefined
       ? stretches
       : bySpeaker(stretches, new Speakers(speakerThreshold), (samples) =>
-          pool.run({ type: "tell_apart", samples }, { first: false, signal }),
+          pool.run({ type: "tell_apart", samples }, { first: false, group, signal }),
         );
   let first = true;
   const recognize = async (part: SpeechStretch | SpokenPart): Promise<TranscribedSegment | undefined> => {
-    const turn = { first, signal };
+    const turn = { first, group, signal };
     first = false;
     return toSegment(part, await pool.run({ type: "transcribe", samples: part.samples, language }, turn));
   };

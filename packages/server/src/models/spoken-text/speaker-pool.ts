@@ -5,7 +5,7 @@
  */
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { JobQueue, type QueuedJob } from "../job-queue.ts";
+import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";
 
 /** Something that speaks phrases and may die of one. */
 export interface Speaker<Phrase, Spoken> {
@@ -28,11 +28,8 @@ export interface SpeakerPoolOptions<Phrase, Spoken> {
 }
 
 export interface SpeakerPool<Phrase, Spoken> {
-  /**
-   * @param job.first whether it is the first phrase of its call
-   * @throws AppError upstream_failed when the speaker dies, the signal's reason when it aborts
-   */
-  speak(phrase: Phrase, job: { readonly first: boolean; readonly signal: AbortSignal }): Promise<Spoken>;
+  /** @throws AppError upstream_failed when the speaker dies, the signal's reason when it aborts */
+  speak(phrase: Phrase, turn: JobTurn): Promise<Spoken>;
   /** Starts one speaker before it is needed. */
   warm(): void;
   close(): Promise<void>;
@@ -140,11 +137,11 @@ export function createSpeakerPool<Phrase, Spoken>(
   };
 
   return {
-    async speak(phrase, { first, signal }) {
+    async speak(phrase, { first, group = "", signal }) {
       if (closed) throw closing();
       signal.throwIfAborted();
       const { promise, resolve, reject } = Promise.withResolvers<Spoken>();
-      const job: Job<Phrase, Spoken> = { phrase, first, resolve, reject, cancelled: false };
+      const job: Job<Phrase, Spoken> = { phrase, first, group, resolve, reject, cancelled: false };
       const onAbort = (): void => {
         jobs.remove(job);
         cancel(job);
