@@ -47,6 +47,7 @@ import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
 import { createTranscribe } from "./transcription/transcribe.ts";
+import { watchHolds } from "./work/hold-watch.ts";
 
 export interface AppOptions {
   readonly config: Config;
@@ -221,6 +222,8 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     grpcPort === undefined
       ? undefined
       : closeAtEnd(await startGrpcServer({ ...grpcParts, settings: grpcSettings(config, grpcPort) }));
+
+  starting.defer(watchHolds({ logger, observe: metrics.observeLoopDelay }).stop);
 
   const running = starting.move();
   return {

@@ -1,29 +1,38 @@
 /** Cuts long work into slices, so that other requests are served between them. */
-import { setImmediate } from "node:timers/promises";
+import { account, beginStep } from "./work/main-thread.ts";
+import { areTurnsAwaited, nextTurn } from "./work/turns.ts";
+import { currentWork } from "./work/work.ts";
 
 /** The longest time that a piece of work holds the event loop. */
 const sliceMs = 2;
-/** The clock is asked once in so many steps. */
+/** The clock is read once in so many steps. */
 const stepsPerLook = 16;
 
+/** To be created where the work begins: its slices are those of the request that runs then. */
 export class Slices {
-  #startMs = performance.now();
+  readonly #work = currentWork();
+  #startMs = beginStep();
   #steps = 0;
+  /** A slice that was not waited for is over as soon as others wait, else many that begin at once would add up. */
+  #hasTurn = false;
 
   /**
-   * Whether a slice is over; then the caller awaits `next`. To be asked after each record.
-   * @param steps how many records' work it was; `longStep` for one that is worth a look at the clock by itself
+   * Whether a slice is over; then the caller awaits `next`. To be called after each record.
+   * @param steps how many records' work it was; `longStep` for one that is worth a look at the clock on its own
    */
   isOver(steps = 1): boolean {
     this.#steps += steps;
     if (this.#steps < stepsPerLook) return false;
     this.#steps = 0;
-    return performance.now() - this.#startMs > sliceMs;
+    const nowMs = this.#work === undefined ? performance.now() : account(this.#work, "slice");
+    return (!this.#hasTurn && areTurnsAwaited()) || nowMs - this.#startMs > sliceMs;
   }
 
+  /** Resolves when it is this work's turn again. */
   async next(): Promise<void> {
-    await setImmediate();
-    this.#startMs = performance.now();
+    await nextTurn(this.#work?.organizationId ?? "");
+    this.#hasTurn = true;
+    this.#startMs = beginStep();
   }
 }
 

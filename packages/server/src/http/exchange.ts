@@ -7,6 +7,7 @@ import type { AnswerTarget } from "./reply.ts";
 import type { AnswerHeaders } from "./route.ts";
 import type { RosterMember } from "../roster.ts";
 import type { Scope } from "../tenant.ts";
+import { Work } from "../work/work.ts";
 
 /** What is known of an exchange when it is over; for the log and the metrics. */
 export interface FinishedExchange {
@@ -14,6 +15,10 @@ export interface FinishedExchange {
   readonly method: string;
   readonly status: number;
   readonly durationMs: number;
+  /** Time for which it held the main thread, as far as its steps are measured. */
+  readonly mainThreadMs: number;
+  /** Time that the telemetry store spent on it. */
+  readonly storeMs: number;
   readonly outcome: "ok" | ErrorCode;
   readonly fields: LogFields;
 }
@@ -26,6 +31,7 @@ export class Exchange implements AnswerTarget, RosterMember {
   readonly response: ServerResponse;
   readonly operation: string;
   readonly requestId: string;
+  readonly work: Work;
   readonly fields: LogFields = {};
   /** What every answer to this request has. */
   answerHeaders: AnswerHeaders = {};
@@ -47,6 +53,7 @@ export class Exchange implements AnswerTarget, RosterMember {
     this.operation = target.operation;
     const given = target.request.headers["x-request-id"];
     this.requestId = typeof given === "string" && requestIdPattern.test(given) ? given : `req_${randomUUID()}`;
+    this.work = new Work(target.operation, this.requestId);
     this.#onFinished = onFinished;
     target.response.once("close", () => {
       if (!target.response.writableFinished) {
@@ -87,6 +94,8 @@ export class Exchange implements AnswerTarget, RosterMember {
       method: this.request.method ?? "",
       status: this.outcome === "client_closed" ? 499 : this.response.statusCode,
       durationMs: performance.now() - this.#startMs,
+      mainThreadMs: this.work.mainThreadMs,
+      storeMs: this.work.storeMs,
       outcome: this.outcome,
       fields: this.fields,
     };

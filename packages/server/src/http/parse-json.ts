@@ -1,9 +1,9 @@
 /** Parses the JSON of a body: charged before it is parsed, and in steps that let other requests run between them. */
 import { isAscii, isUtf8 } from "node:buffer";
-import { setImmediate } from "node:timers/promises";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { longStep, Slices } from "../slices.ts";
+import { measured } from "../work/main-thread.ts";
 import { JsonScan } from "./json-scan.ts";
 
 export interface JsonLimits {
@@ -34,11 +34,11 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
   const textBytes = isAscii(bytes) ? bytes.length : bytes.length * 2;
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = bytes.length >= largeBytes;
-  if (isLarge) await setImmediate();
-  const text = bytes.toString("utf8");
-  if (isLarge) await setImmediate();
+  if (isLarge) await slices.next();
+  const text = measured("decode", () => bytes.toString("utf8"));
+  if (isLarge) await slices.next();
   try {
-    return JSON.parse(text);
+    return measured("parse", () => JSON.parse(text) as unknown);
   } catch (error) {
     throw notJson(error);
   } finally {

@@ -8,6 +8,7 @@ import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
+import { measured } from "../work/main-thread.ts";
 import type { AdmitWork, WorkAdmission } from "./admit-work.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
@@ -60,13 +61,18 @@ export async function serveExchange(
   try {
     const scope = await admit(exchange, route.operation, context);
     admission = scope === undefined ? undefined : context.admitWork?.(scope, route.operation);
-    if (admission !== undefined) exchange.answerHeaders = { ...exchange.answerHeaders, ...admission.headers() };
+    if (admission !== undefined) {
+      exchange.work.chargeTo(admission);
+      exchange.answerHeaders = { ...exchange.answerHeaders, ...admission.headers() };
+    }
     form = route.form === undefined ? undefined : readForm(exchange.request, route.form);
     charge = (route.memory ?? context.memory).open(scope?.organizationId ?? "");
     const { bytes, value } = await read(exchange, { route, charge }, context);
-    const answer = await route.serve({
+    const { body: schema } = route.operation;
+    const body = schema === undefined ? undefined : measured("validate", () => validate(schema, value));
+    const input = {
       // The route was made with the type of its own operation's body; http only checks that the value has it.
-      body: (route.operation.body === undefined ? undefined : validate(route.operation.body, value)) as never,
+      body: body as never,
       bytes,
       form,
       // Operations without a permission are served by functions that do not look at the scope.
@@ -78,12 +84,14 @@ export async function serveExchange(
       signal: exchange.signal,
       memory: charge,
       note: (fields) => exchange.note(fields),
-    } satisfies RouteInput<never>);
+    } satisfies RouteInput<never>;
+    const answer = await measured("serve", () => route.serve(input));
     await send(exchange, answer, context);
   } catch (thrown) {
     fail(exchange, thrown, { logger: context.logger, write: route.writeError });
   } finally {
     charge?.release();
+    exchange.work.end();
     admission?.settle();
     await form?.close();
     exchange.served();
@@ -94,6 +102,7 @@ async function admit(exchange: Exchange, operation: Operation, { checkKey }: Ser
   if (operation.permission === "none") return undefined;
   const scope = authenticate(exchange.request.headers, checkKey);
   exchange.scope = scope instanceof Promise ? await scope : scope;
+  exchange.work.organizationId = exchange.scope.organizationId;
   if (operation.permission !== "any") exchange.scope.require(operation.permission);
   return exchange.scope;
 }
@@ -119,7 +128,7 @@ async function send(exchange: Exchange, answer: RouteAnswer, { settings, logger 
   if (signal.aborted && !streams) throw signal.reason;
   switch (answer.kind) {
     case "json":
-      return replyJson(exchange, answer.status ?? 200, answer.value, answer.headers);
+      return measured("respond", () => replyJson(exchange, answer.status ?? 200, answer.value, answer.headers));
     case "text":
       return replyText(exchange, 200, answer, answer.headers);
     case "bytes":

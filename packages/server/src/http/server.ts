@@ -10,6 +10,7 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Roster } from "../roster.ts";
+import { runAs } from "../work/work.ts";
 import type { AdmitWork } from "./admit-work.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
@@ -104,7 +105,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       toFastifyPath(operation.path),
       operation.method,
       operation.id,
-      (exchange, path) => void serveExchange(exchange, route, { context, path }),
+      (exchange, path) => void runAs(exchange.work, () => serveExchange(exchange, route, { context, path })),
     );
   }
   for (const [path, routes] of groupByPath(parts.routes)) {
@@ -217,13 +218,15 @@ const listenFailures: Readonly<Record<string, string>> = {
 function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void {
   const finished = exchange.finished();
   observe(finished);
-  const { fields, durationMs, ...head } = finished;
+  const { fields, durationMs, mainThreadMs, storeMs, ...head } = finished;
   logger.info(
     {
       request_id: exchange.requestId,
       ...head,
       path: exchange.request.url?.split("?", 1)[0],
       duration_ms: Math.round(durationMs * 10) / 10,
+      cpu_ms: Math.round(mainThreadMs * 10) / 10,
+      ...(storeMs === 0 ? {} : { store_ms: Math.round(storeMs * 10) / 10 }),
       organization_id: exchange.scope?.organizationId,
       project: exchange.scope?.projectName,
       key_id: exchange.scope?.key.keyId,

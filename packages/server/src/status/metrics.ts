@@ -1,11 +1,14 @@
 /** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { createWorkMetrics } from "./work-metrics.ts";
 
 /** What is known of a finished HTTP exchange. */
 interface FinishedRequest {
   readonly operation: string;
   readonly status: number;
   readonly durationMs: number;
+  readonly mainThreadMs: number;
+  readonly storeMs: number;
 }
 
 /** What is known of a finished chat call. */
@@ -60,6 +63,8 @@ export interface Metrics {
   observeSpeech(call: FinishedSpeech): void;
   observeTranscription(call: FinishedTranscription): void;
   observeTelemetryWrite(write: TelemetryWrite): void;
+  /** How late the event loop was. */
+  observeLoopDelay(delayMs: number): void;
   /** `readBytes` tells how much telemetry waits to be written. */
   watchTelemetryQueue(readBytes: () => number): void;
   /** The current values in Prometheus' text format, with its content type. */
@@ -218,8 +223,12 @@ export function createMetrics(version: string): Metrics {
     buckets: durationBuckets,
     registers,
   });
+  const { observeWork, observeLoopDelay } = createWorkMetrics(registers);
   return {
-    observeRequest({ operation, status, durationMs }) {
+    observeLoopDelay,
+    observeRequest(request) {
+      const { operation, status, durationMs } = request;
+      observeWork(request);
       requests.inc({ operation, status });
       requestSeconds.observe({ operation }, durationMs / 1000);
     },

@@ -12,6 +12,8 @@ import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
+import { measured } from "../../work/main-thread.ts";
+import { runAs, Work } from "../../work/work.ts";
 import { writeOutcome } from "./answers.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
 import type { Ingest } from "./ingest.ts";
@@ -44,6 +46,9 @@ export interface FinishedCall {
   readonly operation: string;
   readonly status: number;
   readonly durationMs: number;
+  /** Time for which it held the main thread, as far as its steps are measured. */
+  readonly mainThreadMs: number;
+  readonly storeMs: number;
 }
 
 export interface GrpcServer {
@@ -73,7 +78,8 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
   });
   server.on("stream", (stream, headers) => {
     stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call broke"));
-    void serveCall(stream, headers, parts);
+    const call = new Call(stream, headers);
+    void runAs(call.work, () => serveCall(call, parts));
   });
   server.listen(settings.port, settings.host);
   await once(server, "listening");
@@ -93,9 +99,9 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
 }
 
 /** Never rejects: every failure becomes a status. */
-async function serveCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, parts: GrpcParts): Promise<void> {
+async function serveCall(call: Call, parts: GrpcParts): Promise<void> {
+  const { stream, headers } = call;
   const startMs = performance.now();
-  const call: Call = { stream, headers, outcome: "ok", fields: {} };
   const timer = startTimer(call, timeoutMs(headers), parts.settings.bodyTimeoutMs);
   try {
     const message = await answer(call, parts);
@@ -105,22 +111,32 @@ async function serveCall(stream: ServerHttp2Stream, headers: IncomingHttpHeaders
   } finally {
     clearTimeout(timer);
     call.charge?.release();
+    call.work.end();
     call.admission?.settle();
     finish(call, performance.now() - startMs, parts);
   }
 }
 
 /** A call on its way. */
-interface Call {
+class Call {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
-  outcome: "ok" | ErrorCode;
+  /** undefined for a method that does not exist. */
+  readonly signal: Signal | undefined;
+  readonly work: Work;
+  outcome: "ok" | ErrorCode = "ok";
   error?: AppError;
   scope?: Scope;
   charge?: MemoryCharge;
   admission?: WorkAdmission | undefined;
-  signal?: Signal;
-  fields: LogFields;
+  fields: LogFields = {};
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+    this.stream = stream;
+    this.headers = headers;
+    this.signal = signalByPath.get(headers[":path"] ?? "");
+    this.work = new Work(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
+  }
 }
 
 /** Ends the call when the client's time is up, or when its message does not arrive. */
@@ -136,22 +152,22 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
 }
 
 async function answer(call: Call, { ingest, checkKey, admit, limits }: GrpcParts): Promise<Uint8Array> {
-  const { stream, headers } = call;
-  const path = headers[":path"] ?? "";
-  const signal = signalByPath.get(path);
+  const { stream, headers, signal, work } = call;
   if (!/^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")) {
     throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
   }
   if (signal === undefined) {
-    throw new AppError("method_not_allowed", `There is no method ${path.slice(0, 200)}.`);
+    throw new AppError("method_not_allowed", `There is no method ${(headers[":path"] ?? "").slice(0, 200)}.`);
   }
-  call.signal = signal;
   call.scope = await authenticate(headers, checkKey);
   call.scope.require("telemetry_write");
+  work.organizationId = call.scope.organizationId;
   call.admission = admit?.(call.scope);
+  if (call.admission !== undefined) work.chargeTo(call.admission);
   call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
-  const outcome = await ingest({ key: call.scope.key, signal, encoding: "protobuf", bytes });
+  const { key } = call.scope;
+  const outcome = await measured("serve", () => ingest({ key, signal, encoding: "protobuf", bytes }));
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
   return writeOutcome(outcome, signal, "protobuf");
 }
@@ -167,10 +183,10 @@ function fail(call: Call, thrown: unknown, logger?: Logger): void {
 }
 
 function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts): void {
-  const { error, scope, signal } = call;
-  const operation = signal === undefined ? "grpc_unknown" : `grpc_export_${signal.name}`;
+  const { error, scope, work } = call;
+  const { operation, mainThreadMs, storeMs } = work;
   const status = error?.status ?? 200;
-  observe({ operation, status, durationMs });
+  observe({ operation, status, durationMs, mainThreadMs, storeMs });
   logger.info(
     {
       operation,
@@ -178,6 +194,7 @@ function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts):
       status,
       outcome: call.outcome,
       duration_ms: Math.round(durationMs * 10) / 10,
+      cpu_ms: Math.round(mainThreadMs * 10) / 10,
       organization_id: scope?.organizationId,
       key_id: scope?.key.keyId,
       ...call.fields,

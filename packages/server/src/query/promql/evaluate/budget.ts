@@ -3,6 +3,7 @@
  * other work run.
  */
 import { AppError } from "../../../errors.ts";
+import { longStep, Slices } from "../../../slices.ts";
 
 export interface QueryLimits {
   readonly timeoutMs: number;
@@ -21,8 +22,6 @@ export const defaultLimits: QueryLimits = {
   maxPointsPerSeries: 11_000,
 };
 
-/** How long a query may hold the thread without a break. */
-const breathAfterMs = 3;
 /** How many samples are worth a look at the clock. */
 const workPerLook = 4096;
 
@@ -35,16 +34,14 @@ export class Budget {
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
   readonly #deadline: number;
-  #nextBreath: number;
+  readonly #slices = new Slices();
   #work = 0;
   #samples = 0;
 
   constructor(limits: QueryLimits, signal: AbortSignal) {
     this.limits = limits;
     this.signal = signal;
-    const now = performance.now();
-    this.#deadline = now + limits.timeoutMs;
-    this.#nextBreath = now + breathAfterMs;
+    this.#deadline = performance.now() + limits.timeoutMs;
   }
 
   /** Throws when the query was cancelled or its time is up. */
@@ -64,16 +61,13 @@ export class Budget {
     this.#work += work;
     if (this.#work < workPerLook) return false;
     this.#work = 0;
-    return performance.now() >= this.#nextBreath;
+    return this.#slices.isOver(longStep);
   }
 
   /** Lets other work run, then checks. */
   async breathe(): Promise<void> {
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
+    await this.#slices.next();
     this.check();
-    this.#nextBreath = performance.now() + breathAfterMs;
   }
 
   /** Counts samples held in memory; throws when they are too many. */

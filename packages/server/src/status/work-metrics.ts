@@ -1,0 +1,43 @@
+/** Metrics of what the main thread does: how late the event loop is, and which operations use its time. */
+import { Counter, Histogram, type Registry } from "prom-client";
+
+interface FinishedWork {
+  readonly operation: string;
+  readonly mainThreadMs: number;
+  readonly storeMs: number;
+}
+
+export interface WorkMetrics {
+  observeWork(work: FinishedWork): void;
+  observeLoopDelay(delayMs: number): void;
+}
+
+export function createWorkMetrics(registers: Registry[]): WorkMetrics {
+  const loopDelay = new Histogram({
+    name: "sounding_event_loop_delay_seconds",
+    help: "How late the event loop ran a timer that is due every 20 ms.",
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const cpuSeconds = new Counter({
+    name: "sounding_request_cpu_seconds_total",
+    help: "CPU time of the main thread by operation: parsing, validating, serving, evaluating and serializing. Work on the chunks of a stream is not attributed.",
+    labelNames: ["operation"],
+    registers,
+  });
+  const storeSeconds = new Counter({
+    name: "sounding_request_store_seconds_total",
+    help: "Time for which queries waited for the telemetry store to run their statements, by operation.",
+    labelNames: ["operation"],
+    registers,
+  });
+  return {
+    observeWork({ operation, mainThreadMs, storeMs }) {
+      cpuSeconds.inc({ operation }, mainThreadMs / 1000);
+      if (storeMs > 0) storeSeconds.inc({ operation }, storeMs / 1000);
+    },
+    observeLoopDelay(delayMs) {
+      loopDelay.observe(delayMs / 1000);
+    },
+  };
+}
