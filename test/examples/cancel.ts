@@ -1,4 +1,4 @@
-// Reads only the beginning of an answer; leaving the loop cancels the request, on the server too.
+// Reads the beginning of an answer. Leaving the loop cancels the request, on the server too.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();

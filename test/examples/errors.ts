@@ -1,4 +1,4 @@
-// Tells errors apart.
+// Handles errors by class.
 import { ApiStatusError, AsyncSounding, ConnectionError, NotFoundError, TimeoutError } from "@sounding/client";
 
 const sounding = new AsyncSounding({ timeout: 30 });

@@ -1,4 +1,4 @@
-// OpenAI's SDK for Node, unchanged but for the address and the key.
+// OpenAI's SDK for Node, unchanged except for the base URL and the API key.
 import OpenAI from "openai";
 
 const openai = new OpenAI({

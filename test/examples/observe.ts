@@ -1,4 +1,4 @@
-// Shows the newest errors, and the spans of the newest trace with a model call.
+// Prints the newest errors, and the spans of the newest trace with a model call.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();

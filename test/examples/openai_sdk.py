@@ -1,4 +1,4 @@
-# OpenAI's SDK for Python, unchanged but for the address and the key.
+# OpenAI's SDK for Python, unchanged except for the base URL and the API key.
 import os
 from openai import OpenAI
 

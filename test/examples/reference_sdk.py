@@ -1,4 +1,4 @@
-# The reference service's SDK for Python, unchanged but for the address and the key.
+# The AI Refinery SDK for Python, unchanged except for the base URL and the API key.
 import os
 from air import AIRefinery
 

@@ -1,4 +1,4 @@
-// Speaks a text into a file, and tells when each word is spoken.
+// Synthesizes speech into a file, and prints when each word is spoken.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();

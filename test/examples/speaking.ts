@@ -1,4 +1,4 @@
-// Takes speech while it is made: the first bytes are there long before the last.
+// Receives speech while it is synthesized: the first bytes arrive long before the last.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();

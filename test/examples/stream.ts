@@ -1,4 +1,4 @@
-// Prints an answer while it is made.
+// Prints an answer while it is generated.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();

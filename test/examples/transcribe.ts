@@ -1,4 +1,4 @@
-// Writes down what is said in a recording: whole with times, then while it is understood.
+// Transcribes a recording: first batch with timings, then streaming.
 import { AsyncSounding } from "@sounding/client";
 
 const sounding = new AsyncSounding();
