@@ -23,7 +23,8 @@ export async function readQueryBody(
 ): Promise<ReadBody> {
   const { bytes, value } = await readJsonBody(request, limits, {});
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
-  refuseDifferent(namesAndValues(bytes), "body");
+  // An empty body counts as {}.
+  if (bytes.length > 0) refuseDifferent(namesAndValues(bytes), "body");
   const query = queryOf(request);
   refuseDifferent(query, "query string");
   const fromQuery = [...query].map(([name, text]): [string, unknown] => [name, readText(text, memberOf(schema, name))]);
