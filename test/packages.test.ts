@@ -97,7 +97,7 @@ console.log(JSON.stringify(errors));
     async () => {
       const directory = await install("command", names);
       const script = join(directory, "node_modules/@sounding/cli/dist/main.js");
-      await using server = await serveProcess({}, script);
+      await using server = await serveProcess({}, { script });
       const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
       const [key] = /sk-[\w-]{43}/.exec(server.output.stdout)!;
       const env = { ...process.env, SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key };

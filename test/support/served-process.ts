@@ -19,26 +19,38 @@ export interface ServedProcess extends AsyncDisposable {
 
 const command = join(repository, "packages/cli/src/main.ts");
 
+export interface ServedOptions {
+  /** The command `sounding`. */
+  readonly script?: string;
+  /** Options of Node. */
+  readonly nodeOptions?: readonly string[];
+  /** Opens a channel for messages between the processes. */
+  readonly channel?: boolean;
+}
+
 /**
  * Resolves when the server has said how to use it.
  * @param env variables beside PATH
- * @param script the command `sounding`
  */
 export async function serveProcess(
   env: Readonly<Record<string, string>> = {},
-  script: string = command,
+  { script = command, nodeOptions = [], channel = false }: ServedOptions = {},
 ): Promise<ServedProcess> {
   const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
   // A test installs nothing on the machine on which it runs.
   const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
-  const args = [script, "serve", "--port", "0", "--data-dir", dataDirectory];
-  const child = spawn(process.execPath, args, { cwd: repository, env: { ...own, ...env } });
+  const args = [...nodeOptions, script, "serve", "--port", "0", "--data-dir", dataDirectory];
+  const child = spawn(process.execPath, args, {
+    cwd: repository,
+    env: { ...own, ...env },
+    stdio: ["pipe", "pipe", "pipe", ...(channel ? ["ipc" as const] : [])],
+  });
   const output = { stdout: "", stderr: "" };
   const exited = once(child, "exit") as Promise<[number | null]>;
-  child.stdout.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));
-  child.stderr.on("data", (bytes: Buffer) => (output.stderr += bytes.toString()));
+  child.stdout!.on("data", (bytes: Buffer) => (output.stdout += bytes.toString()));
+  child.stderr!.on("data", (bytes: Buffer) => (output.stderr += bytes.toString()));
   while (!output.stdout.includes("Three things to try")) {
-    const over = await Promise.race([once(child.stdout, "data").then(() => undefined), exited]);
+    const over = await Promise.race([once(child.stdout!, "data").then(() => undefined), exited]);
     if (over !== undefined) throw new Error(`the server ended with code ${over[0]}: ${output.stderr}`);
   }
   const end = async (signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> => {

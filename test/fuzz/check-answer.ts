@@ -1,0 +1,72 @@
+/** What every answer must be: documented status, documented form of errors, a request ID. */
+import { errorTable } from "../../packages/server/src/errors.ts";
+import type { Answer } from "./http-connection.ts";
+
+/** Errors' forms: OpenAI's, Prometheus', google.rpc.Status. */
+export type Dialect = "openai" | "prometheus" | "rpc";
+
+export function dialectOf(path: string): Dialect {
+  if (path.startsWith("/prometheus/")) return "prometheus";
+  return /^\/v1\/(?:traces|logs|metrics)(?:\?|$)/.test(path) ? "rpc" : "openai";
+}
+
+interface Expectation {
+  readonly dialect: Dialect;
+  /** Statuses of 500 and more that are right besides 503 `overloaded`: those of an engine that fails. */
+  readonly serverErrors?: readonly number[];
+}
+
+const kinds: ReadonlySet<string> = new Set(
+  Object.values(errorTable).map(({ status, type, code }) => `${status} ${type} ${code}`),
+);
+
+/** What is wrong with the answer, if anything. */
+export function faultOf(answer: Answer, { dialect, serverErrors = [] }: Expectation): string | undefined {
+  const { status, headers, body } = answer;
+  if (!Number.isInteger(status) || status < 100 || status > 599)
+    return `the status line is not one of HTTP (${status})`;
+  const requestIds = headers.get("x-request-id") ?? [];
+  if (requestIds.length !== 1 || requestIds[0] === "")
+    return `it has ${requestIds.length} x-request-id headers (status ${status})`;
+  if (status >= 500 && status !== 503 && !serverErrors.includes(status)) return `status ${status}: ${head(body)}`;
+  const type = headers.get("content-type")?.[0] ?? "";
+  if (status >= 400) return answer.whole ? faultOfError(answer, dialect, type) : undefined;
+  if (answer.whole && type.startsWith("application/json") && parse(body) === undefined)
+    return `a JSON body that cannot be parsed: ${head(body)}`;
+  return undefined;
+}
+
+function faultOfError({ status, body }: Answer, dialect: Dialect, type: string): string | undefined {
+  // What Node's parser refuses, the router answers before it knows the path.
+  const value = parse(body) as Record<string, unknown> | undefined;
+  if (dialect === "rpc") {
+    if (type === "application/x-protobuf")
+      return body[0] === 0x08 ? undefined : `an error that is not google.rpc.Status: ${head(body)}`;
+    if (typeof value?.["code"] === "number" && typeof value["message"] === "string") return undefined;
+  }
+  if (dialect === "prometheus" && value?.["status"] === "error") {
+    return typeof value["errorType"] === "string" && typeof value["error"] === "string"
+      ? undefined
+      : `an error without Prometheus' members: ${head(body)}`;
+  }
+  const error = value?.["error"] as Record<string, unknown> | undefined;
+  const isComplete =
+    typeof error === "object" && error !== null && ["message", "type", "param", "code"].every((name) => name in error);
+  if (!isComplete || typeof error["message"] !== "string")
+    return `an error (${status}) in no documented form: ${head(body)}`;
+  if (!kinds.has(`${status} ${String(error["type"])} ${String(error["code"])}`)) {
+    return `an error that docs/errors.md does not have: ${status} ${String(error["type"])} ${String(error["code"])}`;
+  }
+  if (error["type"] === "server_error") return `status ${status}: ${head(body)}`;
+  return undefined;
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+const head = (body: Buffer): string => JSON.stringify(body.toString("utf8", 0, 200));

@@ -1,0 +1,37 @@
+/** Preloaded into the fuzzed server: reports holds of its event loop and its memory to the harness, and collects garbage when asked. */
+import { isMainThread } from "node:worker_threads";
+import { LoopProbe, type Hold } from "./loop-probe.ts";
+
+/** How much memory the server holds, in bytes. */
+export interface Memory {
+  readonly rss: number;
+  /** Heap and buffers that are in use. */
+  readonly used: number;
+}
+export type ProbeReport =
+  | { readonly kind: "hold"; readonly hold: Hold }
+  | ({ readonly kind: "beat"; readonly longestHoldMs: number } & Memory)
+  | ({ readonly kind: "collected" } & Memory);
+
+const variable = "SOUNDING_FUZZ_HOLD_MS";
+const boundMs = Number(process.env[variable]);
+
+// Worker threads and child processes of the server inherit the preload, and must not report as if they were the server.
+if (isMainThread && boundMs > 0 && process.send !== undefined) {
+  Reflect.deleteProperty(process.env, variable);
+  const send = (report: ProbeReport): void => void process.send?.(report);
+  const memory = (): Memory => {
+    const { rss, heapUsed, external } = process.memoryUsage();
+    return { rss, used: heapUsed + external };
+  };
+  const probe = new LoopProbe({ boundMs, onHold: (hold) => send({ kind: "hold", hold }) });
+  setInterval(() => send({ kind: "beat", longestHoldMs: probe.take(), ...memory() }), 200).unref();
+  process.on("message", () => {
+    globalThis.gc?.();
+    setImmediate(() => {
+      globalThis.gc?.();
+      send({ kind: "collected", ...memory() });
+    });
+  });
+  process.channel?.unref();
+}

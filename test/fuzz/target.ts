@@ -1,0 +1,32 @@
+/** What can be fuzzed: a target makes inputs from a source of randomness and says what each of them may do. */
+import type { Random } from "./random.ts";
+
+interface Target {
+  readonly name: string;
+  /** Of the time, compared with other targets; 1 when absent. */
+  readonly share?: number;
+  /** What `generate` needs. */
+  prepare?(): Promise<void>;
+  generate(random: Random): Uint8Array;
+}
+
+/** Code that runs in a worker thread of the harness. */
+export interface DirectTarget extends Target {
+  readonly kind: "direct";
+  /** Longest hold of the thread in milliseconds of CPU; absent: the run's bound. */
+  readonly holdMs?: number;
+  /** Returns a word for what became of the input, for the counts. What it throws is a finding. */
+  run(input: Uint8Array): Promise<string> | string;
+}
+
+/** Requests to a server in a process of its own. */
+export interface ServedTarget extends Target {
+  readonly kind: "served";
+  readonly transport: "http1" | "http2";
+  /** Whether the input is damaged below HTTP, so that silence and a closed connection are right answers, too. */
+  readonly isRaw?: boolean;
+  /** Statuses above 499 that a failing engine explains. */
+  readonly serverErrors?: readonly number[];
+}
+
+export type AnyTarget = DirectTarget | ServedTarget;

@@ -1,0 +1,29 @@
+/** All targets, in the order in which they run. */
+import type { AnyTarget } from "../target.ts";
+import { audioTarget, uploadsTarget } from "./audio.ts";
+import { configTarget } from "./config.ts";
+import { multipartDecoderTarget, multipartTarget } from "./multipart.ts";
+import { operationsTarget } from "./operations.ts";
+import { otlpDecoderTarget, otlpGrpcTarget, otlpHttpTarget } from "./otlp.ts";
+import { prometheusTarget, promqlParserTarget } from "./promql.ts";
+import { rawHttpTarget } from "./raw-http.ts";
+import { requestBodiesTarget } from "./request-bodies.ts";
+import { chatSchemasTarget, schemaGrammarTarget } from "./schemas.ts";
+
+export const targets: readonly AnyTarget[] = [
+  operationsTarget,
+  otlpHttpTarget,
+  otlpGrpcTarget,
+  uploadsTarget,
+  prometheusTarget,
+  chatSchemasTarget,
+  multipartTarget,
+  rawHttpTarget,
+  audioTarget,
+  otlpDecoderTarget,
+  promqlParserTarget,
+  requestBodiesTarget,
+  schemaGrammarTarget,
+  multipartDecoderTarget,
+  configTarget,
+];

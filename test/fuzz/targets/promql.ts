@@ -1,0 +1,91 @@
+/** PromQL: over Prometheus' HTTP API, and straight into the parser and the printer. */
+import { AppError } from "../../../packages/server/src/errors.ts";
+import { parseExpression } from "../../../packages/server/src/query/promql/syntax/parse.ts";
+import { printExpression } from "../../../packages/server/src/query/promql/syntax/print.ts";
+import { inUrl, writeMessage } from "../http-message.ts";
+import { promqlSteps, promqlText, promqlTimes, seriesSelector } from "../promql-text.ts";
+import { presentMs, type Random } from "../random.ts";
+import type { DirectTarget, ServedTarget } from "../target.ts";
+
+function parametersOf(random: Random): {
+  readonly path: string;
+  readonly parameters: readonly (readonly [string, string])[];
+} {
+  const anyTime = (): string =>
+    random.chance(0.8) ? String(presentMs / 1000 - random.below(3600)) : random.pick(promqlTimes);
+  switch (random.below(8)) {
+    case 0:
+    case 1:
+    case 2:
+      return {
+        path: "query",
+        parameters: [
+          ["query", promqlText(random)],
+          ["time", anyTime()],
+        ],
+      };
+    case 3:
+    case 4:
+    case 5:
+      return {
+        path: "query_range",
+        parameters: [
+          ["query", promqlText(random)],
+          ["start", String(presentMs / 1000 - random.size(100_000))],
+          ["end", anyTime()],
+          ["step", random.pick(promqlSteps)],
+        ],
+      };
+    case 6:
+      return {
+        path: "series",
+        parameters: Array.from({ length: 1 + random.size(10) }, () => ["match[]", seriesSelector(random)] as const),
+      };
+    default:
+      return {
+        path: random.pick(["labels", "label/job/values", "label/__name__/values"]),
+        parameters: [
+          ["match[]", seriesSelector(random)],
+          ["start", anyTime()],
+        ],
+      };
+  }
+}
+
+export const prometheusTarget: ServedTarget = {
+  kind: "served",
+  name: "prometheus",
+  transport: "http1",
+  share: 2,
+  generate(random) {
+    const { path, parameters } = parametersOf(random);
+    const text = parameters.map(([name, value]) => `${encodeURIComponent(name)}=${inUrl(random, value)}`).join("&");
+    const authorization = ["authorization", "Bearer {key}"] as const;
+    const url = `/prometheus/api/v1/${path}`;
+    if (text.length < 12_000 && random.chance(0.6))
+      return writeMessage({ method: "GET", path: `${url}?${text}`, headers: [authorization], body: Buffer.alloc(0) });
+    const headers = [authorization, ["content-type", "application/x-www-form-urlencoded"]] as const;
+    return writeMessage({ method: "POST", path: url, headers, body: Buffer.from(text) });
+  },
+};
+
+/** What is taken can be printed, and means the same when it is read again. */
+export const promqlParserTarget: DirectTarget = {
+  kind: "direct",
+  name: "promql-parser",
+  share: 2,
+  generate: (random) => Buffer.from(promqlText(random)),
+  run(input) {
+    const text = Buffer.from(input).toString("utf8");
+    let printed: string;
+    try {
+      printed = printExpression(parseExpression(text));
+    } catch (error) {
+      if (error instanceof AppError && error.status < 500) return String(error.status);
+      throw error;
+    }
+    const again = printExpression(parseExpression(printed));
+    if (again !== printed) throw new Error(`printed ${printed.slice(0, 200)}, then ${again.slice(0, 200)}`);
+    return "parsed";
+  },
+};
