@@ -110,5 +110,29 @@ describe("an organization with a budget of one compute second a minute", () => {
     assert.deepEqual(limits, { compute_seconds_per_minute: 1 });
     const sent = await server.call("/v1/logs", logExport);
     assert.deepEqual([sent.status, sent.headers.get("x-ratelimit-limit-compute-seconds")], [200, "1"]);
+    assert.equal((await server.call("/observability/logs", { time_window: "1h" })).status, 200);
+  });
+
+  test("is refused once its queries have used it, and may still send", async () => {
+    const query = `/prometheus/api/v1/query?query=${encodeURIComponent("sum_over_time(vector(1)[1h:1s])")}`;
+    let refused: Response | undefined;
+    for (let asked = 0; asked < 5000 && refused === undefined; asked++) {
+      const response = await server.call(query);
+      if (response.status === 429) refused = response;
+      else
+        assert.deepEqual([response.status, ((await response.json()) as { status: string }).status], [200, "success"]);
+    }
+    assert.ok(refused !== undefined, "no query was refused");
+    assert.equal(refused.headers.get("x-ratelimit-remaining-compute-seconds"), "0");
+    const { error } = (await refused.json()) as { error: string };
+    assert.match(error, /is limited to 1 compute seconds a minute for telemetry queries, and 1\.\d are used/);
+    assert.equal((await server.call("/v1/logs", logExport)).status, 200);
+  });
+
+  test("sees in the metrics of the process what it used", async () => {
+    const text = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(text, /^sounding_request_cpu_seconds_total\{operation="prometheusQuery\w*"\} [\d.]+/m);
+    assert.match(text, /^sounding_request_store_seconds_total\{operation="queryLogs"\} [\d.]+/m);
+    assert.match(text, /^sounding_event_loop_delay_seconds_count [1-9]/m);
   });
 });

@@ -102,6 +102,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       : createDisabledStore(),
   );
   metrics.watchTelemetryQueue(() => store.queuedBytes());
+  metrics.watchWaitingReads(() => store.waitingReads());
   const tracePresets = createTracePresets({
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,

@@ -61,6 +61,18 @@ describe("the fair queue", () => {
     assert.equal(calls.admitted.at(-1), "single");
   });
 
+  test("keeps the last places free of a group that holds as many as it may", async () => {
+    const calls = recorded(new FairQueue({ places: 3, placesPerGroup: 2, maxWaiting: 100, what: "The test" }));
+    for (let count = 0; count < 10; count++) calls.enter("crowd");
+    await settle();
+    assert.deepEqual(calls.admitted, ["crowd", "crowd"]);
+    calls.enter("single");
+    await settle();
+    assert.deepEqual(calls.admitted, ["crowd", "crowd", "single"]);
+    await calls.leaveOne();
+    assert.deepEqual(calls.admitted, ["crowd", "crowd", "single", "crowd"]);
+  });
+
   test("keeps the order of calls within a group", async () => {
     const queue = queueOf(1);
     const leave = await queue.enter("one", never);

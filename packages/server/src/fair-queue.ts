@@ -8,6 +8,8 @@ import { FairLine } from "./fair-line.ts";
 export interface FairQueueOptions {
   /** Calls that run at the same time. */
   readonly places: number;
+  /** Of these, calls of one group; absent: all. With less than all, a crowd of one group leaves room for others at once. */
+  readonly placesPerGroup?: number | undefined;
   /** Calls that wait at the same time, over all groups. */
   readonly maxWaiting: number;
   /** What is full, for the error message: `The engine "local"`. */
@@ -50,7 +52,8 @@ export class FairQueue {
   async enter(group: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed.error;
-    if (this.#running < this.#options.places && this.#line.size === 0) return this.#take(group);
+    // While a place is free, only groups wait that hold as many as they may.
+    if (this.#running < this.#options.places && this.#mayHoldMore(group)) return this.#take(group);
     if (this.#line.size >= this.#options.maxWaiting) {
       const displaced = this.#line.takeFromLongest(this.#line.waitingOf(group) + 1);
       if (displaced === undefined) throw this.#full();
@@ -93,10 +96,14 @@ export class FairQueue {
     if (held > 0) this.#held.set(group, held);
     else this.#held.delete(group);
     while (this.#running < this.#options.places) {
-      const next = this.#line.next((each) => this.#heldBy(each));
+      const next = this.#line.next((each) => (this.#mayHoldMore(each) ? this.#heldBy(each) : Infinity));
       if (next === undefined) return;
       next.item.admit();
     }
+  }
+
+  #mayHoldMore(group: string): boolean {
+    return this.#heldBy(group) < (this.#options.placesPerGroup ?? Infinity);
   }
 
   #heldBy(group: string): number {

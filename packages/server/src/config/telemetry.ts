@@ -56,8 +56,17 @@ export const telemetry = Type.Object(
     ),
     query_timeout_ms: milliseconds(
       15_000,
-      "Longest time of one query.",
+      "Longest time of one query, with the time in which it waits for other queries.",
       limitsInput("Logs, traces and metrics", "timeout"),
+    ),
+    concurrent_reads: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 200,
+        description:
+          "Statements of queries that read from the store at the same time; others wait, fairly between organizations. One organization may use all but one. Absent: twice the number of processors, at least 4 and at most 16.",
+        ...limitsInput("Logs, traces and metrics", { instead: "the statement waits" }),
+      }),
     ),
     queue_bytes: bytes(
       134_217_728,

@@ -67,6 +67,8 @@ export interface Metrics {
   observeLoopDelay(delayMs: number): void;
   /** `readBytes` tells how much telemetry waits to be written. */
   watchTelemetryQueue(readBytes: () => number): void;
+  /** `readCount` tells how many statements of queries wait for the telemetry store. */
+  watchWaitingReads(readCount: () => number): void;
   /** The current values in Prometheus' text format, with its content type. */
   scrape(): Promise<{ text: string; type: string }>;
 }
@@ -276,6 +278,14 @@ export function createMetrics(version: string): Metrics {
         help: "Bytes of rows that wait to be written or are on their way.",
         registers,
         collect: () => gauge.set(readBytes()),
+      });
+    },
+    watchWaitingReads(readCount) {
+      const gauge: Gauge = new Gauge({
+        name: "sounding_telemetry_waiting_reads",
+        help: "Statements of queries that wait for a place among those that read from the telemetry store.",
+        registers,
+        collect: () => gauge.set(readCount()),
       });
     },
     async scrape() {

@@ -11,6 +11,7 @@ import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
+import { defaultConcurrentReads, ReadPlaces } from "./read-places.ts";
 import { RowMemories } from "./row-memory.ts";
 import type { Store, WriteReport } from "./store.ts";
 import { type Layout, readableTables } from "./table-statements.ts";
@@ -26,8 +27,8 @@ export interface StoreOptions {
 
 /** Resources and scopes that are kept in memory for reading. */
 const describingBytes = 16_777_216;
-/** Connections to the store, for inserts and queries together. */
-const maximumConnections = 24;
+/** Connections to the store for all but queries, which have one for each place. */
+const otherConnections = 16;
 
 const insertSettings: Settings = {
   async_insert: 0,
@@ -60,10 +61,19 @@ interface Home {
   readonly engine: SupervisedEngine | undefined;
 }
 
-function openRemote({ clickhouse }: TelemetrySettings, url: string, readiness: Readiness): Home {
+function placesOf({ concurrent_reads: places = defaultConcurrentReads() }: TelemetrySettings): number {
+  return places;
+}
+
+function connectionsFor(settings: TelemetrySettings): number {
+  return otherConnections + placesOf(settings);
+}
+
+function openRemote(settings: TelemetrySettings, url: string, readiness: Readiness): Home {
+  const { clickhouse } = settings;
   readiness.reachable();
   return {
-    connection: createConnection({ ...clickhouse, url, maximumConnections }),
+    connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(settings) }),
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     engine: undefined,
@@ -94,7 +104,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       database: "default",
       compression: false,
       spoolDirectory,
-      maximumConnections,
+      maximumConnections: connectionsFor(settings),
     }),
     layout: { cluster: undefined },
     readSettings: {
@@ -136,7 +146,9 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     logger,
     observe: options.observe ?? (() => {}),
   });
+  const places = new ReadPlaces(placesOf(settings));
   const reader = {
+    places,
     connection,
     tables: readableTables(layout),
     settings: { ...readSettings, ...home.readSettings },
@@ -154,6 +166,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     open: (scope) => createTenantReader(reader, scope),
     state: () => readiness.state(),
     queuedBytes: () => queue.bytes,
+    waitingReads: () => places.waiting,
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await queue.close();
@@ -175,6 +188,7 @@ export function createDisabledStore(): Store {
     open: refuse,
     state: () => ({ ready: false, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
     queuedBytes: () => 0,
+    waitingReads: () => 0,
     whenReady: async () => refuse(),
     async close() {},
   };

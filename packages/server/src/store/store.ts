@@ -45,7 +45,10 @@ export interface TenantReader {
    * @throws AppError overloaded, upstream_timeout, client_closed or internal
    */
   query<Shape extends object = Row>(statement: Statement, options?: QueryOptions): Promise<Shape[]>;
-  /** The same, row by row, for answers that are large. Leaving the loop ends the query. */
+  /**
+   * The same, row by row, for answers that are large. Leaving the loop ends the query. It holds one of the store's places
+   * until then, so do not wait for another statement within the loop.
+   */
   stream<Shape extends object = Row>(statement: Statement, options?: QueryOptions): AsyncIterable<Shape>;
   /** The same as typed arrays, for answers with many numbers; see native-reader.ts for the types that it can read. */
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
@@ -82,6 +85,8 @@ export interface Store {
   state(): StoreState;
   /** Bytes of rows that wait or are on their way. */
   queuedBytes(): number;
+  /** Statements of queries that wait for their turn. */
+  waitingReads(): number;
   /** Resolves when the store is ready for the first time, or again. Rejects when the signal fires. */
   whenReady(signal: AbortSignal): Promise<void>;
   /** Takes no more rows, writes those that it has, ends the embedded process. */

@@ -7,6 +7,7 @@ import { Slices } from "../slices.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
+import type { ReadPlaces } from "./read-places.ts";
 import type { RowMemories } from "./row-memory.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
 import { StoreError, toReadError } from "./store-error.ts";
@@ -20,6 +21,7 @@ export interface ReaderOptions {
   readonly settings: Settings;
   readonly queryTimeoutMs: number;
   readonly memories: RowMemories;
+  readonly places: ReadPlaces;
 }
 
 const defaultMaximumRows = 100_000;
@@ -104,7 +106,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   const { organizationId } = scope;
   const filters = tableFilters(options.tables, organizationId);
 
-  const open = (statement: Statement, query: QueryOptions, format: Settings): Promise<AsyncIterable<Uint8Array>> => {
+  const open = (statement: Statement, query: QueryOptions, format: Settings): AsyncIterable<Uint8Array> => {
     const { text, parameters } = statement.render();
     if (!parameters.has(organizationParameterName)) {
       throw new AppError("internal", "A telemetry statement does not name the organization that it reads.");
@@ -116,17 +118,23 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     const timeoutMs = query.timeoutMs ?? options.queryTimeoutMs;
     const timeout = AbortSignal.timeout(timeoutMs + 1000);
     const signal = query.signal === undefined ? timeout : AbortSignal.any([timeout, query.signal]);
+    const deadlineMs = performance.now() + timeoutMs;
     const settings = {
       ...options.settings,
       ...format,
       final: query.duplicates === "kept" ? 0 : 1,
-      max_execution_time: Math.max(1, Math.ceil(timeoutMs / 1000)),
       max_result_rows: query.maximumRows ?? defaultMaximumRows,
       max_result_bytes: maximumAnswerBytes,
       ...overflowModes,
       additional_table_filters: filters,
     };
-    return options.connection.read({ text, parameters, settings, signal });
+    const begin = (): Promise<AsyncIterable<Uint8Array>> => {
+      // The time in which it waited for its place counts.
+      const leftSeconds = Math.max(1, Math.ceil((deadlineMs - performance.now()) / 1000));
+      const timed = { ...settings, max_execution_time: leftSeconds };
+      return options.connection.read({ text, parameters, settings: timed, signal });
+    };
+    return options.places.read({ organizationId, signal, begin });
   };
 
   async function* stream<Shape extends object = Row>(
@@ -134,7 +142,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     query: QueryOptions = {},
   ): AsyncGenerator<Shape> {
     try {
-      yield* rowsOf<Shape>(await open(statement, query, rowFormat));
+      yield* rowsOf<Shape>(open(statement, query, rowFormat));
     } catch (error) {
       throw toReadError(error, query.signal);
     }
@@ -148,7 +156,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     },
     async columns(statement, query = {}) {
       try {
-        return await readBlocks(await open(statement, query, columnFormat));
+        return await readBlocks(open(statement, query, columnFormat));
       } catch (error) {
         throw toReadError(error, query.signal);
       }

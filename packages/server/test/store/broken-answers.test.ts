@@ -9,6 +9,7 @@ import { createConnection, type Connection } from "../../src/store/connection.ts
 import { RowMemories } from "../../src/store/row-memory.ts";
 import { bind, ownOrganization, sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
+import { ReadPlaces } from "../../src/store/read-places.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { scopeOf } from "./test-store.ts";
 
@@ -41,7 +42,14 @@ describe("an answer of the store", () => {
       maximumConnections: 2,
     });
     reader = createTenantReader(
-      { connection, tables: ["spans"], settings: {}, queryTimeoutMs: 30_000, memories: new RowMemories(1000) },
+      {
+        connection,
+        tables: ["spans"],
+        settings: {},
+        queryTimeoutMs: 30_000,
+        memories: new RowMemories(1000),
+        places: new ReadPlaces(4),
+      },
       scopeOf("org_broken"),
     );
   });

@@ -1,0 +1,146 @@
+/** Statements of queries take turns by organization, before a store that answers only when it is told to. */
+import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterEach, beforeEach, describe, test } from "node:test";
+import { AppError } from "../../src/errors.ts";
+import { type Connection, createConnection } from "../../src/store/connection.ts";
+import { defaultConcurrentReads, ReadPlaces } from "../../src/store/read-places.ts";
+import { RowMemories } from "../../src/store/row-memory.ts";
+import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { createTenantReader } from "../../src/store/tenant-reader.ts";
+import { runAs, Work } from "../../src/work/work.ts";
+import { scopeOf } from "./test-store.ts";
+
+const places = 4;
+const statement = sql`SELECT 1 AS one WHERE organization = ${ownOrganization}`;
+const isAppError = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
+
+describe("statements that read", () => {
+  /** In the order of their arrival at the store: the organization, and the response. */
+  let arrived: { readonly organization: string; readonly url: URL; readonly response: ServerResponse }[];
+  const arrivals = new EventEmitter();
+  let server: ReturnType<typeof createServer>;
+  let connection: Connection;
+  let queue: ReadPlaces;
+
+  beforeEach(async () => {
+    arrived = [];
+    server = createServer((request, response) => {
+      const url = new URL(request.url!, "http://store");
+      request.resume();
+      arrived.push({ organization: url.searchParams.get("param_organization")!, url, response });
+      arrivals.emit("arrival");
+    });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    connection = createConnection({ url, database: "default", compression: false, maximumConnections: 50 });
+    queue = new ReadPlaces(places);
+  });
+  afterEach(async () => {
+    await connection.close();
+    server.closeAllConnections();
+    server.close();
+  });
+
+  function read(organization: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
+    const memories = new RowMemories(1000);
+    const parts = { connection, tables: ["spans"], settings: {}, queryTimeoutMs: 30_000, memories, places: queue };
+    return createTenantReader(parts, scopeOf(organization)).query(statement, options);
+  }
+  async function untilArrived(count: number): Promise<void> {
+    while (arrived.length < count) await once(arrivals, "arrival");
+  }
+  const answer = (index: number) => arrived[index]!.response.end('["one"]\n[1]\n');
+
+  test("of one organization leave a place for another, which is served at once", async () => {
+    const flood = Array.from({ length: 50 }, () => read("org_a"));
+    await untilArrived(places - 1);
+    assert.equal(queue.waiting, 47);
+    const single = read("org_b");
+    await untilArrived(places);
+    assert.deepEqual(
+      arrived.map(({ organization }) => organization),
+      ["org_a", "org_a", "org_a", "org_b"],
+    );
+    answer(3);
+    assert.deepEqual(await single, [{ one: 1 }]);
+    assert.equal(arrived.length, places);
+    for (let index = 0; index < 51; index++) {
+      await untilArrived(index + 1);
+      if (index !== 3) answer(index);
+    }
+    assert.equal((await Promise.all(flood)).length, 50);
+  });
+
+  test("of an organization that comes when all places are taken are next, before the queue of those that hold them", async () => {
+    const floods = Array.from({ length: 50 }, (_, index) => read(index % 2 === 0 ? "org_a" : "org_b"));
+    await untilArrived(places);
+    const single = read("org_c");
+    answer(0);
+    await untilArrived(places + 1);
+    assert.equal(arrived[places]!.organization, "org_c");
+    answer(places);
+    await single;
+    for (let index = 1; index < 51; index++) {
+      await untilArrived(index + 1);
+      if (index !== places) answer(index);
+    }
+    await Promise.all(floods);
+  });
+
+  test("leave the queue when the caller does, and never reach the store", async () => {
+    const running = Array.from({ length: places - 1 }, () => read("org_a"));
+    await untilArrived(places - 1);
+    const leaving = new AbortController();
+    const waiting = read("org_a", { signal: leaving.signal });
+    while (queue.waiting === 0) await new Promise((resolve) => setImmediate(resolve));
+    leaving.abort();
+    await assert.rejects(waiting, isAppError("client_closed"));
+    assert.equal(queue.waiting, 0);
+    for (const index of running.keys()) answer(index);
+    await Promise.all(running);
+    assert.equal(arrived.length, places - 1);
+  });
+
+  test("wait no longer than the query may take, and are then refused with the time to come back", async () => {
+    const running = Array.from({ length: places - 1 }, () => read("org_a"));
+    await untilArrived(places - 1);
+    await assert.rejects(read("org_a", { timeoutMs: 1 }), (error) => {
+      assert.ok(error instanceof AppError, String(error));
+      assert.deepEqual([error.code, error.retryAfterMs], ["overloaded", 2000]);
+      return true;
+    });
+    for (const index of running.keys()) answer(index);
+    await Promise.all(running);
+  });
+
+  test("give their place back when they fail", async () => {
+    const failing = Array.from({ length: places - 1 }, () => read("org_a"));
+    await untilArrived(places - 1);
+    const failed = Promise.all(failing.map((each) => assert.rejects(each, isAppError("overloaded"))));
+    for (const { response } of arrived) response.destroy();
+    await failed;
+    const next = read("org_a");
+    await untilArrived(places);
+    answer(places - 1);
+    await next;
+  });
+
+  test("count as time of the store for the request that they belong to", async () => {
+    const work = new Work("test");
+    const reading = runAs(work, () => read("org_a"));
+    await untilArrived(1);
+    const since = performance.now();
+    while (performance.now() - since < 20) await new Promise((resolve) => setImmediate(resolve));
+    answer(0);
+    await reading;
+    assert.ok(work.storeMs >= 19, `${work.storeMs} ms`);
+  });
+});
+
+test("as many statements read at a time as the machine can run, within bounds", () => {
+  assert.deepEqual([1, 2, 6, 64].map(defaultConcurrentReads), [4, 4, 12, 16]);
+});
