@@ -14,6 +14,8 @@ export interface TrialEngine {
   readonly engine: Engine;
   complete(request?: Partial<ChatRequest>, signal?: AbortSignal): Promise<ChatCompletion>;
   stream(request?: Partial<ChatRequest>, signal?: AbortSignal): AsyncIterable<ChatCompletionChunk>;
+  /** A call of the organization with this ID. */
+  completeFor(organization: string, request?: Partial<ChatRequest>): Promise<ChatCompletion>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function startTrialEngine(
   return {
     engine,
     complete: (request = {}, signal) => chat.complete(callOf(request, signal)),
+    completeFor: (fairnessKey, request = {}) => chat.complete({ ...callOf(request), fairnessKey }),
     stream: (request = {}, signal) => chat.stream(callOf(request, signal)),
     async close() {
       await engine.close();

@@ -5,11 +5,13 @@ import { join } from "node:path";
 import type { LlamaCppEngineSettings, LlamaCppModelSettings } from "../../config/engines/llama-cpp.ts";
 import type { Logger } from "../../logger.ts";
 import { findModelFile } from "../files/find-model-file.ts";
-import type { ChatModel, Engine, ModelDescription } from "../model.ts";
+import type { ChatCall, ChatModel, Engine, ModelDescription } from "../model.ts";
 import { noSuchModel } from "../no-such-model.ts";
 import { createAnswerHead, toChunks, toCompletion } from "./chat-answer.ts";
+import { requireBounded } from "./generation-limits.ts";
 import { toGeneration } from "./generation-request.ts";
-import type { LoadSettings } from "./protocol.ts";
+import { overlongPrompt, promptLimit } from "./prompt-limit.ts";
+import { defaultContextSize, type Generation, type LoadSettings } from "./protocol.ts";
 import { superviseModel, type SupervisedModel } from "./supervised-model.ts";
 import { ensureTrialModel, trialModelId } from "./trial/trial-model.ts";
 
@@ -51,15 +53,22 @@ async function loadSettings(settings: LlamaCppModelSettings, modelsDirectory: st
   };
 }
 
-function chatModel(name: string, model: SupervisedModel): ChatModel {
+/** @param contextSize most tokens that a call may have */
+function chatModel(name: string, model: SupervisedModel, contextSize: number): ChatModel {
+  const generationOf = ({ request, fairnessKey = "" }: ChatCall): Generation => {
+    requireBounded(request, contextSize);
+    if (request.messages.length >= contextSize)
+      throw overlongPrompt(request.messages.length, promptLimit(contextSize, 1));
+    return toGeneration(request, fairnessKey);
+  };
   return {
-    async complete({ request, signal }) {
-      const generation = toGeneration(request);
-      return toCompletion(model.generate(generation, signal), createAnswerHead(name), generation);
+    async complete(call) {
+      const generation = generationOf(call);
+      return toCompletion(model.generate(generation, call.signal), createAnswerHead(name), generation);
     },
-    async *stream({ request, signal }) {
-      const generation = toGeneration(request);
-      yield* toChunks(model.generate(generation, signal), createAnswerHead(name), generation);
+    async *stream(call) {
+      const generation = generationOf(call);
+      yield* toChunks(model.generate(generation, call.signal), createAnswerHead(name), generation);
     },
   };
 }
@@ -94,7 +103,7 @@ export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSetti
     name,
     chat(id) {
       const model = models.get(id);
-      if (model !== undefined) return chatModel(id, model);
+      if (model !== undefined) return chatModel(id, model, settings.models[id]!.context_size ?? defaultContextSize);
       throw noSuchModel(name, id, models.keys());
     },
     listModels: () =>

@@ -163,7 +163,7 @@ function maximumTokensOf({ max_completion_tokens: limit, max_tokens: olderLimit 
  * The generation that a request asks for.
  * @throws AppError unsupported_parameter or invalid_request, naming the parameter
  */
-export function toGeneration(request: ChatRequest): Generation {
+export function toGeneration(request: ChatRequest, group: string): Generation {
   refuseUnsupported(request);
   return {
     messages: request.messages.map(templateMessage),
@@ -177,6 +177,7 @@ export function toGeneration(request: ChatRequest): Generation {
     topLogprobs: request.top_logprobs ?? 0,
     promptLogprobs: request.prompt_logprobs ?? undefined,
     sampling: samplingOf(request),
+    group,
     templateVariables: templateVariablesOf(request),
   };
 }

@@ -9,10 +9,10 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
+import { requireFit } from "./prompt-limit.ts";
 import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
 
 export interface ModelProcess {
-  readonly contextSize: number;
   readonly pid: number;
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
@@ -34,6 +34,9 @@ const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 function toError({ code, message, param }: WireError): AppError {
   return new AppError(code, message, { param });
 }
+
+/** What a process says when its model is loaded. */
+type Loaded = Pick<Extract<FromModel, { type: "ready" }>, "promptLimit" | "device">;
 
 interface Connection {
   readonly child: ChildProcess;
@@ -68,11 +71,8 @@ function receive(
 }
 
 /** Waits for the model to be loaded; on failure the process is ended. */
-async function loaded(
-  { child, send }: Connection,
-  { name, settings, startTimeoutMs }: StartOptions,
-): Promise<{ contextSize: number; device: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ contextSize: number; device: string }>();
+async function loaded({ child, send }: Connection, { name, settings, startTimeoutMs }: StartOptions): Promise<Loaded> {
+  const { promise, resolve, reject } = Promise.withResolvers<Loaded>();
   const timer = setTimeout(
     () =>
       reject(
@@ -148,14 +148,18 @@ function connect(options: StartOptions): Connection & { readonly ended: Promise<
 export async function startModelProcess(options: StartOptions): Promise<ModelProcess> {
   const connection = connect(options);
   const { child, queues, send, ended } = connection;
-  const { contextSize, device } = await loaded(connection, options);
-  options.logger.info({ model: options.name, pid: child.pid, device, context_size: contextSize }, "Model loaded");
+  const { promptLimit, device } = await loaded(connection, options);
+  options.logger.info(
+    { model: options.name, pid: child.pid, device, context_size: promptLimit.contextSize },
+    "Model loaded",
+  );
   let calls = 0;
   return {
-    contextSize,
     pid: child.pid!,
     ended,
     async *generate(generation, signal) {
+      // Before it is copied into a message.
+      requireFit(generation.messages, promptLimit);
       const call = ++calls;
       const queue = createEventQueue<GenerationEvent>();
       const cancel = (): void => queue.fail(new AppError("client_closed", "The call was cancelled."));

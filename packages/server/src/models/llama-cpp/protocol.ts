@@ -1,5 +1,6 @@
 /** What the server and a model's process say to each other over Node's IPC channel, as JSON. */
 import type { ErrorCode } from "../../errors.ts";
+import type { PromptLimit } from "./prompt-limit.ts";
 
 /** A chat call with every parameter checked and spelled out. */
 export interface Generation {
@@ -17,6 +18,8 @@ export interface Generation {
   readonly topLogprobs: number;
   readonly promptLogprobs: number | undefined;
   readonly sampling: SamplingSettings;
+  /** Whose call it is: groups take turns. See `fairnessKey` of a call. */
+  readonly group: string;
   /** Further variables for the chat template (`chat_template_kwargs`). */
   readonly templateVariables: Readonly<Record<string, unknown>>;
 }
@@ -95,6 +98,9 @@ export type GenerationEvent =
       readonly cachedTokens: number;
     };
 
+/** Used where the file does not say how much context the model was trained on, and as the most that is taken unasked. */
+export const defaultContextSize = 8192;
+
 /** How to load a model. */
 export interface LoadSettings {
   readonly path: string;
@@ -114,7 +120,7 @@ export type ToModel =
   | { readonly type: "cancel"; readonly call: number };
 
 export type FromModel =
-  | { readonly type: "ready"; readonly contextSize: number; readonly device: string }
+  | { readonly type: "ready"; readonly promptLimit: PromptLimit; readonly device: string }
   | { readonly type: "event"; readonly call: number; readonly event: GenerationEvent }
   | { readonly type: "ended"; readonly call: number }
   | { readonly type: "failed"; readonly call: number; readonly error: WireError }

@@ -5,6 +5,7 @@
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { FailurePauses } from "../failure-pauses.ts";
+import { CallSlots } from "../spoken-text/call-slots.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
 import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
 
@@ -97,7 +98,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     await process.ended;
   };
 
-  const admit = (choices: number): void => {
+  const slots = new CallSlots(`The model ${JSON.stringify(name)}`, sequences + queueLimit);
+
+  const admit = ({ choices, group }: Generation): Disposable => {
     if (closed)
       throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, { retryAfterMs: 1000 });
     if (choices > sequences + queueLimit) {
@@ -109,15 +112,10 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
         },
       );
     }
-    if (choicesUnderway + choices > sequences + queueLimit) {
-      throw new AppError(
-        "overloaded",
-        `The model ${JSON.stringify(name)} has ${choicesUnderway} answers running or waiting; its limit is ${sequences + queueLimit}.`,
-        { retryAfterMs: 1000 },
-      );
-    }
+    const slot = slots.take(group, choices);
     choicesUnderway += choices;
     clearTimeout(idleTimer);
+    return slot;
   };
 
   const leave = (choices: number): void => {
@@ -132,7 +130,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   return {
     async *generate(generation, signal) {
-      admit(generation.choices);
+      using _slot = admit(generation);
       const aborted = rejectOnAbort(signal);
       try {
         const process = await Promise.race([loadedProcess(), aborted.promise]);

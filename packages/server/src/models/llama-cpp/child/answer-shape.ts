@@ -78,6 +78,8 @@ export interface ShapeFollower {
   allows(bytes: Uint8Array): boolean;
   /** The bytes were chosen; they are allowed. */
   accept(bytes: Uint8Array): void;
+  /** Allows the steps of further tokens, see `Matcher`. */
+  renew(): void;
   /** Whether the answer may end here. */
   readonly mayEnd: boolean;
   /** Whether a grammar holds just now. */
@@ -132,8 +134,10 @@ export function createShapeFollower(shape: AnswerShape): ShapeFollower {
   return {
     allows: (bytes) => follow(matcher, place, bytes, trigger) !== undefined,
     accept(bytes) {
+      matcher?.renew();
       place = follow(matcher, place, bytes, trigger) ?? place;
     },
+    renew: () => matcher?.renew(),
     get mayEnd() {
       return place.state === undefined || place.state.complete;
     },

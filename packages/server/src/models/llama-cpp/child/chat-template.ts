@@ -1,23 +1,29 @@
 /**
- * A model's own chat template (Jinja), rendered as the model was trained on it, and turned into tokens.
- * Text that comes from the caller never becomes a control token: where it spells one, it is marked before rendering
- * and those places are tokenised as plain text.
+ * A model's own chat template (Jinja), rendered as the model was trained on it. Text that comes from the caller never
+ * becomes a control token: where it spells one, it is marked before rendering, and tokenized as plain text afterwards.
  */
 import { Template } from "@huggingface/jinja";
-import type { LlamaModel, Token } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
 import type { Generation, GenerationTool, TemplateMessage } from "../protocol.ts";
+import { controlTextPattern, guarded } from "./control-texts.ts";
 import { findToolFormat, type ToolFormat } from "./tool-format.ts";
-import type { Vocabulary } from "./vocabulary.ts";
 
-/** A private-use character that stands inside a caller's text where it spells a control token. */
-const mark = "\u{10F3A7}";
+/** What rendering needs to know of a model. Plain data, so that a worker thread can get it. */
+export interface TemplateSource {
+  readonly template: string;
+  readonly bos: string;
+  readonly eos: string;
+  readonly controlTexts: readonly string[];
+}
 
 export interface ChatTemplate {
   /** How the model writes tool calls; undefined if its template has no tools. */
   readonly toolFormat: ToolFormat | undefined;
-  /** The prompt's tokens. */
-  tokenize(generation: Pick<Generation, "messages" | "tools" | "templateVariables">): Token[];
+  /**
+   * The prompt, in which callers' text that spells a control token is marked.
+   * @throws AppError invalid_request
+   */
+  render(generation: Pick<Generation, "messages" | "tools" | "templateVariables">): string;
 }
 
 function describeTool({ name, description, parameters }: GenerationTool): Record<string, unknown> {
@@ -53,57 +59,21 @@ function mapStrings(value: unknown, change: (text: string) => string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [change(key), mapStrings(item, change)]));
 }
 
-function anyOf(texts: readonly string[]): RegExp {
-  const alternatives = texts
-    .toSorted((one, other) => other.length - one.length)
-    .map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`));
-  return new RegExp(alternatives.length === 0 ? "(?!)" : alternatives.join("|"), "g");
-}
-
-const guarded = (text: string): string => {
-  const [first = "", ...rest] = Array.from(text);
-  return `${first}${mark}${rest.join("")}`;
-};
-
-/** The parts of a rendered prompt: plain text where a caller's text spelled a control token, template text elsewhere. */
-function* partsOf(prompt: string, guardedTexts: RegExp): Generator<{ text: string; plain: boolean }> {
-  let position = 0;
-  for (const match of prompt.matchAll(guardedTexts)) {
-    if (match.index > position) yield { text: prompt.slice(position, match.index), plain: false };
-    yield { text: match[0].replace(mark, ""), plain: true };
-    position = match.index + match[0].length;
-  }
-  if (position < prompt.length) yield { text: prompt.slice(position), plain: false };
-}
-
 /**
  * @throws AppError upstream_failed if the template is not one that can be read
  */
-export function createChatTemplate(model: LlamaModel, vocabulary: Vocabulary, source: string): ChatTemplate {
+export function createChatTemplate({ template: text, bos, eos, controlTexts }: TemplateSource): ChatTemplate {
   let template: Template;
   try {
-    template = new Template(source);
+    template = new Template(text);
   } catch (error) {
     throw new AppError("upstream_failed", "The model's chat template is not valid.", { cause: error });
   }
-  const controlTexts = anyOf(vocabulary.controlTexts);
-  const guardedTexts = anyOf(vocabulary.controlTexts.map(guarded));
-  const guard = (text: string): string => text.replaceAll(controlTexts, guarded);
+  const controlText = controlTextPattern(controlTexts);
+  const guard = (plain: string): string => plain.replaceAll(controlText, guarded);
 
   const render = (messages: readonly Record<string, unknown>[], variables: Record<string, unknown>): string =>
-    template.render({
-      add_generation_prompt: true,
-      bos_token: model.tokens.bosString ?? "",
-      eos_token: model.tokens.eosString ?? "",
-      ...variables,
-      messages,
-    });
-
-  const toTokens = (prompt: string): Token[] => {
-    const tokens = [...partsOf(prompt, guardedTexts)].flatMap(({ text, plain }) => model.tokenize(text, !plain));
-    const { bos, shouldPrependBosToken } = model.tokens;
-    return shouldPrependBosToken && bos !== null && tokens[0] !== bos ? [bos, ...tokens] : tokens;
-  };
+    template.render({ add_generation_prompt: true, bos_token: bos, eos_token: eos, ...variables, messages });
 
   return {
     toolFormat: findToolFormat((messages) =>
@@ -112,17 +82,15 @@ export function createChatTemplate(model: LlamaModel, vocabulary: Vocabulary, so
         tools: [describeTool({ name: "sounding_probe_tool", description: "", parameters: {}, strict: false })],
       }),
     ),
-    tokenize({ messages, tools, templateVariables }) {
+    render({ messages, tools, templateVariables }) {
       const variables = {
         ...templateVariables,
         ...(tools.length === 0 ? {} : { tools: mapStrings(tools.map(describeTool), guard) }),
       };
       try {
-        return toTokens(
-          render(mapStrings(messages.map(withParsedArguments), guard) as Record<string, unknown>[], variables),
-        );
+        return render(mapStrings(messages.map(withParsedArguments), guard) as Record<string, unknown>[], variables);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
         throw new AppError("invalid_request", `The model's chat template refuses these messages: ${reason}`, {
           param: "messages",
           cause: error,

@@ -1,12 +1,14 @@
 /** Generates one choice of an answer in one sequence, token by token. */
+import { setImmediate } from "node:timers/promises";
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
+import { GrammarStepsError } from "../grammar/matcher.ts";
 import type { AlternativeLogprob, Generation, GenerationEvent, TokenLogprob } from "../protocol.ts";
 import { createAnswerOutput } from "./answer-output.ts";
 import { createShapeFollower, type AnswerShape, type ShapeFollower } from "./answer-shape.ts";
 import { evaluateAllAgain, evaluateNext, type LogitsWanted, type NextLogits } from "./evaluation.ts";
 import { createRandom, type Random } from "./random.ts";
-import { chooseToken } from "./sampler.ts";
+import { chooseToken, type Logits } from "./sampler.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 export interface ChoiceSettings {
@@ -20,6 +22,9 @@ export interface ChoiceSettings {
   /** Sends an event; resolves when the reader can take more. */
   emit(event: GenerationEvent): Promise<void>;
 }
+
+/** Tokens that are tried against the grammar before other answers get their turn. */
+const tokensPerSlice = 512;
 
 type Finish = Pick<Extract<GenerationEvent, { kind: "finished" }>, "reason" | "completionTokens">;
 
@@ -96,11 +101,33 @@ async function chooseNext(
   };
   const token = chooseToken({ ...choosing, logits: next.logits });
   if (token !== undefined) return { token, next };
-  const all = await evaluateAllAgain(sequence);
-  const logits = new Map([...all].filter(([each]) => choosing.allowed(each)));
+  const logits = await allowedOf(await evaluateAllAgain(sequence), follower, {
+    allowed: choosing.allowed,
+    signal: settings.signal,
+  });
+  follower.renew();
   const rare = chooseToken({ ...choosing, logits });
   if (rare === undefined) throw deadEnd(settings.generation);
   return { token: rare, next: { logits, logTotal: next.logTotal } };
+}
+
+/** The allowed ones of all tokens; other answers get their turn in between. */
+async function allowedOf(
+  all: Logits,
+  follower: ShapeFollower,
+  { allowed, signal }: { allowed(token: number): boolean; signal: AbortSignal },
+): Promise<Map<number, number>> {
+  const logits = new Map<number, number>();
+  let tried = 0;
+  for (const [token, logit] of all) {
+    if (tried++ % tokensPerSlice === 0) {
+      await setImmediate();
+      signal.throwIfAborted();
+      follower.renew();
+    }
+    if (allowed(token)) logits.set(token, logit);
+  }
+  return logits;
 }
 
 /**
@@ -108,6 +135,24 @@ async function chooseNext(
  * the prompt but for its last token, `previous`.
  */
 export async function generateChoice(
+  settings: ChoiceSettings,
+  sequence: LlamaContextSequence,
+  lastPromptToken: Token,
+): Promise<Finish> {
+  try {
+    return await generate(settings, sequence, lastPromptToken);
+  } catch (error) {
+    if (!(error instanceof GrammarStepsError)) throw error;
+    const param = settings.generation.format === "text" ? "tools" : "response_format.json_schema.schema";
+    throw new AppError(
+      "invalid_request",
+      `${param} is too ambiguous or too large: ${error.message}. Use fewer alternatives that begin alike, and smaller counts in patterns.`,
+      { param },
+    );
+  }
+}
+
+async function generate(
   settings: ChoiceSettings,
   sequence: LlamaContextSequence,
   lastPromptToken: Token,

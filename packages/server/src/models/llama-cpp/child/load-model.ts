@@ -9,7 +9,7 @@ import {
 } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
 import { ggufProblem } from "../../files/gguf-file.ts";
-import type { LoadSettings } from "../protocol.ts";
+import { defaultContextSize, type LoadSettings } from "../protocol.ts";
 
 export interface LoadedModel {
   readonly model: LlamaModel;
@@ -20,9 +20,6 @@ export interface LoadedModel {
 }
 
 export type ReportLog = (level: "warn" | "error", message: string) => void;
-
-/** Used where the file does not say how much context the model was trained on, and as the most that is taken unasked. */
-const defaultContextSize = 8192;
 
 function contextSizeFor(model: LlamaModel, settings: LoadSettings): number {
   const trained = model.trainContextSize;

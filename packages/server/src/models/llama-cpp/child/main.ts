@@ -12,7 +12,7 @@ import {
   type ToModel,
   type WireError,
 } from "../protocol.ts";
-import { loadModel } from "./load-model.ts";
+import { loadModel, type ReportLog } from "./load-model.ts";
 import { createModelHost, type ModelHost } from "./model-host.ts";
 
 interface RunningCall {
@@ -34,11 +34,14 @@ function toWireError(thrown: unknown): WireError {
   return { code, message, param: param ?? undefined };
 }
 
+/** To the server's log. */
+const report: ReportLog = (level, message) => send({ type: "log", level, message });
+
 async function load(settings: LoadSettings): Promise<void> {
   try {
-    const loaded = await loadModel(settings, (level, message) => send({ type: "log", level, message }));
-    host = createModelHost(loaded);
-    send({ type: "ready", contextSize: host.contextSize, device: loaded.device });
+    const loaded = await loadModel(settings, report);
+    host = createModelHost(loaded, report);
+    send({ type: "ready", promptLimit: host.promptLimit, device: loaded.device });
   } catch (error) {
     send({ type: "unusable", error: toWireError(error) });
   }

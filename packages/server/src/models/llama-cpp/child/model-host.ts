@@ -1,19 +1,22 @@
 /** A loaded model that serves generations, several at a time. */
-import type { LlamaContextSequence } from "node-llama-cpp";
+import type { LlamaContextSequence, Token } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
+import { maximumLogprobs } from "../generation-limits.ts";
+import { promptLimit, type PromptLimit } from "../prompt-limit.ts";
 import type { Generation, GenerationEvent } from "../protocol.ts";
-import { createAnswerShape } from "./answer-shape.ts";
 import { createChatTemplate } from "./chat-template.ts";
 import { evaluatePrompt, evaluatePromptLogprobs } from "./evaluation.ts";
 import { generateChoice } from "./generate-choice.ts";
-import type { LoadedModel } from "./load-model.ts";
+import type { LoadedModel, ReportLog } from "./load-model.ts";
+import { Preparation } from "./preparation.ts";
+import { promptTokens } from "./prompt-tokens.ts";
 import { createSequencePool } from "./sequence-pool.ts";
 import { createVocabulary } from "./vocabulary.ts";
 
 type Emit = (event: GenerationEvent) => Promise<void>;
 
 export interface ModelHost {
-  readonly contextSize: number;
+  readonly promptLimit: PromptLimit;
   /** Resolves when the answer is whole. Rejects with an AppError, or with the signal's reason when it is aborted. */
   generate(generation: Generation, signal: AbortSignal, emit: Emit): Promise<void>;
 }
@@ -30,28 +33,47 @@ function refuseUnknownTokens(generation: Generation, size: number): void {
   );
 }
 
-export function createModelHost({ model, context, template }: LoadedModel): ModelHost {
-  const vocabulary = createVocabulary(model);
-  const chatTemplate = createChatTemplate(model, vocabulary, template);
-  const pool = createSequencePool(context);
-  const { contextSize } = context;
+function requireFewLogprobs({ promptLogprobs }: Generation, prompt: readonly Token[]): void {
+  if (promptLogprobs === undefined || prompt.length * (promptLogprobs + 1) <= maximumLogprobs) return;
+  throw new AppError(
+    "invalid_request",
+    `prompt_logprobs is ${promptLogprobs}, which makes ${prompt.length * (promptLogprobs + 1)} log probabilities for a prompt of ${prompt.length} tokens; at most ${maximumLogprobs} are allowed. Lower prompt_logprobs or shorten the prompt.`,
+    { param: "prompt_logprobs" },
+  );
+}
 
-  const requireRoom = (promptTokens: number): void => {
-    if (promptTokens < contextSize) return;
+/** @throws AppError upstream_failed if the chat template is not one that can be read */
+export function createModelHost({ model, context, template }: LoadedModel, report: ReportLog): ModelHost {
+  const vocabulary = createVocabulary(model);
+  const { contextSize } = context;
+  const limit = promptLimit(contextSize, vocabulary.longestBytes);
+  const source = {
+    template,
+    bos: model.tokens.bosString ?? "",
+    eos: model.tokens.eosString ?? "",
+    controlTexts: vocabulary.controlTexts,
+  };
+  createChatTemplate(source);
+  const preparation = new Preparation({ source, limit }, (message) => report("error", message));
+  const pool = createSequencePool(context);
+
+  const tokenize = async (text: string, signal: AbortSignal): Promise<Token[]> => {
+    const { tokens, whole } = await promptTokens(text, { model, vocabulary, mostTokens: contextSize, signal });
+    if (whole && tokens.length < contextSize) return tokens;
     throw new AppError(
       "context_length_exceeded",
-      `The messages are ${promptTokens} tokens long, but the model's context holds ${contextSize} tokens, the answer included.`,
+      `The messages are ${tokens.length} tokens long${whole ? "" : " or more"}, but the model's context holds ${contextSize} tokens, the answer included.`,
       { param: "messages" },
     );
   };
 
   return {
-    contextSize,
+    promptLimit: limit,
     async generate(generation, callerSignal, emit) {
       refuseUnknownTokens(generation, vocabulary.size);
-      const shape = createAnswerShape(generation, chatTemplate.toolFormat);
-      const prompt = chatTemplate.tokenize(generation);
-      requireRoom(prompt.length);
+      const { prompt: text, shape } = await preparation.prepare(generation, callerSignal);
+      const prompt = await tokenize(text, callerSignal);
+      requireFewLogprobs(generation, prompt);
       const seed = generation.sampling.seed ?? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
       const maximumTokens = Math.min(generation.maximumTokens ?? Infinity, contextSize - prompt.length);
       const started = { kind: "started", promptTokens: prompt.length } as const;
@@ -60,7 +82,7 @@ export function createModelHost({ model, context, template }: LoadedModel): Mode
       const failed = new AbortController();
       const signal = AbortSignal.any([callerSignal, failed.signal]);
       const runChoice = async (index: number): Promise<void> => {
-        const sequence = await pool.acquire(prompt, signal);
+        const sequence = await pool.acquire(prompt, { group: generation.group, signal });
         try {
           const cachedTokens = await prepare(sequence, index);
           const finish = await generateChoice(

@@ -1,12 +1,20 @@
 /**
  * The places in a model's context where answers grow, side by side. Each keeps what it evaluated last, and a prompt is
- * given to the idle place that has most of its beginning already.
+ * given to the idle place that has most of its beginning already. Organizations that wait take turns.
  */
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
+import { FairLine } from "../../../fair-line.ts";
+
+/** Who asks for a place. */
+interface Turn {
+  /** Groups take turns; see `fairnessKey` of a call. */
+  readonly group: string;
+  readonly signal: AbortSignal;
+}
 
 export interface SequencePool {
-  /** Waits for an idle sequence, in the order of asking. Rejects with the signal's reason when it is aborted. */
-  acquire(prompt: Token[], signal: AbortSignal): Promise<LlamaContextSequence>;
+  /** Waits for an idle sequence. Rejects with the signal's reason when it is aborted. */
+  acquire(prompt: Token[], turn: Turn): Promise<LlamaContextSequence>;
   release(sequence: LlamaContextSequence): void;
 }
 
@@ -15,33 +23,37 @@ interface Waiting {
   readonly start: (sequence: LlamaContextSequence) => void;
 }
 
-export function createSequencePool(context: LlamaContext): SequencePool {
+export function createSequencePool(context: Pick<LlamaContext, "totalSequences" | "getSequence">): SequencePool {
   const idle = Array.from({ length: context.totalSequences }, () => context.getSequence());
-  const waiting: Waiting[] = [];
+  const waiting = new FairLine<Waiting>();
+  const holders = new Map<LlamaContextSequence, string>();
 
-  const take = (prompt: Token[]): LlamaContextSequence => {
+  const take = (prompt: Token[], group: string): LlamaContextSequence => {
     const scores = idle.map((sequence) => sequence.compareContextTokens(prompt).firstDifferentIndex);
-    return idle.splice(scores.indexOf(Math.max(...scores)), 1)[0]!;
+    const sequence = idle.splice(scores.indexOf(Math.max(...scores)), 1)[0]!;
+    holders.set(sequence, group);
+    return sequence;
   };
+  const heldBy = (group: string): number => [...holders.values()].filter((each) => each === group).length;
 
   return {
-    async acquire(prompt, signal) {
+    async acquire(prompt, { group, signal }) {
       signal.throwIfAborted();
-      if (idle.length > 0) return take(prompt);
+      if (idle.length > 0) return take(prompt, group);
       const { promise, resolve, reject } = Promise.withResolvers<LlamaContextSequence>();
       const entry: Waiting = { prompt, start: resolve };
       const onAbort = (): void => {
-        waiting.splice(waiting.indexOf(entry), 1);
-        reject(signal.reason as Error);
+        if (waiting.remove(group, entry)) reject(signal.reason as Error);
       };
-      waiting.push(entry);
+      waiting.push(group, entry);
       signal.addEventListener("abort", onAbort, { once: true });
       return promise.finally(() => signal.removeEventListener("abort", onAbort));
     },
     release(sequence) {
       idle.push(sequence);
-      const next = waiting.shift();
-      if (next !== undefined) next.start(take(next.prompt));
+      holders.delete(sequence);
+      const next = waiting.next(heldBy);
+      if (next !== undefined) next.item.start(take(next.item.prompt, next.group));
     },
   };
 }

@@ -12,6 +12,8 @@ export interface Vocabulary {
   /** Whether the token steers the model and is not part of an answer's text. */
   isControl(token: number): boolean;
   isEnd(token: number): boolean;
+  /** Of the longest token, at least 1. */
+  readonly longestBytes: number;
   /** Texts of all control tokens. */
   readonly controlTexts: readonly string[];
 }
@@ -36,6 +38,8 @@ export function createVocabulary(model: LlamaModel): Vocabulary {
     return Buffer.from(model.detokenize([token as Token], true));
   };
   return {
+    // A text of GGUF has at least the bytes of its token: escapes make it longer, never shorter.
+    longestBytes: tokens.reduce((longest, text) => Math.max(longest, Buffer.byteLength(text)), 1),
     size: tokens.length,
     bytesOf(token) {
       let bytes = known.get(token);

@@ -14,9 +14,16 @@ export type Grammar =
 
 export const nothing: Grammar = { kind: "sequence", items: [] };
 
-/** One byte within the inclusive range. */
+const byteRanges = new Map<number, Grammar>();
+
+/** One byte within the inclusive range. Made once for all that use it. */
 export function byteRange(low: number, high: number): Grammar {
-  return { kind: "byte", allowed: new Uint8Array(256).fill(1, low, high + 1) };
+  const key = low * 256 + high;
+  let range = byteRanges.get(key);
+  if (range === undefined) {
+    byteRanges.set(key, (range = { kind: "byte", allowed: new Uint8Array(256).fill(1, low, high + 1) }));
+  }
+  return range;
 }
 
 /** One of these ASCII characters. */
@@ -39,7 +46,9 @@ export function sequence(...items: readonly Grammar[]): Grammar {
 
 /** One of the items; of none, no text matches. */
 export function choice(...items: readonly Grammar[]): Grammar {
-  return items.length === 1 ? items[0]! : { kind: "choice", items };
+  // The same schema named ten times is one alternative, not ten.
+  const different = [...new Set(items)];
+  return different.length === 1 ? different[0]! : { kind: "choice", items: different };
 }
 
 /** The item `minimum` to `maximum` times; `Infinity` for no maximum. */

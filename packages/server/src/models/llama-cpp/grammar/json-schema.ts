@@ -3,6 +3,7 @@
  * may admit less than the schema: objects have their declared members only, in the schema's order. A keyword that
  * cannot be guaranteed is refused by name, or left to the model where the caller asked for best effort only.
  */
+import { inputLimit } from "../../../input-limits.ts";
 import { areDisjoint } from "./disjoint.ts";
 import { choice, literal, reference, type Grammar } from "./grammar.ts";
 import { anyValue, boolean } from "./json-text.ts";
@@ -25,7 +26,20 @@ import {
 import { integerGrammar, numberGrammar, stringGrammar } from "./schema-scalars.ts";
 
 /** Every value is followed at every token: tens of thousands would hold the model up for everybody. OpenAI's limit. */
-const maximumEnumValues = 1000;
+const maximumEnumValues = inputLimit({
+  area: "Chat completions",
+  bounds: "Values of one enum in a schema, for llama.cpp models",
+  value: 1_000,
+  error: "invalid_request",
+});
+
+/** Each branch is compared with every other. */
+const maximumBranches = inputLimit({
+  area: "Chat completions",
+  bounds: "Schemas of one oneOf, for llama.cpp models",
+  value: 200,
+  error: "invalid_request",
+});
 
 function referenceGrammar(place: SchemaPlace, pointer: string): Grammar {
   const known = place.references.get(pointer);
@@ -44,6 +58,9 @@ function oneOfGrammar(place: SchemaPlace, branches: readonly JsonSchema[]): Gram
   const resolved = branches.map((branch) =>
     isObject(branch) && typeof branch["$ref"] === "string" ? resolvePointer(place, branch["$ref"]) : branch,
   );
+  if (branches.length > maximumBranches) {
+    throw invalid(`${place.path}.oneOf`, `it has ${branches.length} schemas; at most ${maximumBranches} are allowed.`);
+  }
   if (!areDisjoint(resolved))
     refuse(
       place,

@@ -1,9 +1,32 @@
 /**
  * Follows a text through a grammar, byte by byte: which bytes may come next, and whether the text may end here.
  * A state is a set of places in the grammar with what comes after each. Places and states never change, so trying a
- * token costs no copy, and trying is all that sampling needs.
+ * token costs no copy, and trying is all that sampling needs. A grammar of a caller may have more places than can be
+ * followed: the steps for one token are limited.
  */
+import { inputLimit } from "../../../input-limits.ts";
 import { nothing, sequence, type Grammar } from "./grammar.ts";
+
+/** Steps for one token take some 20 ms at most; all other answers of the model wait meanwhile. */
+const maximumSteps = inputLimit({
+  area: "Chat completions",
+  bounds: "Steps of llama.cpp models' grammar, of a schema or tools, for one token of the answer",
+  value: 200_000,
+  error: "invalid_request",
+});
+/** Memory of one answer's places, some 150 bytes each. */
+const maximumFrames = 1_000_000;
+/** A longer list of beginnings is not collected beforehand but looked up where the text is. */
+const longestBeginning = 256;
+
+/** The grammar is too ambiguous or too large to be followed. */
+export class GrammarStepsError extends Error {
+  override readonly name = "GrammarStepsError";
+
+  constructor(problem: string) {
+    super(`following the grammar takes more than ${problem}`);
+  }
+}
 
 /** A grammar to be matched, then the rest. */
 interface Frame {
@@ -26,12 +49,19 @@ export interface MatcherState {
   readonly places: readonly Place[];
   /** Whether the text may end here. */
   readonly complete: boolean;
+  /** States after a byte that were computed already: tokens share their beginnings. */
+  readonly after: Map<number, MatcherState | undefined>;
 }
 
 export interface Matcher {
   readonly start: MatcherState;
-  /** The state after the bytes; undefined if the grammar does not allow them. */
+  /**
+   * The state after the bytes; undefined if the grammar does not allow them.
+   * @throws GrammarStepsError when it takes more steps than are left since `renew`
+   */
   advance(state: MatcherState, bytes: Uint8Array): MatcherState | undefined;
+  /** Allows the steps of another token. */
+  renew(): void;
 }
 
 /** The heads of a grammar without repetition and reference, and whether it may be empty. */
@@ -44,10 +74,11 @@ interface Beginning {
 const beginnings = new WeakMap<Grammar, Beginning | "composed">();
 
 function sequenceBeginning(items: readonly Grammar[]): Beginning | "composed" {
+  if (items.length > longestBeginning) return "composed";
   const heads: Head[] = [];
   for (const [index, item] of items.entries()) {
     const beginning = beginningOf(item);
-    if (beginning === "composed") return beginning;
+    if (beginning === "composed" || heads.length + beginning.heads.length > longestBeginning) return "composed";
     const after = items.slice(index + 1);
     heads.push(
       ...beginning.heads.map(({ allowed, rest }) => ({
@@ -61,10 +92,15 @@ function sequenceBeginning(items: readonly Grammar[]): Beginning | "composed" {
 }
 
 function choiceBeginning(items: readonly Grammar[]): Beginning | "composed" {
-  const beginningsOfItems = items.map(beginningOf);
-  if (beginningsOfItems.includes("composed")) return "composed";
-  const found = beginningsOfItems as Beginning[];
-  return { heads: found.flatMap(({ heads }) => heads), nullable: found.some(({ nullable }) => nullable) };
+  const heads: Head[] = [];
+  let nullable = false;
+  for (const item of items) {
+    const beginning = beginningOf(item);
+    if (beginning === "composed" || heads.length + beginning.heads.length > longestBeginning) return "composed";
+    heads.push(...beginning.heads);
+    nullable ||= beginning.nullable;
+  }
+  return { heads, nullable };
 }
 
 function findBeginning(node: Grammar): Beginning | "composed" {
@@ -84,13 +120,17 @@ function beginningOf(node: Grammar): Beginning | "composed" {
 class Frames {
   private readonly byNode = new Map<Grammar, Map<Frame | undefined, Frame>>();
   private readonly rests = new Map<Grammar, Grammar>();
+  private count = 0;
 
   frame(node: Grammar, next: Frame | undefined): Frame | undefined {
     if (node === nothing) return next;
     let byNext = this.byNode.get(node);
     if (byNext === undefined) this.byNode.set(node, (byNext = new Map()));
     let frame = byNext.get(next);
-    if (frame === undefined) byNext.set(next, (frame = { node, next }));
+    if (frame === undefined) {
+      if (++this.count > maximumFrames) throw new GrammarStepsError(`${maximumFrames} places for one answer`);
+      byNext.set(next, (frame = { node, next }));
+    }
     return frame;
   }
 
@@ -106,65 +146,74 @@ class Frames {
   }
 }
 
-interface Expansion {
-  readonly places: Place[];
-  readonly visited: Set<Frame>;
-  complete: boolean;
-}
-
-/** Expands a grammar that has repetitions or references in it. */
-function expandComposed(frames: Frames, { node, next }: Frame, into: Expansion): void {
+/** The frames that a grammar with repetitions or references in it begins with. */
+function partsOf(frames: Frames, { node, next }: Frame): (Frame | undefined)[] {
+  if (node.kind === "choice") return node.items.map((item) => frames.frame(item, next));
+  if (node.kind === "reference") return [frames.frame(node.resolve(), next)];
   if (node.kind === "sequence") {
-    expand(
-      frames,
-      node.items.reduceRight((after: Frame | undefined, item) => frames.frame(item, after), next),
-      into,
-    );
-  } else if (node.kind === "choice") {
-    for (const item of node.items) expand(frames, frames.frame(item, next), into);
-  } else if (node.kind === "repeat") {
-    if (node.minimum === 0) expand(frames, next, into);
-    if (node.maximum > 0) expand(frames, frames.frame(node.item, frames.frame(frames.rest(node), next)), into);
-  } else if (node.kind === "reference") {
-    expand(frames, frames.frame(node.resolve(), next), into);
+    return [node.items.reduceRight((after: Frame | undefined, item) => frames.frame(item, after), next)];
   }
-}
-
-/** Collects the places where the next byte is decided. */
-function expand(frames: Frames, frame: Frame | undefined, into: Expansion): void {
-  if (frame === undefined) {
-    into.complete = true;
-    return;
-  }
-  if (into.visited.has(frame)) return;
-  into.visited.add(frame);
-  const beginning = beginningOf(frame.node);
-  if (beginning === "composed") {
-    expandComposed(frames, frame, into);
-    return;
-  }
-  for (const head of beginning.heads) into.places.push({ head, next: frame.next });
-  if (beginning.nullable) expand(frames, frame.next, into);
+  if (node.kind !== "repeat") return [];
+  const parts = node.minimum === 0 ? [next] : [];
+  if (node.maximum > 0) parts.push(frames.frame(node.item, frames.frame(frames.rest(node), next)));
+  return parts;
 }
 
 /** A matcher for one text. Keep it no longer than the text: it remembers the places that it met. */
 export function createMatcher(grammar: Grammar): Matcher {
   const frames = new Frames();
-  const stateOf = (heads: readonly (Frame | undefined)[]): MatcherState => {
-    const expansion: Expansion = { places: [], visited: new Set(), complete: false };
-    for (const head of heads) expand(frames, head, expansion);
-    return { places: expansion.places, complete: expansion.complete };
+  let steps = 0;
+  const count = (more: number): void => {
+    steps += more;
+    if (steps > maximumSteps) throw new GrammarStepsError(`${maximumSteps} steps for one token`);
   };
+
+  /** Collects the places where the next byte is decided, with a stack of its own: grammars may be deep. */
+  const stateOf = (heads: readonly (Frame | undefined)[]): MatcherState => {
+    const places: Place[] = [];
+    const visited = new Set<Frame | undefined>();
+    const open = [...heads];
+    while (open.length > 0) {
+      const frame = open.pop();
+      if (visited.has(frame)) continue;
+      visited.add(frame);
+      count(1);
+      if (frame === undefined) continue;
+      const beginning = beginningOf(frame.node);
+      if (beginning === "composed") {
+        if (frame.node.kind === "sequence") count(frame.node.items.length);
+        for (const part of partsOf(frames, frame)) open.push(part);
+        continue;
+      }
+      count(beginning.heads.length);
+      for (const head of beginning.heads) places.push({ head, next: frame.next });
+      if (beginning.nullable) open.push(frame.next);
+    }
+    return { places, complete: visited.has(undefined), after: new Map() };
+  };
+
+  const step = (state: MatcherState, byte: number): MatcherState | undefined => {
+    if (state.after.has(byte)) return state.after.get(byte);
+    count(state.places.length);
+    const taken = state.places.filter(({ head }) => head.allowed[byte] === 1);
+    const next =
+      taken.length === 0 ? undefined : stateOf(taken.map((place) => frames.frame(place.head.rest, place.next)));
+    state.after.set(byte, next);
+    return next;
+  };
+
   return {
     start: stateOf([frames.frame(grammar, undefined)]),
     advance(state, bytes) {
-      let current = state;
+      let current: MatcherState | undefined = state;
       for (const byte of bytes) {
-        const taken = current.places.filter(({ head }) => head.allowed[byte] === 1);
-        if (taken.length === 0) return undefined;
-        current = stateOf(taken.map(({ head, next }) => frames.frame(head.rest, next)));
+        current = step(current, byte);
+        if (current === undefined) return undefined;
       }
       return current;
+    },
+    renew() {
+      steps = 0;
     },
   };
 }

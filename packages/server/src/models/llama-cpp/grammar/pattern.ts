@@ -2,6 +2,7 @@
  * Turns a regular expression (JSON Schema's `pattern`, ECMA-262 with the flag `u`) into the grammar of the JSON strings
  * that it matches. What a grammar cannot say (look-around, back-references, word boundaries) is refused.
  */
+import { inputLimit } from "../../../input-limits.ts";
 import { complement, union, type CodePoints } from "./code-points.ts";
 import { choice, literal, nothing, repeat, sequence, type Grammar } from "./grammar.ts";
 import { characterOf } from "./json-text.ts";
@@ -10,6 +11,14 @@ import { characterOf } from "./json-text.ts";
 export class PatternError extends Error {
   override readonly name = "PatternError";
 }
+
+const longestPattern = inputLimit({
+  area: "Chat completions",
+  bounds: "A pattern in a schema, for llama.cpp models",
+  value: 1_000,
+  unit: "characters",
+  error: "unsupported_parameter",
+});
 
 const digits: CodePoints = [[0x30, 0x39]];
 const wordCharacters: CodePoints = union(digits, [[0x41, 0x5a]], [[0x5f, 0x5f]], [[0x61, 0x7a]]);
@@ -183,6 +192,7 @@ class PatternReader {
  * @throws PatternError if the pattern is not a regular expression or says more than a grammar can
  */
 export function stringMatching(pattern: string): Grammar {
+  if (pattern.length > longestPattern) throw new PatternError(`more than ${longestPattern} characters`);
   try {
     void new RegExp(pattern, "u");
   } catch (error) {

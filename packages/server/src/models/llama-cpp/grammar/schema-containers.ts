@@ -1,5 +1,5 @@
 /** Grammars of objects and arrays under the keywords of JSON Schema. */
-import { choice, literal, nothing, separated, sequence, type Grammar } from "./grammar.ts";
+import { choice, literal, nothing, reference, separated, sequence, type Grammar } from "./grammar.ts";
 import { anyObject, arrayOf, comma, member, stringOf, whiteSpace } from "./json-text.ts";
 import {
   at,
@@ -25,10 +25,11 @@ function membersOf(place: SchemaPlace, schema: SchemaObject): Member[] {
   if (!isObject(properties)) throw invalid(`${place.path}.properties`, "it must be an object of schemas.");
   const required = schema["required"] ?? [];
   if (!Array.isArray(required)) throw invalid(`${place.path}.required`, "it must be a list of names.");
+  const requiredNames = new Set<unknown>(required);
   const declared = Object.entries(properties).map(([name, value]) => ({
     name,
     grammar: place.compile(at(place, "properties", name), value as JsonSchema),
-    required: required.includes(name),
+    required: requiredNames.has(name),
   }));
   const additional = (schema["additionalProperties"] ?? true) as JsonSchema;
   const undeclared = required.filter((name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name));
@@ -50,10 +51,15 @@ function membersGrammar(members: readonly Member[]): Grammar {
     const pair = member(literal(JSON.stringify(name)), grammar);
     const nextFirst = sequence(pair, further);
     const nextFurther = sequence(comma, pair, further);
-    first = required ? nextFirst : choice(nextFirst, first);
-    further = required ? nextFurther : choice(nextFurther, further);
+    first = required ? nextFirst : choice(nextFirst, link(first));
+    further = required ? nextFurther : choice(nextFurther, link(further));
   }
   return first;
+}
+
+/** Keeps chains of optional members from being read as one deep grammar: thousands are allowed. */
+function link(grammar: Grammar): Grammar {
+  return grammar === nothing ? nothing : reference(() => grammar);
 }
 
 export function objectGrammar(place: SchemaPlace, schema: SchemaObject): Grammar {

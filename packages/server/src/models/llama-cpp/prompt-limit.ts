@@ -1,0 +1,32 @@
+/** How long a prompt may be before its tokens are counted: none is longer than the vocabulary's longest. */
+import { AppError } from "../../errors.ts";
+import type { TemplateMessage } from "./protocol.ts";
+
+export interface PromptLimit {
+  /** Longest prompt that can fit into the context, in UTF-16 code units, of which each is a byte at least. */
+  readonly characters: number;
+  readonly contextSize: number;
+}
+
+export function promptLimit(contextSize: number, longestTokenBytes: number): PromptLimit {
+  return { characters: contextSize * Math.max(1, longestTokenBytes), contextSize };
+}
+
+/** The error for a prompt that cannot fit, however it is cut into tokens. */
+export function overlongPrompt(characters: number, { characters: most, contextSize }: PromptLimit): AppError {
+  return new AppError(
+    "context_length_exceeded",
+    `The messages have at least ${characters} characters, but the model's context of ${contextSize} tokens holds ${most} at most, the answer included. Shorten the messages.`,
+    { param: "messages" },
+  );
+}
+
+/** @throws AppError context_length_exceeded */
+export function requireFit(messages: readonly TemplateMessage[], limit: PromptLimit): void {
+  let characters = messages.length;
+  for (const { content, tool_calls: calls = [] } of messages) {
+    characters += content.length;
+    for (const call of calls) characters += call.function.arguments.length;
+  }
+  if (characters > limit.characters) throw overlongPrompt(characters, limit);
+}
