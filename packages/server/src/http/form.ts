@@ -6,10 +6,13 @@
 import type { IncomingMessage } from "node:http";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
+import type { MemoryCharge } from "../memory-budget.ts";
 import { contentEncoding } from "./body.ts";
 import { tooLarge } from "./collect-body.ts";
 import { boundaryOf, MultipartDecoder, type MultipartItem, type PartHead } from "./multipart.ts";
-import { Spool } from "./spool.ts";
+import { discardRest } from "./unread-body.ts";
+import { Spool, spoolMemoryBytes } from "./spool.ts";
 
 export interface FormField {
   readonly name: string;
@@ -41,13 +44,32 @@ export interface FormLimits {
   readonly directory: string;
 }
 
-const mostFields = 200;
-const longestFieldBytes = 1024 * 1024;
-/** What may stand in a body beside the file: fields, heads, boundaries, other files. */
-const restBytes = 4 * 1024 * 1024;
+const mostFields = inputLimit({
+  area: "Forms and uploads",
+  bounds: "Fields of a form",
+  value: 200,
+  error: "invalid_request",
+});
+/** Some fields are JSON, which is parsed at once. */
+const longestFieldBytes = inputLimit({
+  area: "Forms and uploads",
+  bounds: "One field of a form",
+  value: 262_144,
+  unit: "bytes",
+  error: "payload_too_large",
+});
+const allFieldsBytes = inputLimit({
+  area: "Forms and uploads",
+  bounds: "All fields of a form together",
+  value: 4_194_304,
+  unit: "bytes",
+  error: "payload_too_large",
+});
+/** What a body may have besides the file: fields, heads, boundaries, other files. */
+const restBytes = 2 * allFieldsBytes;
 
 /** Begins to read. Must be closed. @throws AppError unsupported_media_type, payload_too_large or invalid_request */
-export function readForm(request: IncomingMessage, limits: FormLimits): SpooledForm {
+export function readForm(request: IncomingMessage, limits: FormLimits, charge: MemoryCharge): SpooledForm {
   const decoder = new MultipartDecoder(boundaryOf(request.headers["content-type"]));
   const encoding = contentEncoding(request);
   if (encoding !== "identity") {
@@ -60,7 +82,7 @@ export function readForm(request: IncomingMessage, limits: FormLimits): SpooledF
     );
   }
   if (Number(request.headers["content-length"]) > limits.maxFileBytes + restBytes) throw tooLarge(limits.maxFileBytes);
-  return new SpooledForm(request, { decoder, limits });
+  return new SpooledForm(request, { decoder, limits, charge });
 }
 
 export class SpooledForm implements FormBody {
@@ -69,12 +91,18 @@ export class SpooledForm implements FormBody {
   readonly #begun = Promise.withResolvers<void>();
   readonly #spool: Spool;
   readonly #limits: FormLimits;
+  readonly #charge: MemoryCharge;
+  #fieldsBytes = 0;
   #file: FormFile | undefined;
   #part: OpenPart | undefined;
   #closed = false;
 
-  constructor(request: IncomingMessage, { decoder, limits }: { decoder: MultipartDecoder; limits: FormLimits }) {
+  constructor(
+    request: IncomingMessage,
+    { charge, decoder, limits }: { charge: MemoryCharge; decoder: MultipartDecoder; limits: FormLimits },
+  ) {
     this.#limits = limits;
+    this.#charge = charge;
     this.#spool = new Spool(limits.directory);
     this.whole = this.#readAll(request, decoder).then(
       () => {
@@ -100,7 +128,7 @@ export class SpooledForm implements FormBody {
     return this.#begun.promise;
   }
 
-  /** Forgets the file. The rest of the body is thrown away as it comes. */
+  /** Forgets the file and stops reading the body. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#spool.close();
@@ -123,8 +151,7 @@ export class SpooledForm implements FormBody {
         cause: error,
       });
     } finally {
-      // The rest is thrown away as it comes, so that the answer can be read and the connection used again.
-      request.resume();
+      discardRest(request);
     }
   }
 
@@ -157,7 +184,15 @@ export class SpooledForm implements FormBody {
           const message = `The field ${JSON.stringify(head.name.slice(0, 100))} has more than ${longestFieldBytes} bytes.`;
           throw new AppError("payload_too_large", message, { param: head.name.slice(0, 100) });
         }
-        pieces.push(bytes);
+        this.#fieldsBytes += bytes.length;
+        if (this.#fieldsBytes > allFieldsBytes) {
+          const message = `The form's fields have more than ${allFieldsBytes} bytes together, the most that is taken.`;
+          throw new AppError("payload_too_large", message);
+        }
+        // The bytes, and the text that they become.
+        this.#charge.add(bytes.length * 3);
+        // A copy, so that a small field does not keep the whole piece of the body that it came in.
+        pieces.push(Buffer.from(bytes));
       },
       end: () => void this.fields.push({ name: head.name, value: Buffer.concat(pieces, length).toString("utf8") }),
     };
@@ -167,6 +202,7 @@ export class SpooledForm implements FormBody {
     if (this.#file !== undefined) {
       throw new AppError("invalid_request", "The form has more than one file; expected one.", { param: "file" });
     }
+    this.#charge.add(spoolMemoryBytes);
     this.#file = { fileName, mediaType, read: () => this.#spool.read() };
     this.#begun.resolve();
     return {

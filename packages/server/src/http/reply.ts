@@ -2,6 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { toErrorBody, errorTable, type AppError } from "../errors.ts";
 import type { AnswerHeaders, ErrorWriter } from "./route.ts";
+import { leaveUnread } from "./unread-body.ts";
 
 /**
  * Where an answer goes. The headers of every answer wait here for `writeHead`, since `setHeader` before it takes a slow
@@ -57,7 +58,13 @@ export function replyError(
   error: AppError,
   { headers, write }: { readonly headers?: AnswerHeaders; readonly write?: ErrorWriter | undefined } = {},
 ): void {
-  const allHeaders = { ...headers, ...error.headers, ...errorHeaders(error) };
+  const closes = leaveUnread(target.response.req, target.response);
+  const allHeaders = {
+    ...headers,
+    ...error.headers,
+    ...errorHeaders(error),
+    ...(closes ? { connection: "close" } : {}),
+  };
   if (write === undefined) return replyJson(target, error.status, toErrorBody(error), allHeaders);
   replyBytes(target, error.status, write(error, target.response.req.headers["content-type"]), allHeaders);
 }
@@ -72,6 +79,6 @@ function errorHeaders(error: AppError): AnswerHeaders {
     ...(error.status === 401 ? { "www-authenticate": "Bearer" } : {}),
     // OpenAI's clients obey this before they look at the status.
     "x-should-retry": String(errorTable[error.code].retryable),
-    ...(error.status === 413 || error.status === 408 ? { connection: "close" } : {}),
+    ...(error.status === 408 ? { connection: "close" } : {}),
   };
 }

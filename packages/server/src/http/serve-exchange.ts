@@ -20,6 +20,7 @@ import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
+import { leaveUnread } from "./unread-body.ts";
 
 export interface ServeContext {
   readonly settings: {
@@ -65,8 +66,8 @@ export async function serveExchange(
       exchange.work.chargeTo(admission);
       exchange.answerHeaders = { ...exchange.answerHeaders, ...admission.headers() };
     }
-    form = route.form === undefined ? undefined : readForm(exchange.request, route.form);
     charge = (route.memory ?? context.memory).open(scope?.organizationId ?? "");
+    form = route.form === undefined ? undefined : readForm(exchange.request, route.form, charge);
     const { bytes, value } = await read(exchange, { route, charge }, context);
     const { body: schema } = route.operation;
     const body = schema === undefined ? undefined : measured("validate", () => validate(schema, value));
@@ -86,6 +87,7 @@ export async function serveExchange(
       note: (fields) => exchange.note(fields),
     } satisfies RouteInput<never>;
     const answer = await measured("serve", () => route.serve(input));
+    if (form === undefined && leaveUnread(exchange.request, exchange.response)) closeAfter(exchange);
     await send(exchange, answer, context);
   } catch (thrown) {
     fail(exchange, thrown, { logger: context.logger, write: route.writeError });
@@ -175,6 +177,10 @@ function fail(
   const error = noteFailure(exchange, exchange.signal.aborted ? exchange.signal.reason : thrown, logger);
   if (exchange.response.headersSent) exchange.response.destroy();
   else if (!exchange.response.destroyed) replyError(exchange, error, { write });
+}
+
+function closeAfter(exchange: Exchange): void {
+  exchange.answerHeaders = { ...exchange.answerHeaders, connection: "close" };
 }
 
 function noteFailure(exchange: Exchange, thrown: unknown, logger: Logger) {

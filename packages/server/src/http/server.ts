@@ -16,6 +16,8 @@ import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Exchange, type FinishedExchange } from "./exchange.ts";
+import { framingFault } from "./check-framing.ts";
+import { Connections } from "./connections.ts";
 import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
 import { replyEmpty, replyError } from "./reply.ts";
 import type { Route } from "./route.ts";
@@ -71,6 +73,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   };
   let closing = false;
 
+  const connections = new Connections();
+  connections.watch(app.server);
+
   const begin = (request: IncomingMessage, response: ServerResponse, operation: string): Exchange => {
     const exchange = new Exchange({ request, response, operation }, (ended) => {
       open.delete(ended);
@@ -94,7 +99,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       // Before Fastify looks at the body's type, which it would do for nothing.
       onRequest: (request, reply) => {
         reply.hijack();
-        serve(begin(request.raw, reply.raw, operation), request.params as Record<string, string>);
+        if (!connections.admit(reply.raw)) return;
+        const exchange = begin(request.raw, reply.raw, operation);
+        const fault = framingFault(request.raw);
+        if (fault === undefined) serve(exchange, request.params as Record<string, string>);
+        else refuse(exchange, fault, { headers: { connection: "close" } });
       },
       handler: afterHijack,
     });
@@ -122,6 +131,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   }
   app.setNotFoundHandler((request, reply) => {
     reply.hijack();
+    if (!connections.admit(reply.raw)) return;
     const path = request.url.split("?", 1)[0]!.slice(0, 200);
     refuse(
       begin(request.raw, reply.raw, "not_found"),
@@ -180,6 +190,8 @@ function createFastify(
     },
   });
   // Bodies are read by http/body.ts, after authentication, into one buffer.
+  // Node would drop those beyond 2000 in silence; their bytes are bounded.
+  app.server.maxHeadersCount = 0;
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.setErrorHandler((error: Error & { statusCode?: number }, request, reply) => {

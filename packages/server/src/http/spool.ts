@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { AppError } from "../errors.ts";
 
 /** Bytes that stay in memory. */
-const memoryBytes = 256 * 1024;
+export const spoolMemoryBytes = 256 * 1024;
 /** Bytes that a reader gets at once from a file. */
 const pieceBytes = 64 * 1024;
 const filePrefix = "upload-";
@@ -35,8 +35,8 @@ export class Spool {
 
   /** Takes the next bytes; one call after another. @throws AppError overloaded when there is no room for them */
   async write(bytes: Buffer): Promise<void> {
-    if (this.#file === undefined && this.#length + bytes.length <= memoryBytes) {
-      this.#memory ??= Buffer.allocUnsafe(memoryBytes);
+    if (this.#file === undefined && this.#length + bytes.length <= spoolMemoryBytes) {
+      this.#memory ??= Buffer.allocUnsafe(spoolMemoryBytes);
       bytes.copy(this.#memory, this.#length);
     } else {
       await this.#writeToFile(bytes);

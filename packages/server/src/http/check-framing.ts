@@ -1,0 +1,54 @@
+/**
+ * Refuses requests that a proxy in front may read differently: headers that name twice what must be said once, and
+ * transfer codings other than chunked. https://www.rfc-editor.org/rfc/rfc9112#section-11.2
+ */
+import type { IncomingMessage } from "node:http";
+import { AppError } from "../errors.ts";
+
+/** Each names one thing; Node keeps the first of several, or joins them. */
+const singleHeaders = new Set([
+  "api-key",
+  "authorization",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "host",
+  "transfer-encoding",
+  "x-account",
+  "x-project",
+  "x-request-id",
+]);
+const watchedLengths = new Set([...singleHeaders].map(({ length }) => length));
+
+/** What is wrong with the request's headers, if anything. */
+export function framingFault({ headers, rawHeaders }: IncomingMessage): AppError | undefined {
+  const seen = new Set<string>();
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const raw = rawHeaders[index]!;
+    if (!watchedLengths.has(raw.length)) continue;
+    const name = raw.toLowerCase();
+    if (!singleHeaders.has(name)) continue;
+    if (seen.has(name)) {
+      return new AppError("invalid_request", `The header ${name} occurs more than once; send it once.`, {
+        param: name,
+      });
+    }
+    seen.add(name);
+  }
+  const coding = headers["transfer-encoding"];
+  if (coding !== undefined && coding.trim().toLowerCase() !== "chunked")
+    return unsupported("transfer-encoding", coding);
+  // "chunked" must not be listed there, since every HTTP/1.1 client takes it.
+  const accepted = headers["te"];
+  if (typeof accepted === "string" && /\bchunked\b/i.test(accepted)) return unsupported("te", accepted);
+  return undefined;
+}
+
+function unsupported(name: string, value: string): AppError {
+  const allowed = name === "te" ? "no coding, or trailers" : "chunked";
+  return new AppError(
+    "invalid_request",
+    `The header ${name} is ${JSON.stringify(value.slice(0, 100))}; expected ${allowed}. Compress bodies with content-encoding: gzip.`,
+    { param: name },
+  );
+}
