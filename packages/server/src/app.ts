@@ -9,6 +9,7 @@ import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
+import { DiskSpace } from "./disk-space.ts";
 import { AppError, toAppError } from "./errors.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
@@ -45,6 +46,7 @@ import type { Scope } from "./tenant.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
+import { createWriteProbe } from "./tenancy/write-probe.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
 import { createTranscribe } from "./transcription/transcribe.ts";
 import { watchHolds } from "./work/hold-watch.ts";
@@ -91,6 +93,14 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   if (firstStart !== undefined) onFirstStart?.(firstStart);
   if (config.telemetry.enabled) await markInstallation(dataDirectory);
   const metrics = createMetrics(version);
+  const disk = closeAtEnd(
+    await DiskSpace.watch({
+      directory: dataDirectory,
+      warningBytes: config.storage.warning_free_bytes,
+      minimumBytes: config.storage.minimum_free_bytes,
+    }),
+  );
+  metrics.watchDisk(() => disk.freeBytes);
   const store = closeAtEnd(
     config.telemetry.enabled
       ? await openStore({
@@ -98,6 +108,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           dataDirectory,
           logger,
           observe: (report) => metrics.observeTelemetryWrite(report),
+          requireRoom: () => disk.requireRoom(),
         })
       : createDisabledStore(),
   );
@@ -111,6 +122,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     tokenPrices: config.telemetry.token_prices,
     configured: config.telemetry.metric_presets,
   });
+  const checkWrites = createWriteProbe(control);
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
@@ -204,7 +216,12 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           document: toOpenApi(operations, version),
           docs: config.server.docs,
           checkNeeds: async () => ({ control_database: await checkDatabase(control) }),
-          checkRest: () => ({ telemetry_store: checkStore(store) }),
+          checkRest: async () => ({
+            control_database_writes: await checkWrites(),
+            data_disk: await checkDisk(disk),
+            ...checkStore(store),
+          }),
+          disabled: store.state().disabled === true ? { telemetry_store: store.state().reason } : {},
         }),
       ],
     }),
@@ -271,10 +288,16 @@ function grpcSettings({ server }: Config, port: number): GrpcSettings {
   };
 }
 
-/** Why telemetry is neither taken nor answered, if so. Everything else works without. */
-function checkStore(store: Store): string | undefined {
-  const { ready, reason } = store.state();
-  return ready ? undefined : (reason ?? "unavailable");
+/** Why telemetry is neither taken nor answered, or what of it is damaged. Everything else works without. */
+function checkStore(store: Store): Record<string, string | undefined> {
+  const { ready, reason, damage, disabled } = store.state();
+  if (disabled === true) return {};
+  return { telemetry_store: ready ? undefined : (reason ?? "unavailable"), telemetry_data: damage };
+}
+
+async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
+  await disk.look();
+  return disk.problem();
 }
 
 /** What is wrong with the control database, if anything. */

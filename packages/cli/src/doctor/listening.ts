@@ -24,14 +24,14 @@ export async function checkListening(url: string, config: Config | undefined): P
 }
 
 interface Health {
-  readonly status: "ok" | "unavailable";
+  readonly status: "ok" | "degraded" | "unavailable";
   readonly checks: Readonly<Record<string, string>>;
 }
 
 function healthOf(answer: unknown): Health | undefined {
   if (typeof answer !== "object" || answer === null || !("status" in answer)) return undefined;
   const { status, checks = {} } = answer as { status: unknown; checks?: Record<string, string> };
-  return status === "ok" || status === "unavailable" ? { status, checks } : undefined;
+  return status === "ok" || status === "degraded" || status === "unavailable" ? { status, checks } : undefined;
 }
 
 /** A server that takes calls may still have something switched off. */

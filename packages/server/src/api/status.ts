@@ -6,7 +6,10 @@ import { schema } from "./schema.ts";
 const Health = schema(
   Type.Object(
     {
-      status: Type.Enum(["ok", "unavailable"], { description: "`ok`, or `unavailable` with the reasons in `checks`." }),
+      status: Type.Enum(["ok", "degraded", "unavailable"], {
+        description:
+          "`ok`; `degraded` while the server takes calls but a part is not well; `unavailable` while it takes none. `checks` has the reasons.",
+      }),
       checks: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description: "Each part that was checked, with `ok` or what is wrong.",

@@ -22,6 +22,17 @@ export const storage = Type.Object(
       description:
         "Whether the server may start with an empty control database although `data_dir` was in use before. New organizations and keys are created then; set it for one start only.",
     }),
+    warning_free_bytes: Type.Integer({
+      minimum: 0,
+      default: 1_073_741_824,
+      description: "`/readyz` reports the disk of `data_dir` when less than this is free.",
+    }),
+    minimum_free_bytes: Type.Integer({
+      minimum: 0,
+      default: 104_857_600,
+      description:
+        "Telemetry is refused with 503 while less than this is free on the disk of `data_dir`, so that the control database keeps room for keys and budgets.",
+    }),
     admin_key: Type.Optional(
       secret(
         "An operator's API key that always exists, to administer a new installation without its first printed key: `sk-` and at least 32 more characters.",

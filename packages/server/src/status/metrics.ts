@@ -1,5 +1,6 @@
 /** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { createWatchedMetrics, type WatchedMetrics } from "./watched-metrics.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
 
 /** What is known of a finished HTTP exchange. */
@@ -55,7 +56,7 @@ interface TelemetryWrite {
   readonly durationMs?: number | undefined;
 }
 
-export interface Metrics {
+export interface Metrics extends WatchedMetrics {
   observeRequest(request: FinishedRequest): void;
   observeChat(call: FinishedCall): void;
   /** Calls whose telemetry was not kept. */
@@ -65,10 +66,6 @@ export interface Metrics {
   observeTelemetryWrite(write: TelemetryWrite): void;
   /** How late the event loop was. */
   observeLoopDelay(delayMs: number): void;
-  /** `readBytes` tells how much telemetry waits to be written. */
-  watchTelemetryQueue(readBytes: () => number): void;
-  /** `readCount` tells how many statements of queries wait for the telemetry store. */
-  watchWaitingReads(readCount: () => number): void;
   /** The current values in Prometheus' text format, with its content type. */
   scrape(): Promise<{ text: string; type: string }>;
 }
@@ -272,22 +269,7 @@ export function createMetrics(version: string): Metrics {
       telemetryRows.inc({ table, outcome }, rows);
       if (durationMs !== undefined) telemetrySeconds.observe({ table }, durationMs / 1000);
     },
-    watchTelemetryQueue(readBytes) {
-      const gauge: Gauge = new Gauge({
-        name: "sounding_telemetry_queue_bytes",
-        help: "Bytes of rows that wait to be written or are on their way.",
-        registers,
-        collect: () => gauge.set(readBytes()),
-      });
-    },
-    watchWaitingReads(readCount) {
-      const gauge: Gauge = new Gauge({
-        name: "sounding_telemetry_waiting_reads",
-        help: "Statements of queries that wait for a place among those that read from the telemetry store.",
-        registers,
-        collect: () => gauge.set(readCount()),
-      });
-    },
+    ...createWatchedMetrics(registers),
     async scrape() {
       return { text: await registry.metrics(), type: registry.contentType };
     },

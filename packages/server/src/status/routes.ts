@@ -14,20 +14,23 @@ export interface StatusParts {
   /** What the server needs in order to serve: each name with undefined when well, else what is wrong. */
   checkNeeds(): Promise<Checks>;
   /** What it can do without, for a while: shown, and no reason to send calls elsewhere. */
-  checkRest(): Checks;
+  checkRest(): Promise<Checks>;
+  /** What is off because the configuration says so, with why: shown, and no problem. */
+  readonly disabled: Checks;
 }
 
-export function statusRoutes({ metrics, document, docs, checkNeeds, checkRest }: StatusParts): Route[] {
+export function statusRoutes({ metrics, document, docs, checkNeeds, checkRest, disabled }: StatusParts): Route[] {
+  metrics.watchChecks(async () => ({ ...(await checkNeeds()), ...(await checkRest()) }));
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
     route(getReadiness, async () => {
-      const needs = await checkNeeds();
-      const ready = Object.values(needs).every((problem) => problem === undefined);
+      const [needs, rest] = await Promise.all([checkNeeds(), checkRest()]);
+      const isWell = (checks: Checks): boolean => Object.values(checks).every((problem) => problem === undefined);
       const shown = Object.fromEntries(
-        Object.entries({ ...needs, ...checkRest() }).map(([name, problem]) => [name, problem ?? "ok"]),
+        Object.entries({ ...needs, ...rest, ...disabled }).map(([name, problem]) => [name, problem ?? "ok"]),
       );
-      const value = { status: ready ? "ok" : "unavailable", checks: shown };
-      return { kind: "json", status: ready ? 200 : 503, value };
+      const status = !isWell(needs) ? "unavailable" : isWell(rest) ? "ok" : "degraded";
+      return { kind: "json", status: status === "unavailable" ? 503 : 200, value: { status, checks: shown } };
     }),
     route(getMetrics, async () => ({ kind: "text", ...(await metrics.scrape()) })),
   ];

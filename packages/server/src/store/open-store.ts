@@ -23,6 +23,8 @@ export interface StoreOptions {
   readonly dataDirectory: string;
   readonly logger: Logger;
   readonly observe?: (report: WriteReport) => void;
+  /** @throws AppError overloaded while no rows may be taken */
+  requireRoom?(): void;
 }
 
 /** Resources and scopes that are kept in memory for reading. */
@@ -158,6 +160,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   return {
     async append(batch) {
       if (batch.rowCount === 0) return;
+      options.requireRoom?.();
       readiness.requireHope(settings.write_timeout_ms);
       await queue.append(batch);
       if (batch.identities !== undefined) known.add(batch.table, batch.organizationId, batch.identities);
@@ -186,7 +189,7 @@ export function createDisabledStore(): Store {
     append: async () => refuse(),
     isKnown: () => false,
     open: refuse,
-    state: () => ({ ready: false, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
+    state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
     queuedBytes: () => 0,
     waitingReads: () => 0,
     whenReady: async () => refuse(),

@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { Connection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
-import { StoreError } from "./store-error.ts";
+import { damagedCodes, StoreError } from "./store-error.ts";
 import type { StoreState } from "./store.ts";
 import type { Layout } from "./table-statements.ts";
 
@@ -23,6 +23,10 @@ const migrationTimeoutMs = 60_000;
 const pingsUntilRestart = 3;
 const retryMs = 1000;
 
+/** Parts set aside but for those that somebody detached, and errors of damaged data since the engine's start. */
+const countDamage = `SELECT (SELECT count() FROM system.detached_parts WHERE reason != ''),
+  (SELECT sum(value) FROM system.errors WHERE code IN (${[...damagedCodes].join(", ")})) FORMAT TSV`;
+
 export class Readiness {
   readonly #logger: Logger;
   readonly #closing = new AbortController();
@@ -34,6 +38,7 @@ export class Readiness {
   #reason = "The telemetry store is starting.";
   #downSinceMs = performance.now();
   #detachedParts = 0;
+  #damagedReads = 0;
   #watching: Promise<void> | undefined;
 
   constructor({ logger }: { logger: Logger }) {
@@ -58,7 +63,9 @@ export class Readiness {
   }
 
   state(): StoreState {
-    return this.#isReady ? { ready: true } : { ready: false, reason: this.#reason };
+    const damage = this.#damage();
+    const state = this.#isReady ? { ready: true } : { ready: false, reason: this.#reason };
+    return damage === undefined ? state : { ...state, damage };
   }
 
   /** Resolves when the store is ready; rejects with the signal's reason. */
@@ -133,19 +140,36 @@ export class Readiness {
       this.#ready.resolve();
       this.#logger.info({}, "The telemetry store is ready");
     }
-    if (engine !== undefined) await this.#watchDetachedParts(connection, within(pingTimeoutMs));
+    if (engine !== undefined) await this.#watchDamage(connection, within(pingTimeoutMs));
   }
 
-  /** Damaged parts are set aside without a word: rows are missing then, and an operator should know. */
-  async #watchDetachedParts(connection: Connection, signal: AbortSignal): Promise<void> {
-    const count = Number(await connection.command("SELECT count() FROM system.detached_parts FORMAT TSV", signal));
-    if (count > this.#detachedParts) {
+  /**
+   * Parts that are damaged when the engine starts are set aside without a word; a part that is damaged later fails each
+   * query and merge that reads it. Rows are missing then, and an operator should know.
+   */
+  async #watchDamage(connection: Connection, signal: AbortSignal): Promise<void> {
+    const answer = await connection.command(countDamage, signal);
+    const [detached = 0, reads = 0] = answer.trim().split("\t").map(Number);
+    if (detached > this.#detachedParts) {
       this.#logger.error(
-        { detached_parts: count },
+        { detached_parts: detached },
         "Parts of the telemetry store were found damaged and set aside; see detached/ in its folder",
       );
     }
-    this.#detachedParts = count;
+    if (reads > 0 && this.#damagedReads === 0)
+      this.#logger.error({ damaged_reads: reads }, "Data of the telemetry store is damaged and cannot be read");
+    this.#detachedParts = detached;
+    this.#damagedReads = reads;
+  }
+
+  #damage(): string | undefined {
+    const found = [
+      ...(this.#detachedParts > 0
+        ? [`${this.#detachedParts} damaged parts were set aside in detached/ folders under telemetry/clickhouse`]
+        : []),
+      ...(this.#damagedReads > 0 ? [`${this.#damagedReads} reads since the engine's start met damaged data`] : []),
+    ];
+    return found.length === 0 ? undefined : `Telemetry is damaged: ${found.join("; ")}.`;
   }
 
   #fail(error: unknown, times: number): void {

@@ -53,7 +53,7 @@ const tooLargeCodes: ReadonlySet<number> = new Set([
   396, // TOO_MANY_ROWS_OR_BYTES
 ]);
 /** Files of a part do not hold what they should. A body that was cut has 3 or 33, so those are not among them. */
-const damagedCodes: ReadonlySet<number> = new Set([
+export const damagedCodes: ReadonlySet<number> = new Set([
   40, // CHECKSUM_DOESNT_MATCH
   226, // NO_FILE_IN_DATA_PART
   228, // BAD_SIZE_OF_FILE_IN_DATA_PART

@@ -60,6 +60,10 @@ export interface StoreState {
   readonly ready: boolean;
   /** Why not, for operators. */
   readonly reason?: string | undefined;
+  /** What of the stored data is damaged, for operators; known of the embedded store alone. */
+  readonly damage?: string | undefined;
+  /** Whether the store is off because the configuration says so. */
+  readonly disabled?: boolean | undefined;
 }
 
 /** What became of rows, for the server's own metrics. */

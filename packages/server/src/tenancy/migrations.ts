@@ -9,6 +9,7 @@ import type { ControlTables } from "./tables.ts";
 const migrations: Record<string, Migration> = {
   "0001_organizations_projects_keys": { up: createDirectoryTables },
   "0002_token_usage": { up: createTokenUsage },
+  "0003_write_probe": { up: createWriteProbe },
 };
 
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
@@ -65,6 +66,14 @@ async function createTokenUsage(database: Kysely<unknown>): Promise<void> {
     .addColumn("key_id", "text", (column) => column.notNull())
     .addColumn("tokens", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("token_usage_key", ["month", "organization_id", "key_id"])
+    .execute();
+}
+
+async function createWriteProbe(database: Kysely<unknown>): Promise<void> {
+  await database.schema
+    .createTable("write_probe")
+    .addColumn("id", "integer", (column) => column.primaryKey())
+    .addColumn("written_at", "bigint", (column) => column.notNull())
     .execute();
 }
 

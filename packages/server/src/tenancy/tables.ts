@@ -51,9 +51,16 @@ interface TokenUsageTable {
   tokens: number;
 }
 
+/** One row that is written to see whether the database can be. */
+interface WriteProbeTable {
+  id: number;
+  written_at: number;
+}
+
 export interface ControlTables {
   organizations: OrganizationTable;
   projects: ProjectTable;
   keys: KeyTable;
   token_usage: TokenUsageTable;
+  write_probe: WriteProbeTable;
 }
