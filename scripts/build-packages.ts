@@ -32,6 +32,7 @@ for (const name of packageNames) {
   writeFileSync(`${target}/package.json`, `${JSON.stringify(publishedManifest(readManifest(name)), null, 2)}\n`);
   cpSync(`${root}packages/${name}/README.md`, `${target}/README.md`);
   cpSync(`${root}LICENSE`, `${target}/LICENSE`);
+  cpSync(`${root}NOTICE`, `${target}/NOTICE`);
 }
 
 function compile(name: string, target: string): void {
@@ -83,7 +84,7 @@ function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest):
     ...(Object.keys(bin).length === 0
       ? {}
       : { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, built(path)])) }),
-    files: ["dist"],
+    files: ["dist", "NOTICE"],
     sideEffects: false,
     publishConfig: { access: "public" },
   };

@@ -28,6 +28,7 @@ import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
+import { renderNotice } from "./render-notice.ts";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 const { version } = JSON.parse(readFileSync(join(repository, "packages/server/package.json"), "utf8")) as {
@@ -52,6 +53,7 @@ const files: Generated[] = [
   { path: "docs/config.md", render: renderConfigDocument, format: true },
   { path: "docs/limits-reference.md", render: renderLimitsDocument, format: true },
   { path: "docs/client-reference.md", render: renderClientReference, format: true },
+  { path: "NOTICE", render: renderNotice, format: false },
   { path: "docs/cli.md", render: renderCliDocument, format: true },
   {
     path: "packages/client/src/generated/types.ts",

