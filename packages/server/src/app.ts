@@ -10,7 +10,8 @@ import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
 import { DiskSpace } from "./disk-space.ts";
-import { AppError, toAppError } from "./errors.ts";
+import { AppError } from "./errors.ts";
+import { createHealthChecks } from "./health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
 import { startHttpServer } from "./http/server.ts";
@@ -33,20 +34,18 @@ import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
-import type { Store } from "./store/store.ts";
 import { type GrpcSettings, startGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createOwnTelemetry, noOwnTelemetry } from "./telemetry/own/own-telemetry.ts";
 import { providerName } from "./telemetry/own/provider-name.ts";
 import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
-import { openControlDatabase, type ControlDatabase } from "./tenancy/control-database.ts";
+import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
 import type { Scope } from "./tenant.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
-import { createWriteProbe } from "./tenancy/write-probe.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
 import { createTranscribe } from "./transcription/transcribe.ts";
 import { watchHolds } from "./work/hold-watch.ts";
@@ -122,7 +121,6 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     tokenPrices: config.telemetry.token_prices,
     configured: config.telemetry.metric_presets,
   });
-  const checkWrites = createWriteProbe(control);
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
   const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
@@ -215,13 +213,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           metrics,
           document: toOpenApi(operations, version),
           docs: config.server.docs,
-          checkNeeds: async () => ({ control_database: await checkDatabase(control) }),
-          checkRest: async () => ({
-            control_database_writes: await checkWrites(),
-            data_disk: await checkDisk(disk),
-            ...checkStore(store),
-          }),
-          disabled: store.state().disabled === true ? { telemetry_store: store.state().reason } : {},
+          ...createHealthChecks({ control, store, disk }),
         }),
       ],
     }),
@@ -286,26 +278,4 @@ function grpcSettings({ server }: Config, port: number): GrpcSettings {
     bodyTimeoutMs: server.body_timeout_ms,
     shutdownTimeoutMs: server.shutdown_timeout_ms,
   };
-}
-
-/** Why telemetry is neither taken nor answered, or what of it is damaged. Everything else works without. */
-function checkStore(store: Store): Record<string, string | undefined> {
-  const { ready, reason, damage, disabled } = store.state();
-  if (disabled === true) return {};
-  return { telemetry_store: ready ? undefined : (reason ?? "unavailable"), telemetry_data: damage };
-}
-
-async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
-  await disk.look();
-  return disk.problem();
-}
-
-/** What is wrong with the control database, if anything. */
-async function checkDatabase(control: ControlDatabase): Promise<string | undefined> {
-  try {
-    await control.read((database) => database.selectFrom("organizations").select("id").limit(1).execute());
-    return undefined;
-  } catch (error) {
-    return toAppError(error).message;
-  }
 }
