@@ -63,6 +63,8 @@ describe("the process of a model", () => {
       const environment = await readFile(`/proc/${modelProcesses()[0]}/environ`, "utf8");
       assert.doesNotMatch(environment, /secret|API_KEY|DATABASE_URL/);
       assert.match(environment, /CUDA_VISIBLE_DEVICES=0/);
+      const oomScore = await readFile(`/proc/${modelProcesses()[0]}/oom_score_adj`, "utf8");
+      assert.equal(oomScore.trim(), "500", "the kernel should end it before the server");
     } finally {
       for (const name of Object.keys(given)) delete process.env[name];
       await trial.close();

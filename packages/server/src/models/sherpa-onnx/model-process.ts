@@ -17,6 +17,9 @@ interface StartOptions {
   readonly signal: AbortSignal;
 }
 
+/** Longest time for a phrase, or for a stretch of speech of some 30 s. A process that needs longer is stuck. */
+const longestWorkMs = 600_000;
+
 const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
 
 export class ModelProcess {
@@ -105,7 +108,13 @@ export class ModelProcess {
     if (!this.#child.connected) throw this.#failure("The model's process has ended.", undefined);
     this.#running = { job: ++this.#jobs, resolve, reject };
     this.#send({ type: "work", job: this.#jobs, work });
-    return (await promise) as ResultOf<W>;
+    // Its end fails the work that is stuck.
+    const timer = setTimeout(() => this.stop(), longestWorkMs).unref();
+    try {
+      return (await promise) as ResultOf<W>;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   forget(stream: number): void {

@@ -44,10 +44,14 @@ interface Job<Phrase, Spoken> extends QueuedJob {
 interface Place<Phrase, Spoken> {
   readonly speaker: Speaker<Phrase, Spoken>;
   job: Job<Phrase, Spoken> | undefined;
+  /** Ends a speaker that is stuck. */
+  timer: NodeJS.Timeout | undefined;
 }
 
 /** A speaker that still works on a cancelled phrase after this long is replaced; most phrases end sooner, and a new one costs more. */
 const graceMs = 90;
+/** Longest time for one phrase. A phrase has some hundred characters at most, so a speaker that needs longer is stuck. */
+const longestPhraseMs = 60_000;
 /** Attempts to start a speaker that fail in a row before the waiting phrases are told. */
 const mostFailedStarts = 3;
 
@@ -73,6 +77,10 @@ export function createSpeakerPool<Phrase, Spoken>(
 
   const work = async (place: Place<Phrase, Spoken>, job: Job<Phrase, Spoken>): Promise<void> => {
     place.job = job;
+    place.timer = setTimeout(() => {
+      fail(job, new Error(`it took more than ${longestPhraseMs} ms for one phrase`));
+      void place.speaker.end();
+    }, longestPhraseMs).unref();
     try {
       job.resolve(await place.speaker.speak(job.phrase));
       place.job = undefined;
@@ -81,6 +89,8 @@ export function createSpeakerPool<Phrase, Spoken>(
       fail(job, error);
       // What a speaker that failed would say next cannot be trusted.
       void place.speaker.end();
+    } finally {
+      clearTimeout(place.timer);
     }
   };
 
@@ -117,11 +127,13 @@ export function createSpeakerPool<Phrase, Spoken>(
   };
 
   const addPlace = (speaker: Speaker<Phrase, Spoken>): void => {
-    const place: Place<Phrase, Spoken> = { speaker, job: undefined };
+    const place: Place<Phrase, Spoken> = { speaker, job: undefined, timer: undefined };
     places.add(place);
     void speaker.ended.then((reason) => {
       places.delete(place);
       if (closed) return;
+      // Its answer will never come, and need not settle.
+      clearTimeout(place.timer);
       if (place.job !== undefined) fail(place.job, reason);
       assign();
     });

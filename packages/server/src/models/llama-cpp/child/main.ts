@@ -2,6 +2,7 @@
  * Entry of a model's own process: loads one model, serves generations over the IPC channel, and ends when the channel
  * does, so that it never outlives the server, however that ended.
  */
+import { writeFile } from "node:fs/promises";
 import { AppError, toAppError } from "../../../errors.ts";
 import {
   eventWindow,
@@ -120,6 +121,9 @@ process.on("message", (message: ToModel) => {
     }
   }
 });
+
+// When memory runs out, the kernel ends this process before the server.
+if (process.platform === "linux") writeFile("/proc/self/oom_score_adj", "500").catch(() => {});
 
 process.on("disconnect", () => process.exit());
 // Ctrl-C reaches the whole process group: the server finishes its streams first and then closes the channel.
