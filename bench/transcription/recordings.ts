@@ -25,9 +25,9 @@ export async function readRecordings(folder: string): Promise<Recording[]> {
   return Promise.all(
     entries.map(async ({ file, text }) => {
       const path = join(folder, file);
-      const { samples, sampleRate } = await readAudio(createReadStream(path));
-      if (sampleRate !== rate) throw new Error(`${path} has ${sampleRate} Hz instead of ${rate}.`);
-      return { name: file, path, text, samples: joinSamples(await Array.fromAsync(samples)) };
+      const input = await readAudio(createReadStream(path));
+      if (input.sampleRate !== rate) throw new Error(`${path} has ${input.sampleRate} Hz instead of ${rate}.`);
+      return { name: file, path, text, samples: joinSamples(await Array.fromAsync(input.open())) };
     }),
   );
 }

@@ -1,9 +1,11 @@
 /** The composition root: every part is built once, here, by hand, and closed in the reverse order. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { operations } from "./api/index.ts";
 import { toOpenApi } from "./api/openapi.ts";
+import { DecoderPool } from "./audio/decoder-pool.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
@@ -176,9 +178,13 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   });
   const uploads = join(dataDirectory, "uploads");
   await clearSpoolDirectory(uploads);
+  const decoders = closeAtEnd(
+    new DecoderPool({ workers: transcription.decoder_workers ?? Math.max(4, 2 * availableParallelism()), logger }),
+  );
   const transcribe = createTranscribe({
     resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
     limiter,
+    decoders,
     maxAudioSeconds: () => transcription.max_audio_seconds,
     makesSentences: () => transcription.sentences,
     observe: (call) => {

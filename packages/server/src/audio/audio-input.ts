@@ -5,18 +5,33 @@ import { AppError } from "../errors.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { SampleEncoding } from "./sample-encodings.ts";
 
-export interface AudioInput {
+/** What a recording is. */
+interface AudioFormat {
   /** In Hz. */
   readonly sampleRate: number;
   /** Of the source; the samples are their mean. */
   readonly channels: number;
   /** For logs, such as `16-bit PCM`. */
   readonly encoding: string;
+}
+
+export interface SampleSource extends AudioFormat {
   /**
    * The sound, in pieces as they arrive; to be gone through once. Reads the source to its end, or closes it when it is
    * left early. Throws AppError `payload_too_large` when the sound is longer than allowed.
    */
   readonly samples: AsyncIterable<Float32Array>;
+}
+
+export interface AudioInput extends AudioFormat {
+  /** Whether there is any sound; waits for the first of it. */
+  hasSound(): Promise<boolean>;
+  /** The sound resampled to `rate` Hz if given, in pieces of bounded length; otherwise as `SampleSource.samples`. */
+  open(rate?: number): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined>;
+  /** How much of it was read, in seconds. */
+  readonly heardSeconds: number;
+  /** Closes the source. Not needed once `open` was called: it does so at its end. */
+  close(): Promise<void>;
 }
 
 export interface AudioLimits {
@@ -34,8 +49,8 @@ export const readableFiles =
 const lowestRate = 1000;
 const highestRate = 768_000;
 const mostChannels = 64;
-/** Bytes that are decoded at once. */
-const pieceBytes = 64 * 1024;
+/** Bytes that are decoded at once: no more samples than these are worked on between two looks at the time. */
+const pieceBytes = 16 * 1024;
 
 export interface SampleLayout {
   readonly encoding: SampleEncoding;
@@ -98,13 +113,16 @@ export function tooLong(maxSeconds: number): AppError {
   });
 }
 
-/** Channels that lie apart, as one: their mean. */
+/** Planar channels, mixed down to their mean. */
 export function mixChannels(channels: readonly Float32Array[]): Float32Array {
   const [first = new Float32Array(0)] = channels;
-  return first.map((_, index) => {
-    const sum = channels.reduce((total, channel) => total + (channel[index] ?? 0), 0);
-    return sum / channels.length;
-  });
+  if (channels.length < 2) return first;
+  const mean = new Float32Array(first.length);
+  for (const channel of channels) {
+    for (let index = 0; index < mean.length; index += 1) mean[index] = mean[index]! + (channel[index] ?? 0);
+  }
+  for (let index = 0; index < mean.length; index += 1) mean[index] = mean[index]! / channels.length;
+  return mean;
 }
 
 /** Whole frames as mono samples: the mean of the channels. */

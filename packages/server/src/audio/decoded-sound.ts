@@ -1,8 +1,8 @@
 /**
- * Sound that comes out of decoders, as an `AudioInput`: up to its first piece, mixed down, within the limits.
+ * Sound that comes out of decoders, as a `SampleSource`: up to its first piece, mixed down, within the limits.
  */
 import { AppError } from "../errors.ts";
-import { type AudioInput, type AudioLimits, checkLayout, mixChannels, tooLong } from "./audio-input.ts";
+import { type AudioLimits, checkLayout, mixChannels, type SampleSource, tooLong } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
 
 /** What decoders give: channels that lie apart. */
@@ -21,18 +21,16 @@ interface StreamDecoder {
   free(): void;
 }
 
-/** Bytes that are decoded at once. */
-const pieceBytes = 8 * 1024;
-
 /**
  * Everything that the decoder makes of the reader's bytes; frees the one and closes the other.
- * @param format as people call it, such as `MP3`
+ * @param options.format as people call it, such as `MP3`
+ * @param options.pieceBytes bytes that are decoded at once
  * @throws AppError `invalid_request` for bytes at which the decoder breaks
  */
 export async function* decodeStream(
   reader: ByteReader,
   decoder: StreamDecoder,
-  format: string,
+  { format, pieceBytes }: { readonly format: string; readonly pieceBytes: number },
 ): AsyncGenerator<DecodedSound, void, undefined> {
   try {
     await decoder.ready;
@@ -69,10 +67,10 @@ export function free(decoder: { free(): void }): void {
  * @param format as people call it, such as `MP3`
  * @throws AppError `invalid_request` if there is no sound in it
  */
-export async function toAudioInput(
+export async function toSampleSource(
   sounds: AsyncGenerator<DecodedSound, void, undefined>,
   { format, limits }: { format: string; limits: AudioLimits },
-): Promise<AudioInput> {
+): Promise<SampleSource> {
   try {
     const first = await nextSound(sounds);
     if (first === null) throw damaged(format, "there is no sound in it");

@@ -1,19 +1,33 @@
 /**
- * Reading FLAC, and Vorbis in Ogg, while they arrive: the Xiph decoders as WebAssembly, loaded with the first such file.
+ * Decoding FLAC, and Vorbis in Ogg: the Xiph decoders as WebAssembly, loaded with the first such file.
  * https://github.com/eshaz/wasm-audio-decoders
  */
-import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
-import { decodeStream, toAudioInput } from "./decoded-sound.ts";
+import { damaged, type DecodedSound, decodeStream } from "./decoded-sound.ts";
 
-/** @throws AppError `invalid_request` if there is no sound in it */
-export async function readFlac(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
+/**
+ * Silence compresses without bound: a frame of 11 bytes may hold 65,535 samples of a channel, and all frames of a piece
+ * are decoded at once. So pieces are small.
+ */
+const pieceBytes = 1024;
+/** The numbers of channels whose order the Vorbis specification defines. A page of more could take gigabytes. */
+const mostVorbisChannels = 8;
+/** Bytes at the front in which the head of the sound is. */
+const headBytes = 64;
+
+/** @throws AppError `invalid_request` for bytes at which the decoder breaks */
+export async function* decodeFlac(reader: ByteReader): AsyncGenerator<DecodedSound, void, undefined> {
   const { FLACDecoder } = await import("@wasm-audio-decoders/flac");
-  return toAudioInput(decodeStream(reader, new FLACDecoder(), "FLAC"), { format: "FLAC", limits });
+  yield* decodeStream(reader, new FLACDecoder(), { format: "FLAC", pieceBytes });
 }
 
-/** @throws AppError `invalid_request` if there is no sound in it */
-export async function readOggVorbis(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
+/** @throws AppError `invalid_request` for bytes at which the decoder breaks, and for more than 8 channels */
+export async function* decodeOggVorbis(reader: ByteReader): AsyncGenerator<DecodedSound, void, undefined> {
+  const head = Buffer.from(await reader.peek(headBytes));
+  const channels = head[head.indexOf("\x01vorbis", 0, "latin1") + 11] ?? 0;
+  if (channels > mostVorbisChannels) {
+    throw damaged("Ogg Vorbis", `it has ${channels} channels, and Vorbis has at most ${mostVorbisChannels}`);
+  }
   const { OggVorbisDecoder } = await import("@wasm-audio-decoders/ogg-vorbis");
-  return toAudioInput(decodeStream(reader, new OggVorbisDecoder(), "Ogg Vorbis"), { format: "Ogg Vorbis", limits });
+  yield* decodeStream(reader, new OggVorbisDecoder(), { format: "Ogg Vorbis", pieceBytes });
 }

@@ -57,6 +57,14 @@ export function splitFrames(
   return { frames: bytes.subarray(0, position), count, rest: bytes.subarray(position) };
 }
 
+/** Whether a file begins like MP3: with an ID3 tag, or with a frame of MPEG audio. */
+export function looksLikeMp3(start: Uint8Array): boolean {
+  const [first = 0, second = 0, third = 0] = start;
+  const hasTag = first === 0x49 && second === 0x44 && third === 0x33;
+  const isFrame = first === 0xff && (second & 0xe0) === 0xe0 && (second & 0x06) !== 0;
+  return hasTag || (isFrame && third >> 4 !== 15 && (third & 0x0c) !== 0x0c);
+}
+
 /** How many frames like those that begin with `header` a decoder needs to give `sampleCount` samples of sound. */
 export function framesNeeded(header: Uint8Array, sampleCount: number): number {
   return Math.ceil((encoderDelay + decoderDelay + sampleCount) / readShape(header).samples);

@@ -1,12 +1,12 @@
 /**
- * Reading Opus in Ogg, WebM, Matroska or MP4 while it arrives: the container by Mediabunny, the packets by libopus as
+ * Decoding Opus in Ogg, WebM, Matroska or MP4: the container by Mediabunny, the packets by libopus as
  * WebAssembly, both loaded with the first such file. https://mediabunny.dev · https://github.com/eshaz/wasm-audio-decoders
  */
 import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";
-import { readableFiles, type AudioInput, type AudioLimits } from "./audio-input.ts";
+import { readableFiles } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
-import { damaged, free, toAudioInput, type DecodedSound } from "./decoded-sound.ts";
+import { damaged, free, type DecodedSound } from "./decoded-sound.ts";
 
 /** Bytes that are handed over at once, and that the container may look back on. */
 const pieceBytes = 64 * 1024;
@@ -14,38 +14,37 @@ const longestPacketBytes = 3_840;
 const mostCachedBytes = 8 * 1024 * 1024;
 
 /**
- * Reads up to the first sound.
  * @param container as people call it, such as `WebM`
  * @throws AppError `unsupported_media_type` for other sound than Opus, `invalid_request` for a damaged file
  */
-export async function readOpus(
+export async function* decodeOpus(
   reader: ByteReader,
-  { container, limits }: { container: string; limits: AudioLimits },
-): Promise<AudioInput> {
-  return toAudioInput(decodePackets(reader, container), { format: container, limits });
-}
-
-async function* decodePackets(reader: ByteReader, container: string): AsyncGenerator<DecodedSound, void, undefined> {
+  container: string,
+): AsyncGenerator<DecodedSound, void, undefined> {
   const { ALL_FORMATS, EncodedPacketSink, Input, ReadableStreamSource } = await import("mediabunny");
   const { OpusDecoder } = await import("opus-decoder");
   /** What broke in the source: not the container's fault. */
   let failure: unknown;
   let sourceEnded = false;
   let hasSound = false;
-  const stream = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const bytes = await reader.readSome(pieceBytes);
-        sourceEnded = bytes === null;
-        if (bytes === null) controller.close();
-        // Copied: the source may write over its piece once it is asked for the next.
-        else controller.enqueue(bytes.slice());
-      } catch (error) {
-        failure = error;
-        controller.error(error);
-      }
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const bytes = await reader.readSome(pieceBytes);
+          sourceEnded = bytes === null;
+          if (bytes === null) controller.close();
+          // Copied: the source may write over its piece once it is asked for the next.
+          else controller.enqueue(bytes.slice());
+        } catch (error) {
+          failure = error;
+          controller.error(error);
+        }
+      },
     },
-  });
+    // Nothing is read ahead: a decoder that asks for bytes is one that waits for them.
+    { highWaterMark: 0 },
+  );
   const source = new ReadableStreamSource(stream, { maxCacheSize: mostCachedBytes, handleUnhandledError: () => {} });
   const input = new Input({ formats: ALL_FORMATS, source });
   let decoder: InstanceType<typeof OpusDecoder> | undefined;

@@ -10,11 +10,12 @@ import {
   decodeSamples,
   defaultAudioLimits,
   readableFiles,
+  type SampleSource,
 } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
-import { readFlac, readOggVorbis } from "./flac-and-vorbis-reader.ts";
-import { looksLikeMp3, readMp3 } from "./mp3-reader.ts";
-import { readOpus } from "./opus-reader.ts";
+import { compressedKind, kindBytes, kindNames } from "./compressed-kind.ts";
+import type { DecoderPool } from "./decoder-pool.ts";
+import { toAudioInput } from "./pcm-input.ts";
 import { sampleEncodings } from "./sample-encodings.ts";
 import { looksLikeWav, readWav } from "./wav-reader.ts";
 
@@ -23,6 +24,12 @@ interface Upload {
   readonly mediaType?: string | undefined;
   readonly fileName?: string | undefined;
   readonly limits?: AudioLimits | undefined;
+  /** Absent: only WAV and raw samples are read. */
+  readonly decoders?: DecoderPool | undefined;
+  /** Who takes turns with others for a decoder: an organization. */
+  readonly owner?: string | undefined;
+  /** Ends the reading with its reason when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Of raw samples whose media type does not say otherwise. */
@@ -30,45 +37,38 @@ const defaultRawRate = 16_000;
 
 /** Bytes at the front by which a WAV file is known; raw samples may be no more for a while. */
 const wavStartBytes = 12;
-/** Bytes at the front by which the other kinds of files are told apart. */
-const startBytes = 64;
-
 /**
- * Reads WAV, MP3, FLAC, Ogg (Opus, Vorbis), WebM, Matroska and MP4 (Opus), or raw samples: those whose media type is `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or
- * `.raw`. What begins like a WAV file is one, whatever it is called.
+ * Reads WAV, MP3, FLAC, Ogg (Opus, Vorbis), WebM, Matroska and MP4 (Opus), or raw samples: those whose media type is
+ * `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or `.raw`. What begins like a WAV file is one, whatever it is
+ * called. WAV and raw samples are read here; everything else is decoded in a worker.
+ * @param source a function gives the file from its beginning each time it is called
  * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
  */
 export async function readAudio(
-  source: AsyncIterable<Uint8Array>,
-  { mediaType, fileName, limits = defaultAudioLimits }: Upload = {},
+  source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
+  upload: Upload = {},
 ): Promise<AudioInput> {
-  const reader = createByteReader(source);
+  const { mediaType, fileName, limits = defaultAudioLimits, decoders } = upload;
+  const reopen = typeof source === "function" ? source : undefined;
+  const reader = createByteReader(typeof source === "function" ? source() : source);
   try {
-    const start = await reader.peek(wavStartBytes);
-    if (start.length === 0) throw new AppError("invalid_request", "The audio file is empty.", { param: "file" });
-    if (looksLikeWav(start)) return await readWav(reader, limits);
+    const wavStart = await reader.peek(wavStartBytes);
+    if (wavStart.length === 0) throw new AppError("invalid_request", "The audio file is empty.", { param: "file" });
+    if (looksLikeWav(wavStart)) return toAudioInput(await readWav(reader, limits));
     const media = parseMediaType(mediaType);
     const isRawName = /\.(?:pcm|raw)$/i.test(fileName ?? "");
     if (media.type === "audio/pcm" || media.type === "audio/l16" || isRawName) {
-      return await readRaw(reader, media, limits);
+      return toAudioInput(await readRaw(reader, media, limits));
     }
-    return await readCompressed(reader, limits);
+    const start = await reader.peek(kindBytes);
+    const kind = compressedKind(start);
+    if (kind === undefined) throw notReadable(Buffer.from(start).toString("latin1"));
+    if (decoders === undefined) throw otherFile(kindNames[kind]);
+    return await decoders.open({ ...upload, reader, reopen, kind, limits });
   } catch (error) {
     await reader.close();
     throw error;
   }
-}
-
-async function readCompressed(reader: ByteReader, limits: AudioLimits): Promise<AudioInput> {
-  const start = await reader.peek(startBytes);
-  const text = Buffer.from(start).toString("latin1");
-  if (text.startsWith("fLaC")) return readFlac(reader, limits);
-  if (text.startsWith("OggS") && text.includes("\x01vorbis")) return readOggVorbis(reader, limits);
-  if (text.startsWith("OggS") && text.includes("OpusHead")) return readOpus(reader, { container: "Ogg", limits });
-  if (/^.E\xdf\xa3/s.test(text)) return readOpus(reader, { container: "WebM", limits });
-  if (/^....ftyp/s.test(text)) return readOpus(reader, { container: "MP4", limits });
-  if (looksLikeMp3(start)) return readMp3(reader, limits);
-  throw notReadable(text);
 }
 
 interface MediaType {
@@ -86,7 +86,7 @@ function parseMediaType(mediaType = ""): MediaType {
   return { type: type.trim().toLowerCase(), parameters: new Map(parameters) };
 }
 
-async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits): Promise<AudioInput> {
+async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits): Promise<SampleSource> {
   const sampleRate = Number(media.parameters.get("rate") ?? defaultRawRate);
   const channels = Number(media.parameters.get("channels") ?? 1);
   checkLayout(sampleRate, channels);
@@ -139,5 +139,9 @@ function notReadable(text: string): AppError {
       { param: "file" },
     );
   }
-  return new AppError("unsupported_media_type", `The file is ${other.name}. Send ${readableFiles}.`, { param: "file" });
+  return otherFile(other.name);
+}
+
+function otherFile(name: string): AppError {
+  return new AppError("unsupported_media_type", `The file is ${name}. Send ${readableFiles}.`, { param: "file" });
 }

@@ -3,11 +3,11 @@
  * https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html · https://tech.ebu.ch/docs/tech/tech3306.pdf
  */
 import {
-  type AudioInput,
   type AudioLimits,
   decodeSamples,
   defaultAudioLimits,
   type SampleLayout,
+  type SampleSource,
 } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { damagedWav, readWavFormat } from "./wav-format.ts";
@@ -30,7 +30,7 @@ export function looksLikeWav(start: Uint8Array): boolean {
 export async function readWav(
   source: AsyncIterable<Uint8Array> | ByteReader,
   limits: AudioLimits = defaultAudioLimits,
-): Promise<AudioInput> {
+): Promise<SampleSource> {
   const reader = "readSome" in source ? source : createByteReader(source);
   try {
     const { layout, dataBytes } = await readHeader(reader);

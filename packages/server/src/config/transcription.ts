@@ -17,6 +17,14 @@ export const transcription = Type.Object(
       description: "Longest recording, seconds; more is a 413. May change while the server runs.",
       ...limitsInput("Transcription and audio", "payload_too_large"),
     }),
+    decoder_workers: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 256,
+        description:
+          "Threads that decode MP3, FLAC, Ogg, WebM and MP4, one recording each. Default: twice the number of CPU cores, at least 4.",
+      }),
+    ),
     sentences: Type.Boolean({
       default: false,
       description:

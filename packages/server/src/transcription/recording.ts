@@ -1,11 +1,9 @@
 /** An upload as a recording: decoded as it comes, as often as engines ask for it. */
 import type { AudioInput } from "../audio/audio-input.ts";
+import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { readAudio } from "../audio/read-audio.ts";
-import { createResampler } from "../audio/resampler.ts";
 import type { FormFile } from "../http/form.ts";
 import type { RecordedAudio } from "../models/model.ts";
-
-type Samples = Float32Array<ArrayBuffer>;
 
 export interface Recording extends RecordedAudio {
   /** For logs, such as `16-bit PCM`. */
@@ -20,69 +18,55 @@ export interface Recording extends RecordedAudio {
   close(): Promise<void>;
 }
 
+export interface RecordingOptions {
+  readonly limits: { readonly maxSeconds: number };
+  readonly decoders: DecoderPool;
+  /** The organization, which takes turns with others for a decoder. */
+  readonly owner: string;
+  /** Ends every reading with its reason when it aborts. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Reads up to the first sound.
  * @throws AppError invalid_request for a damaged file, unsupported_media_type for a kind that is not read; as the form does
  */
-export async function openRecording(file: FormFile, limits: { readonly maxSeconds: number }): Promise<Recording> {
+export async function openRecording(file: FormFile, options: RecordingOptions): Promise<Recording> {
   const { mediaType, fileName } = file;
-  const read = (): Promise<AudioInput> => readAudio(file.read(), { mediaType, fileName, limits });
+  const read = (): Promise<AudioInput> => readAudio(() => file.read(), { mediaType, fileName, ...options });
   const first = await read();
   const { sampleRate, encoding } = first;
   /** What was read to see whether there is sound, for the first who opens it. */
-  let begun: Iteration | undefined = { samples: first.samples[Symbol.asyncIterator](), first: undefined };
-  let heardCount = 0;
-  let wholeCount: number | undefined;
+  let begun: AudioInput | undefined = first;
+  let heardSeconds = 0;
+  let wholeSeconds: number | undefined;
 
-  async function* measured(): AsyncGenerator<Samples, void, undefined> {
-    const iteration = begun ?? { samples: (await read()).samples[Symbol.asyncIterator](), first: undefined };
+  async function* open(rate?: number) {
+    const input = begun ?? (await read());
     begun = undefined;
-    let count = 0;
-    try {
-      for (let next = await (iteration.first ?? iteration.samples.next()); ; next = await iteration.samples.next()) {
-        if (next.done === true) break;
-        count += next.value.length;
-        heardCount = Math.max(heardCount, count);
-        yield next.value as Samples;
-      }
-      wholeCount = count;
-    } finally {
-      await iteration.samples.return?.();
+    for await (const samples of input.open(rate)) {
+      heardSeconds = Math.max(heardSeconds, input.heardSeconds);
+      yield samples;
     }
+    wholeSeconds = input.heardSeconds;
+    heardSeconds = Math.max(heardSeconds, wholeSeconds);
   }
 
   return {
     sampleRate,
     encoding,
-    async *open(rate = sampleRate) {
-      const resampler = await createResampler(sampleRate, rate);
-      for await (const samples of measured()) {
-        const resampled = resampler.push(samples);
-        if (resampled.length > 0) yield resampled as Samples;
-      }
-      const last = resampler.end();
-      if (last.length > 0) yield last as Samples;
-    },
-    async hasSound() {
-      if (begun === undefined) return true;
-      begun.first ??= begun.samples.next();
-      return (await begun.first).done !== true;
-    },
+    open,
+    hasSound: async () => begun === undefined || (await begun.hasSound()),
     async duration() {
-      if (wholeCount === undefined) for await (const samples of measured()) samples satisfies Samples;
-      return (wholeCount ?? 0) / sampleRate;
+      if (wholeSeconds === undefined) for await (const samples of open()) samples satisfies Float32Array;
+      return wholeSeconds ?? 0;
     },
     get heardSeconds() {
-      return heardCount / sampleRate;
+      return heardSeconds;
     },
     async close() {
-      await begun?.samples.return?.();
+      await begun?.close();
       begun = undefined;
     },
   };
-}
-
-interface Iteration {
-  readonly samples: AsyncIterator<Float32Array>;
-  first: Promise<IteratorResult<Float32Array>> | undefined;
 }

@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
+import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { FormBody, FormFile } from "../http/form.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -15,7 +16,7 @@ import type { Scope } from "../tenant.ts";
 import { CallRecord, type FinishedTranscription, type RefusedTranscription } from "./call-record.ts";
 import { toAnswer } from "./answer.ts";
 import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
-import { openRecording, type Recording } from "./recording.ts";
+import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
 import { inSentences } from "./sentences.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -23,6 +24,7 @@ export interface TranscriptionParts {
   /** @throws AppError model_not_found, model_not_allowed, invalid_request */
   resolveModel(scope: Scope, modelId: string): RoutedTranscription;
   readonly limiter: Limiter;
+  readonly decoders: DecoderPool;
   /** Longest recording. */
   maxAudioSeconds(): number;
   /** Whether text of engines that write no sentences is made into some. */
@@ -60,7 +62,11 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
     try {
       const { prepared, file } = await call.prepare(input);
       const model = parts.resolveModel(input.scope, prepared.model);
-      const recording = await call.listen(file, { maxSeconds: parts.maxAudioSeconds() });
+      const recording = await call.listen(file, {
+        limits: { maxSeconds: parts.maxAudioSeconds() },
+        decoders: parts.decoders,
+        owner: input.scope.organizationId,
+      });
       const plain = (await recording.hasSound()) ? call.ask(model, input) : nothing();
       const items = parts.makesSentences() ? inSentences(plain) : plain;
       const headers = admission.headers();
@@ -108,8 +114,8 @@ class RunningCall {
     return { prepared, file: form.file };
   }
 
-  async listen(file: FormFile, limits: { maxSeconds: number }): Promise<Recording> {
-    this.#recording = await openRecording(file, limits);
+  async listen(file: FormFile, options: Omit<RecordingOptions, "signal">): Promise<Recording> {
+    this.#recording = await openRecording(file, { ...options, signal: this.#signal });
     this.#record.encoding = this.#recording.encoding;
     return this.#recording;
   }

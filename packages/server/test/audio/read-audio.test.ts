@@ -166,7 +166,7 @@ describe("the source", () => {
     const left = { closed: false, asked: 0 };
     const input = await readAudio(watched(encodeWav(sound, 16_000), left));
     assert.ok(left.asked <= 2);
-    for await (const piece of input.samples) {
+    for await (const piece of input.open()) {
       assert.ok(piece.length > 0);
       break;
     }
@@ -178,7 +178,7 @@ describe("the source", () => {
     const seen = { closed: false, asked: 0 };
     const file = riff([pcm16, chunk("data", soundBytes), chunk("LIST", Buffer.alloc(4000))]);
     const input = await readAudio(watched(file, seen));
-    for await (const piece of input.samples) assert.ok(piece.length > 0);
+    for await (const piece of input.open()) assert.ok(piece.length > 0);
     assert.equal(seen.asked, Math.ceil(file.length / 200));
   });
 
@@ -191,7 +191,7 @@ describe("the source", () => {
     }
     const input = await readAudio(broken());
     await assert.rejects(async () => {
-      for await (const piece of input.samples) assert.ok(piece.length > 0);
+      for await (const piece of input.open()) assert.ok(piece.length > 0);
     }, failure);
   });
 });

@@ -10,7 +10,7 @@ import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
 import { missing, runOn } from "./programs.ts";
 import { chirp, chirpLag, loudness } from "./signals.ts";
-import { read } from "./wav-files.ts";
+import { decoders, read } from "./wav-files.ts";
 
 const seconds = 2;
 const wave = encodeWav(chirp(48_000, seconds), 48_000);
@@ -123,7 +123,7 @@ test("what broke the upload is told, not that the file is damaged", async () => 
     throw broken;
   }
   const reading = (async () => {
-    for await (const samples of (await readAudio(breaking())).samples) samples satisfies Float32Array;
+    for await (const samples of (await readAudio(breaking(), { decoders })).open()) samples satisfies Float32Array;
   })();
   await assert.rejects(reading, (error) => error === broken);
 });

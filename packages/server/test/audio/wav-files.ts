@@ -1,9 +1,12 @@
 /**
  * WAV files made to order, sound and broken, for tests of the reader.
  */
+import { after } from "node:test";
 import type { AudioInput } from "../../src/audio/audio-input.ts";
+import { DecoderPool } from "../../src/audio/decoder-pool.ts";
 import { readAudio } from "../../src/audio/read-audio.ts";
 import { joinSamples } from "../../src/audio/samples.ts";
+import { silentLogger } from "../../src/logger.ts";
 import { cut } from "./signals.ts";
 
 /** A chunk: id, size (true unless given), content, and a byte of padding if its length is odd. */
@@ -62,6 +65,10 @@ async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array, v
   }
 }
 
+/** Decodes what is compressed. */
+export const decoders = new DecoderPool({ workers: 2, logger: silentLogger });
+after(() => decoders.close());
+
 interface Heard {
   readonly input: AudioInput;
   readonly samples: Float32Array;
@@ -73,8 +80,8 @@ export async function read(
   upload: Parameters<typeof readAudio>[1] = {},
   lengths: readonly number[] = [1000],
 ): Promise<Heard> {
-  const input = await readAudio(pieces(cut(bytes, lengths)), upload);
+  const input = await readAudio(pieces(cut(bytes, lengths)), { decoders, ...upload });
   const collected: Float32Array[] = [];
-  for await (const piece of input.samples) collected.push(piece);
+  for await (const piece of input.open()) collected.push(piece);
   return { input, samples: joinSamples(collected) };
 }

@@ -202,12 +202,12 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   test("recorded readers are understood", { skip: existsSync(recordings) ? false : "has no recordings" }, async () => {
     const file = readdirSync(recordings).find((name) => name.startsWith("lj-003"));
     const bytes = readFileSync(new URL(file!, recordings));
-    const { samples } = await readAudio(
+    const input = await readAudio(
       (async function* () {
         yield bytes;
       })(),
     );
-    const audio = { sampleRate: rate, open: () => samples as AsyncIterable<Float32Array<ArrayBuffer>> };
+    const audio = { sampleRate: rate, open: () => input.open() };
     const segments = await segmentsOf(model, callOf(audio));
     assert.match(segments.map(({ text }) => text).join(" "), /immediate predecessors of the true printed book/);
   });

@@ -9,6 +9,7 @@ import { routing } from "../../src/config/models.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
 import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
+import { DecoderPool } from "../../src/audio/decoder-pool.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine } from "../../src/models/model.ts";
@@ -26,6 +27,7 @@ interface TestTranscriptionOptions {
   readonly maxFileBytes?: number;
   readonly maxAudioSeconds?: number;
   readonly sentences?: boolean;
+  readonly decoderWorkers?: number;
 }
 
 export async function startTestTranscription(options: TestTranscriptionOptions) {
@@ -53,9 +55,11 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     createEngine: async (name) => engines.get(name)!,
     logger: silentLogger,
   });
+  const decoders = new DecoderPool({ workers: options.decoderWorkers ?? 4, logger: silentLogger });
   const transcribe = createTranscribe({
     resolveModel: (scope, id) => registry.transcription(id, scope.key),
     limiter,
+    decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
     makesSentences: () => options.sentences ?? false,
     observe: (call) => finished.push(call),
@@ -79,6 +83,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
       fetch(`${server.url}/v1/audio/transcriptions`, { method: "POST", body, headers, ...init }),
     async [Symbol.asyncDispose]() {
       await server.close();
+      await decoders.close();
       await registry.close();
       await usage.close();
       await rm(directory, { recursive: true, force: true });

@@ -125,9 +125,9 @@ describe("a recording", () => {
       await Array.fromAsync(remote.transcribe({ audio: recordedAudio(sine(440, rate, 1.5), rate) }));
       const file = (await formData(remote.upstream.exchanges.at(-1)!)).get("file") as File;
       const bytes = Buffer.from(await file.arrayBuffer());
-      const { sampleRate, samples } = await readAudio(Readable.from([bytes]), { mediaType: "audio/wav" });
-      const count = (await Array.fromAsync(samples)).reduce((sum, { length }) => sum + length, 0);
-      assert.deepEqual([sampleRate, count], [sentRate, 1.5 * sentRate]);
+      const input = await readAudio(Readable.from([bytes]), { mediaType: "audio/wav" });
+      const count = (await Array.fromAsync(input.open())).reduce((sum, { length }) => sum + length, 0);
+      assert.deepEqual([input.sampleRate, count], [sentRate, 1.5 * sentRate]);
     }
   });
 

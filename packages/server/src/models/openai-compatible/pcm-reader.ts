@@ -35,8 +35,9 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
     if (/json|text\//i.test(type)) throw notAudio(`its type is ${JSON.stringify(type.slice(0, 100))}`);
     const magic = /^(?:OggS|ID3|fLaC)/.exec(first.value.bytes.toString("latin1", 0, 4));
     if (magic !== null) throw notAudio(`it begins with ${magic[0]}`);
-    const { sampleRate, samples } = await readAudio(rest(), { mediaType });
-    for await (const each of samples) yield { sampleRate, samples: Float32Array.from(each) };
+    const input = await readAudio(rest(), { mediaType });
+    const { sampleRate } = input;
+    for await (const each of input.open()) yield { sampleRate, samples: Float32Array.from(each) };
   } catch (error) {
     // What is wrong with an upload is the caller's, what is wrong with an engine's answer is the engine's.
     const isReading =

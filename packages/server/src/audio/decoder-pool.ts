@@ -1,0 +1,245 @@
+/**
+ * The worker threads that decode compressed recordings. A recording has a worker to itself, so that nobody else notices
+ * when one is terminated; organizations take turns when all are busy.
+ */
+import { AppError } from "../errors.ts";
+import { FairQueue } from "../fair-queue.ts";
+import type { Logger } from "../logger.ts";
+import { scriptBeside } from "../subprocess.ts";
+import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../watched-worker.ts";
+import type { AudioInput } from "./audio-input.ts";
+import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
+import { Decoding, type DecodingJob } from "./decoding.ts";
+
+/** What a decoder may use. The largest file in normal use takes about 30 MiB. */
+export const decoderLimits: WorkerLimits = { stallCpuMs: 2_000, heapMiB: 128, buffersMiB: 256 };
+/** Recordings that wait for a worker; a further one is a 503. */
+export const mostWaitingRecordings = 1_000;
+/** Workers without work end after this time; one stays. */
+const idleMs = 30_000;
+/** How often the pool looks for a worker to free while recordings wait. */
+const makeRoomEveryMs = 100;
+/** A recording keeps its worker for so long before others may get it, and twice as long every further time. */
+const leastTenureMs = 500;
+
+export interface DecoderPoolOptions {
+  readonly workers: number;
+  readonly logger: Logger;
+  readonly limits?: WorkerLimits;
+}
+
+/** What a worker works for. */
+export interface Tenant {
+  readonly owner: string;
+  /** How often it lost its worker to others. */
+  readonly evictions: number;
+  readonly canBeEvicted: boolean;
+  /** CPU time that its progress justifies, in ms. */
+  earnedMs(): number;
+  /** Since when the worker has been waiting for bytes, or for somebody to take samples; undefined while it works. */
+  waitingSinceMs(): number | undefined;
+  onMessage(message: FromDecoder): void;
+  /** The worker ended by itself or was terminated for a limit. */
+  onEnd(end: WorkerEnd): void;
+  /** Others need the worker: it must leave its seat now, and may ask for another one. */
+  evict(): void;
+}
+
+/** A worker that a tenant has to itself. */
+export interface Seat {
+  post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
+  /** Gives the worker back after a recording that was decoded to its end. */
+  finish(): void;
+  /** Terminates the worker: what a decoder does after it was left half-way is not known. */
+  leave(): void;
+}
+
+interface Taken {
+  readonly tenant: Tenant;
+  readonly sinceMs: number;
+}
+
+const script = scriptBeside(import.meta.url, "decoder-worker");
+
+export class DecoderPool {
+  readonly #options: DecoderPoolOptions;
+  readonly #queue: FairQueue;
+  readonly #threads = new Set<Thread>();
+  readonly #idle: Thread[] = [];
+  readonly #taken = new Set<Taken>();
+  /** Recordings that wait, by owner. */
+  readonly #waiting = new Map<string, number>();
+  #roomTimer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: DecoderPoolOptions) {
+    this.#options = options;
+    this.#queue = new FairQueue({
+      places: options.workers,
+      maxWaiting: mostWaitingRecordings,
+      what: "The decoder of recordings",
+    });
+  }
+
+  /**
+   * Decodes up to the first sound.
+   * @throws AppError `invalid_request` for a damaged file, `unsupported_media_type` for sound that is not read, `overloaded`
+   */
+  open(job: DecodingJob): Promise<AudioInput> {
+    return Decoding.open(this, job);
+  }
+
+  /** Waits for a worker. @throws AppError `overloaded`; the signal's reason */
+  async take(tenant: Tenant, signal: AbortSignal): Promise<Seat> {
+    const release = await this.#enter(tenant.owner, signal);
+    const thread = this.#idle.pop() ?? this.#start();
+    const taken: Taken = { tenant, sinceMs: performance.now() };
+    this.#taken.add(taken);
+    let left = false;
+    const leave = (): boolean => {
+      if (left) return false;
+      left = true;
+      this.#taken.delete(taken);
+      thread.tenant = undefined;
+      release();
+      return true;
+    };
+    thread.take(tenant, leave);
+    return {
+      post: (message, transfer) => {
+        if (!left) thread.worker.post(message, transfer);
+      },
+      finish: () => {
+        if (leave()) this.#rest(thread);
+      },
+      leave: () => {
+        if (!leave()) return;
+        void this.#dismiss(thread);
+        this.#keepWarm();
+      },
+    };
+  }
+
+  /** Terminates all workers; recordings that are being decoded fail. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#roomTimer);
+    const error = new AppError("overloaded", "The server is shutting down; retry later.");
+    this.#queue.close(error);
+    for (const { tenant } of [...this.#taken]) tenant.onEnd({ reason: "crashed", error });
+    await Promise.all([...this.#threads].map((thread) => thread.end()));
+  }
+
+  async #enter(owner: string, signal: AbortSignal): Promise<() => void> {
+    this.#waiting.set(owner, (this.#waiting.get(owner) ?? 0) + 1);
+    this.#roomTimer ??= setInterval(() => this.#makeRoom(), makeRoomEveryMs).unref();
+    try {
+      return await this.#queue.enter(owner, signal);
+    } finally {
+      const others = this.#waiting.get(owner)! - 1;
+      if (others > 0) this.#waiting.set(owner, others);
+      else this.#waiting.delete(owner);
+    }
+  }
+
+  /**
+   * Frees a worker for those that wait. A slow upload, or a recording that waits for its engine, must not keep a decoder
+   * from others, and an organization with many long recordings must not keep all of them from one that has none.
+   */
+  #makeRoom(): void {
+    if (this.#waiting.size === 0) {
+      clearInterval(this.#roomTimer);
+      this.#roomTimer = undefined;
+      return;
+    }
+    const nowMs = performance.now();
+    const held = Map.groupBy(this.#taken, ({ tenant }) => tenant.owner);
+    const somebodyHasNone = [...this.#waiting.keys()].some((owner) => !held.has(owner));
+    const sinceMs = ({ tenant, sinceMs: takenMs }: Taken): number => {
+      if (!tenant.canBeEvicted) return Infinity;
+      const has = held.get(tenant.owner)!.length;
+      return somebodyHasNone && has > 1 ? takenMs : (tenant.waitingSinceMs() ?? Infinity);
+    };
+    const longest = [...this.#taken]
+      .filter((taken) => nowMs - sinceMs(taken) > leastTenureMs * 2 ** taken.tenant.evictions)
+      .sort((one, other) => sinceMs(one) - sinceMs(other));
+    longest[0]?.tenant.evict();
+  }
+
+  #start(): Thread {
+    const thread: Thread = new Thread(this.#options.limits ?? decoderLimits, ({ reason, error }, wasTaken) => {
+      this.#threads.delete(thread);
+      this.#forget(thread);
+      const { logger } = this.#options;
+      if (reason === "crashed") logger.warn({ error }, "a worker that decodes recordings broke");
+      else logger.debug({ reason, error }, "terminated a worker that decoded a recording");
+      if (wasTaken) this.#keepWarm();
+    });
+    this.#threads.add(thread);
+    return thread;
+  }
+
+  #rest(thread: Thread): void {
+    this.#idle.push(thread);
+    thread.restFor(idleMs, () => {
+      if (this.#idle.length < 2) return;
+      this.#forget(thread);
+      void this.#dismiss(thread);
+    });
+  }
+
+  #forget(thread: Thread): void {
+    const place = this.#idle.indexOf(thread);
+    if (place !== -1) this.#idle.splice(place, 1);
+  }
+
+  async #dismiss(thread: Thread): Promise<void> {
+    await thread.end();
+    this.#threads.delete(thread);
+  }
+
+  /** The next recording should not wait for a thread to start. */
+  #keepWarm(): void {
+    if (!this.#closed && this.#idle.length === 0) this.#rest(this.#start());
+  }
+}
+
+/** A worker, and whom it works for. */
+class Thread {
+  readonly worker: WatchedWorker;
+  tenant: Tenant | undefined;
+  #leave: () => void = () => {};
+  #idleTimer: NodeJS.Timeout | undefined;
+
+  constructor(limits: WorkerLimits, onEnd: (end: WorkerEnd, wasTaken: boolean) => void) {
+    this.worker = new WatchedWorker(script, limits, {
+      onMessage: (message) => this.tenant?.onMessage(message as FromDecoder),
+      onEnd: (end) => {
+        clearInterval(this.#idleTimer);
+        const { tenant } = this;
+        this.#leave();
+        onEnd(end, tenant !== undefined);
+        tenant?.onEnd(end);
+      },
+    });
+  }
+
+  take(tenant: Tenant, leave: () => void): void {
+    clearInterval(this.#idleTimer);
+    this.tenant = tenant;
+    this.#leave = leave;
+    this.worker.watch(() => tenant.earnedMs());
+  }
+
+  /** @param onIdle called each time when the thread had no work for so long */
+  restFor(ms: number, onIdle: () => void): void {
+    this.worker.unwatch();
+    clearInterval(this.#idleTimer);
+    this.#idleTimer = setInterval(onIdle, ms).unref();
+  }
+
+  async end(): Promise<void> {
+    clearInterval(this.#idleTimer);
+    await this.worker.terminate();
+  }
+}

@@ -1,0 +1,47 @@
+/** What a decoder worker and the server say to each other. A worker decodes one recording at a time. */
+import type { ErrorCode } from "../errors.ts";
+import type { CompressedKind } from "./compressed-kind.ts";
+
+/** How the samples are wanted. */
+export interface Playing {
+  /** In Hz; the worker resamples. */
+  readonly rate: number;
+  /** Samples at that rate that an earlier worker has sent already. */
+  readonly skip: number;
+}
+
+export type ToDecoder =
+  | {
+      readonly type: "start";
+      readonly kind: CompressedKind;
+      readonly maxSeconds: number;
+      /** One 32-bit counter, which wraps: bytes read and values decoded. */
+      readonly progress: SharedArrayBuffer;
+      /** Absent as long as nobody wants the samples. */
+      readonly playing: Playing | undefined;
+    }
+  | { readonly type: "play"; readonly playing: Playing }
+  /** The answer to `read`: null at the end, `failed` when the source broke. */
+  | { readonly type: "bytes"; readonly bytes: Uint8Array | null | "failed" }
+  /** The server has taken a piece; the worker may send another one. */
+  | { readonly type: "taken" };
+
+export type FromDecoder =
+  | { readonly type: "read" }
+  /** The first sound is decoded. */
+  | { readonly type: "opened"; readonly sampleRate: number; readonly channels: number }
+  /** @property heard samples of the recording so far, at its own rate */
+  | { readonly type: "samples"; readonly samples: Float32Array<ArrayBuffer>; readonly heard: number }
+  /** Everything is sent; the worker is free. */
+  | { readonly type: "end"; readonly heard: number }
+  | {
+      readonly type: "error";
+      readonly code: ErrorCode;
+      readonly message: string;
+      readonly param: string | null;
+    };
+
+/** Samples of the largest piece. */
+export const pieceSamples = 16_384;
+/** Pieces that may be on their way to the server or wait there. */
+export const piecesAhead = 4;

@@ -1,0 +1,150 @@
+/**
+ * A worker thread that decodes compressed recordings, one after another: bytes in, mono samples at the wanted rate out.
+ * It sends no more than the server takes, and whatever goes wrong in it is a damaged file.
+ */
+import { parentPort } from "node:worker_threads";
+import { AppError } from "../errors.ts";
+import { Slices } from "../slices.ts";
+import { createByteReader } from "./byte-reader.ts";
+import { kindNames } from "./compressed-kind.ts";
+import { decodeCompressed } from "./decode-compressed.ts";
+import { damaged, type DecodedSound, toSampleSource } from "./decoded-sound.ts";
+import { type FromDecoder, pieceSamples, piecesAhead, type Playing, type ToDecoder } from "./decoder-protocol.ts";
+import { createResampler } from "./resampler.ts";
+import { joinSamples } from "./samples.ts";
+
+// Decoders report every damaged frame.
+for (const method of ["debug", "error", "info", "log", "warn"] as const) console[method] = () => {};
+// Libraries leave promises behind when they are stopped half-way.
+process.on("unhandledRejection", () => {});
+
+type Start = Extract<ToDecoder, { type: "start" }>;
+type Bytes = Extract<ToDecoder, { type: "bytes" }>["bytes"];
+
+let current: Exchange | undefined;
+
+parentPort!.on("message", (message: ToDecoder) => {
+  if (message.type === "start") {
+    current = new Exchange(message);
+    void decode(message, current);
+  } else current!.take(message);
+});
+
+function send(message: FromDecoder, transfer: ArrayBuffer[] = []): void {
+  parentPort!.postMessage(message, transfer);
+}
+
+async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<void> {
+  const format = kindNames[kind];
+  try {
+    const sounds = exchange.counted(decodeCompressed(kind, createByteReader(exchange.bytes())));
+    const source = await toSampleSource(sounds, { format, limits: { maxSeconds } });
+    send({ type: "opened", sampleRate: source.sampleRate, channels: source.channels });
+    const resampler = await createResampler(source.sampleRate, await exchange.rate());
+    const slices = new Slices();
+    let heard = 0;
+    for await (const samples of source.samples) {
+      for (let from = 0; from < samples.length; from += pieceSamples) {
+        const piece = samples.subarray(from, from + pieceSamples);
+        heard += piece.length;
+        await exchange.push(resampler.push(piece), heard);
+        if (slices.isOver()) await slices.next();
+      }
+    }
+    await exchange.push(resampler.end(), heard);
+    await exchange.finish();
+    send({ type: "end", heard });
+  } catch (thrown) {
+    const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder broke at it", thrown);
+    send({ type: "error", code: error.code, message: error.message, param: error.param });
+  }
+}
+
+/** The worker's side of one recording. */
+class Exchange {
+  readonly #progress: Int32Array;
+  readonly #playing = Promise.withResolvers<Playing>();
+  #bytes = Promise.withResolvers<Bytes>();
+  #skip = 0;
+  /** Pieces that may be sent. */
+  #credit = piecesAhead;
+  #credited = Promise.withResolvers<void>();
+  #waiting: Float32Array[] = [];
+  #waitingCount = 0;
+  #heard = 0;
+
+  constructor({ progress, playing }: Start) {
+    this.#progress = new Int32Array(progress);
+    if (playing !== undefined) this.#playing.resolve(playing);
+  }
+
+  take(message: Exclude<ToDecoder, Start>): void {
+    if (message.type === "play") this.#playing.resolve(message.playing);
+    else if (message.type === "bytes") this.#bytes.resolve(message.bytes);
+    else {
+      this.#credit += 1;
+      this.#credited.resolve();
+    }
+  }
+
+  /** The recording. What is decoded is sent before the worker waits for more of it. */
+  async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (;;) {
+      if (this.#credit > 0) this.#sendPiece();
+      this.#bytes = Promise.withResolvers();
+      send({ type: "read" });
+      const bytes = await this.#bytes.promise;
+      if (bytes === null) return;
+      if (bytes === "failed") throw new Error("The source of the recording failed.");
+      Atomics.add(this.#progress, 0, bytes.length);
+      yield bytes;
+    }
+  }
+
+  async *counted(
+    sounds: AsyncGenerator<DecodedSound, void, undefined>,
+  ): AsyncGenerator<DecodedSound, void, undefined> {
+    for await (const sound of sounds) {
+      Atomics.add(this.#progress, 0, sound.samplesDecoded * sound.channelData.length);
+      yield sound;
+    }
+  }
+
+  /** Waits until somebody wants the samples. */
+  async rate(): Promise<number> {
+    const { rate, skip } = await this.#playing.promise;
+    this.#skip = skip;
+    return rate;
+  }
+
+  /** @param heard samples of the recording from which everything so far was made */
+  async push(samples: Float32Array, heard: number): Promise<void> {
+    this.#heard = heard;
+    const skipped = Math.min(this.#skip, samples.length);
+    this.#skip -= skipped;
+    for (let from = skipped; from < samples.length; from += pieceSamples) {
+      const piece = samples.subarray(from, from + pieceSamples);
+      if (this.#waitingCount + piece.length > pieceSamples) await this.finish();
+      this.#waiting.push(piece);
+      this.#waitingCount += piece.length;
+    }
+  }
+
+  /** Sends what waits as soon as the server takes it. */
+  async finish(): Promise<void> {
+    while (this.#credit === 0) {
+      this.#credited = Promise.withResolvers();
+      await this.#credited.promise;
+    }
+    this.#sendPiece();
+  }
+
+  #sendPiece(): void {
+    if (this.#waitingCount === 0) return;
+    this.#credit -= 1;
+    const samples = joinSamples(this.#waiting);
+    this.#waiting = [];
+    this.#waitingCount = 0;
+    send({ type: "samples", samples, heard: this.#heard }, [samples.buffer]);
+  }
+}

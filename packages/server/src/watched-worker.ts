@@ -1,0 +1,141 @@
+/**
+ * A worker thread for work on untrusted input: it is terminated when it uses CPU time without progress or too much
+ * memory. Only CPU time counts, so a slow machine never ends work that progresses.
+ */
+import { Worker, type Transferable } from "node:worker_threads";
+
+export interface WorkerLimits {
+  /** CPU time that work may use without progress. */
+  readonly stallCpuMs: number;
+  /** Heap of JavaScript; more ends the thread with ERR_WORKER_OUT_OF_MEMORY. */
+  readonly heapMiB: number;
+  /** Memory outside the heap: array buffers and WebAssembly. It is looked at between two looks at the CPU time. */
+  readonly buffersMiB: number;
+}
+
+/** Why a worker ended: a limit, or `crashed` for any other error or exit. */
+export type WorkerEnd = { readonly reason: "stalled" | "memory" | "crashed"; readonly error?: unknown };
+
+export interface WorkerEvents {
+  onMessage(message: unknown): void;
+  /** Called once when the thread is over, but not after `terminate`. */
+  onEnd(end: WorkerEnd): void;
+}
+
+/** How often a worker that works is looked at. */
+const lookEveryMs = 200;
+/** A thread that does not even report its CPU time for so long is stuck in native code. */
+const unresponsiveMs = 60_000;
+
+export class WatchedWorker {
+  readonly #worker: Worker;
+  readonly #limits: WorkerLimits;
+  readonly #events: WorkerEvents;
+  #over = false;
+  #timer: NodeJS.Timeout | undefined;
+  #watch: Watch | undefined;
+
+  constructor(script: URL, limits: WorkerLimits, events: WorkerEvents) {
+    this.#limits = limits;
+    this.#events = events;
+    this.#worker = new Worker(script, {
+      // It needs no secret of ours, and what a library prints is not for our log.
+      env: {},
+      stdout: true,
+      stderr: true,
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
+    });
+    this.#worker.stdout.resume();
+    this.#worker.stderr.resume();
+    this.#worker.unref();
+    this.#worker.on("message", (message) => {
+      if (!this.#over) events.onMessage(message);
+    });
+    this.#worker.on("error", (error) => {
+      const isMemory = (error as NodeJS.ErrnoException | null)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+      this.#end({ reason: isMemory ? "memory" : "crashed", error });
+    });
+    this.#worker.on("exit", () => this.#end({ reason: "crashed" }));
+  }
+
+  post(message: unknown, transfer: readonly Transferable[] = []): void {
+    if (!this.#over) this.#worker.postMessage(message, transfer);
+  }
+
+  /**
+   * Begins to watch. Meanwhile the worker keeps the process alive.
+   * @param earnedMs the CPU time that the progress so far justifies; it only grows
+   */
+  watch(earnedMs: () => number): void {
+    this.unwatch();
+    if (this.#over) return;
+    this.#worker.ref();
+    this.#watch = { earnedMs, lastEarnedMs: earnedMs(), lastCpuMs: undefined, leftMs: this.#limits.stallCpuMs };
+    this.#timer = setInterval(() => void this.#look(), lookEveryMs);
+    void this.#look();
+  }
+
+  unwatch(): void {
+    clearInterval(this.#timer);
+    this.#watch = undefined;
+    this.#worker.unref();
+  }
+
+  async terminate(): Promise<void> {
+    this.#over = true;
+    this.unwatch();
+    await this.#worker.terminate();
+  }
+
+  /** Node answers both questions from within the thread, between any two steps of JavaScript or WebAssembly. */
+  async #look(): Promise<void> {
+    const watch = this.#watch;
+    if (watch === undefined) return;
+    const nowMs = performance.now();
+    if (watch.lookingSinceMs !== undefined) {
+      if (nowMs - watch.lookingSinceMs > unresponsiveMs) this.#kill("stalled");
+      return;
+    }
+    watch.lookingSinceMs = nowMs;
+    try {
+      const [cpu, heap] = await Promise.all([this.#worker.cpuUsage(), this.#worker.getHeapStatistics()]);
+      if (watch !== this.#watch) return;
+      if (heap.external_memory > this.#limits.buffersMiB * 2 ** 20) this.#kill("memory");
+      else if (isStalled(watch, (cpu.user + cpu.system) / 1_000, this.#limits.stallCpuMs)) this.#kill("stalled");
+    } catch {
+      // It ended while it was asked; the event of its end says why.
+    } finally {
+      watch.lookingSinceMs = undefined;
+    }
+  }
+
+  #kill(reason: WorkerEnd["reason"]): void {
+    this.#end({ reason });
+    void this.#worker.terminate();
+  }
+
+  #end(end: WorkerEnd): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.unwatch();
+    this.#events.onEnd(end);
+  }
+}
+
+interface Watch {
+  readonly earnedMs: () => number;
+  lastEarnedMs: number;
+  lastCpuMs: number | undefined;
+  /** CPU time that is left: progress adds to it, up to the limit; use takes from it. */
+  leftMs: number;
+  lookingSinceMs?: number | undefined;
+}
+
+function isStalled(watch: Watch, cpuMs: number, limitMs: number): boolean {
+  const earnedMs = watch.earnedMs();
+  const usedMs = cpuMs - (watch.lastCpuMs ?? cpuMs);
+  watch.leftMs = Math.min(limitMs, watch.leftMs + earnedMs - watch.lastEarnedMs - usedMs);
+  watch.lastEarnedMs = earnedMs;
+  watch.lastCpuMs = cpuMs;
+  return watch.leftMs < 0;
+}
