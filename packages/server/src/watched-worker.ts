@@ -7,9 +7,9 @@ import { Worker, type Transferable } from "node:worker_threads";
 export interface WorkerLimits {
   /** CPU time that work may use without progress. */
   readonly stallCpuMs: number;
-  /** Heap of JavaScript; more ends the thread with ERR_WORKER_OUT_OF_MEMORY. */
+  /** Heap of JavaScript, whenever it is looked at. */
   readonly heapMiB: number;
-  /** Memory outside the heap: array buffers and WebAssembly. It is looked at between two looks at the CPU time. */
+  /** Memory outside the heap, whenever it is looked at: array buffers and WebAssembly. */
   readonly buffersMiB: number;
 }
 
@@ -22,6 +22,11 @@ export interface WorkerEvents {
   onEnd(end: WorkerEnd): void;
 }
 
+/**
+ * What V8 lets the heap grow beyond its limit until the next look. At V8's own limit the thread ends with
+ * ERR_WORKER_OUT_OF_MEMORY, but some allocations that fail end the process.
+ */
+const heapReserveMiB = 512;
 /** How often a worker that works is looked at. */
 const lookEveryMs = 200;
 /** A thread that does not even report its CPU time for so long is stuck in native code. */
@@ -43,7 +48,7 @@ export class WatchedWorker {
       env: {},
       stdout: true,
       stderr: true,
-      resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB + heapReserveMiB },
     });
     this.#worker.stdout.resume();
     this.#worker.stderr.resume();
@@ -100,8 +105,10 @@ export class WatchedWorker {
     try {
       const [cpu, heap] = await Promise.all([this.#worker.cpuUsage(), this.#worker.getHeapStatistics()]);
       if (watch !== this.#watch) return;
-      if (heap.external_memory > this.#limits.buffersMiB * 2 ** 20) this.#kill("memory");
-      else if (isStalled(watch, (cpu.user + cpu.system) / 1_000, this.#limits.stallCpuMs)) this.#kill("stalled");
+      const { heapMiB, buffersMiB, stallCpuMs } = this.#limits;
+      const needsMuch = heap.used_heap_size > heapMiB * 2 ** 20 || heap.external_memory > buffersMiB * 2 ** 20;
+      if (needsMuch) this.#kill("memory");
+      else if (isStalled(watch, (cpu.user + cpu.system) / 1_000, stallCpuMs)) this.#kill("stalled");
     } catch {
       // It ended while it was asked; the event of its end says why.
     } finally {

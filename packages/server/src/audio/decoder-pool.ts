@@ -48,7 +48,7 @@ export interface Tenant {
 /** A worker that a tenant has to itself. */
 export interface Seat {
   post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
-  /** Gives the worker back after a recording that was decoded to its end. */
+  /** Gives the worker back when it has sent everything. */
   finish(): void;
   /** Terminates the worker: what a decoder does after it was left half-way is not known. */
   leave(): void;
@@ -100,20 +100,22 @@ export class DecoderPool {
       if (left) return false;
       left = true;
       this.#taken.delete(taken);
-      thread.tenant = undefined;
-      release();
       return true;
     };
-    thread.take(tenant, leave);
+    thread.take(tenant, () => {
+      leave();
+      release();
+    });
     return {
       post: (message, transfer) => {
         if (!left) thread.worker.post(message, transfer);
       },
       finish: () => {
-        if (leave()) this.#rest(thread);
+        if (leave()) thread.finish(() => this.#rest(thread));
       },
       leave: () => {
         if (!leave()) return;
+        release();
         void this.#dismiss(thread);
         this.#keepWarm();
       },
@@ -180,6 +182,7 @@ export class DecoderPool {
   }
 
   #rest(thread: Thread): void {
+    if (this.#closed) return;
     this.#idle.push(thread);
     thread.restFor(idleMs, () => {
       if (this.#idle.length < 2) return;
@@ -207,28 +210,37 @@ export class DecoderPool {
 /** A worker, and whom it works for. */
 class Thread {
   readonly worker: WatchedWorker;
-  tenant: Tenant | undefined;
-  #leave: () => void = () => {};
+  #tenant: Tenant | undefined;
+  /** Gives the place in the pool back. */
+  #release: (() => void) | undefined;
+  #onFree: () => void = () => {};
   #idleTimer: NodeJS.Timeout | undefined;
 
   constructor(limits: WorkerLimits, onEnd: (end: WorkerEnd, wasTaken: boolean) => void) {
     this.worker = new WatchedWorker(script, limits, {
-      onMessage: (message) => this.tenant?.onMessage(message as FromDecoder),
+      onMessage: (message) => this.#take(message as FromDecoder),
       onEnd: (end) => {
         clearInterval(this.#idleTimer);
-        const { tenant } = this;
-        this.#leave();
-        onEnd(end, tenant !== undefined);
+        const tenant = this.#tenant;
+        const release = this.#release;
+        release?.();
+        onEnd(end, release !== undefined);
         tenant?.onEnd(end);
       },
     });
   }
 
-  take(tenant: Tenant, leave: () => void): void {
+  take(tenant: Tenant, release: () => void): void {
     clearInterval(this.#idleTimer);
-    this.tenant = tenant;
-    this.#leave = leave;
+    this.#tenant = tenant;
+    this.#release = release;
     this.worker.watch(() => tenant.earnedMs());
+  }
+
+  /** The tenant has everything. The thread is watched until it is free. */
+  finish(onFree: () => void): void {
+    this.#tenant = undefined;
+    this.#onFree = onFree;
   }
 
   /** @param onIdle called each time when the thread had no work for so long */
@@ -241,5 +253,13 @@ class Thread {
   async end(): Promise<void> {
     clearInterval(this.#idleTimer);
     await this.worker.terminate();
+  }
+
+  #take(message: FromDecoder): void {
+    if (message.type !== "free") return this.#tenant?.onMessage(message);
+    const release = this.#release;
+    this.#release = undefined;
+    this.#onFree();
+    release?.();
   }
 }

@@ -32,14 +32,16 @@ export type FromDecoder =
   | { readonly type: "opened"; readonly sampleRate: number; readonly channels: number }
   /** @property heard samples of the recording so far, at its own rate */
   | { readonly type: "samples"; readonly samples: Float32Array<ArrayBuffer>; readonly heard: number }
-  /** Everything is sent; the worker is free. */
+  /** Everything is sent. */
   | { readonly type: "end"; readonly heard: number }
   | {
       readonly type: "error";
       readonly code: ErrorCode;
       readonly message: string;
       readonly param: string | null;
-    };
+    }
+  /** Follows `end` and `error` when nothing keeps the worker busy any more. */
+  | { readonly type: "free" };
 
 /** Samples of the largest piece. */
 export const pieceSamples = 16_384;

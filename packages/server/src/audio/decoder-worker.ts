@@ -2,6 +2,7 @@
  * A worker thread that decodes compressed recordings, one after another: bytes in, mono samples at the wanted rate out.
  * It sends no more than the server takes, and whatever goes wrong in it is a damaged file.
  */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { AppError } from "../errors.ts";
 import { Slices } from "../slices.ts";
@@ -27,7 +28,7 @@ parentPort!.on("message", (message: ToDecoder) => {
   if (message.type === "start") {
     current = new Exchange(message);
     void decode(message, current);
-  } else current!.take(message);
+  } else current?.take(message);
 });
 
 function send(message: FromDecoder, transfer: ArrayBuffer[] = []): void {
@@ -53,11 +54,16 @@ async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<
     }
     await exchange.push(resampler.end(), heard);
     await exchange.finish();
+    current = undefined;
     send({ type: "end", heard });
   } catch (thrown) {
+    current = undefined;
     const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder broke at it", thrown);
     send({ type: "error", code: error.code, message: error.message, param: error.param });
   }
+  // A loop that a library left behind would never let it come to this.
+  await nextTurn();
+  send({ type: "free" });
 }
 
 /** The worker's side of one recording. */
@@ -90,6 +96,8 @@ class Exchange {
   /** The recording. What is decoded is sent before the worker waits for more of it. */
   async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
+      // Nobody answers what a library asks after the recording is over.
+      if (current !== this) return;
       if (this.#credit > 0) this.#sendPiece();
       this.#bytes = Promise.withResolvers();
       send({ type: "read" });

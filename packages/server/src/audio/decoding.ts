@@ -144,8 +144,9 @@ export class Decoding implements AudioInput, Tenant {
       this.#heardCount = message.heard;
       this.#seat!.finish();
       this.#end({});
-    } else {
+    } else if (message.type === "error") {
       const { code, message: text, param } = message;
+      this.#seat!.finish();
       this.#end(this.#sourceFailure ?? { error: new AppError(code, text, { param: param ?? undefined }) });
     }
     this.#tell();

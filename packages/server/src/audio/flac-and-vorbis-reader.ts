@@ -6,10 +6,10 @@ import type { ByteReader } from "./byte-reader.ts";
 import { damaged, type DecodedSound, decodeStream } from "./decoded-sound.ts";
 
 /**
- * Silence compresses without bound: a frame of 11 bytes may hold 65,535 samples of a channel, and all frames of a piece
- * are decoded at once. So pieces are small.
+ * Bytes that are decoded at once. Silence compresses without bound: 26 bytes of FLAC may hold 65,535 samples of eight
+ * channels, one byte of Vorbis 4,096. With pieces of these lengths no more than 80 MB are decoded at once.
  */
-const pieceBytes = 1024;
+const pieceBytes = { flac: 1024, vorbis: 1024, vorbisOfTwoChannels: 4096 };
 /** The numbers of channels whose order the Vorbis specification defines. A page of more could take gigabytes. */
 const mostVorbisChannels = 8;
 /** Bytes at the front in which the head of the sound is. */
@@ -18,7 +18,7 @@ const headBytes = 64;
 /** @throws AppError `invalid_request` for bytes at which the decoder breaks */
 export async function* decodeFlac(reader: ByteReader): AsyncGenerator<DecodedSound, void, undefined> {
   const { FLACDecoder } = await import("@wasm-audio-decoders/flac");
-  yield* decodeStream(reader, new FLACDecoder(), { format: "FLAC", pieceBytes });
+  yield* decodeStream(reader, new FLACDecoder(), { format: "FLAC", pieceBytes: pieceBytes.flac });
 }
 
 /** @throws AppError `invalid_request` for bytes at which the decoder breaks, and for more than 8 channels */
@@ -29,5 +29,8 @@ export async function* decodeOggVorbis(reader: ByteReader): AsyncGenerator<Decod
     throw damaged("Ogg Vorbis", `it has ${channels} channels, and Vorbis has at most ${mostVorbisChannels}`);
   }
   const { OggVorbisDecoder } = await import("@wasm-audio-decoders/ogg-vorbis");
-  yield* decodeStream(reader, new OggVorbisDecoder(), { format: "Ogg Vorbis", pieceBytes });
+  yield* decodeStream(reader, new OggVorbisDecoder(), {
+    format: "Ogg Vorbis",
+    pieceBytes: channels > 2 ? pieceBytes.vorbis : pieceBytes.vorbisOfTwoChannels,
+  });
 }

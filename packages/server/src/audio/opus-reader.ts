@@ -11,6 +11,8 @@ import { damaged, free, type DecodedSound } from "./decoded-sound.ts";
 /** Bytes that are handed over at once, and that the container may look back on. */
 const pieceBytes = 64 * 1024;
 const longestPacketBytes = 3_840;
+/** How often in a row the same bytes may be read. */
+const mostRepetitions = 1000;
 const mostCachedBytes = 8 * 1024 * 1024;
 
 /**
@@ -46,6 +48,7 @@ export async function* decodeOpus(
     { highWaterMark: 0 },
   );
   const source = new ReadableStreamSource(stream, { maxCacheSize: mostCachedBytes, handleUnhandledError: () => {} });
+  endEndlessReading(source);
   const input = new Input({ formats: ALL_FORMATS, source });
   let decoder: InstanceType<typeof OpusDecoder> | undefined;
   try {
@@ -73,6 +76,25 @@ export async function* decodeOpus(
     input.dispose();
     await reader.close();
   }
+}
+
+/**
+ * Mediabunny 1.61.0 looks for the next element of a damaged Matroska file in steps of what it reads less 8 bytes: it reads
+ * the last 8 bytes of the file forever. Its source then fails. A release without the fault, or without the internal
+ * method, needs no change here; the watch over the worker ends other endless work.
+ */
+function endEndlessReading(source: object): void {
+  const internal = source as { _read?: (start: number, end: number, ...rest: unknown[]) => unknown };
+  const read = internal._read?.bind(source);
+  if (read === undefined) return;
+  let last = { start: -1, end: -1 };
+  let repetitions = 0;
+  internal._read = (start, end, ...rest) => {
+    repetitions = start === last.start && end === last.end ? repetitions + 1 : 0;
+    if (repetitions > mostRepetitions) throw new Error(`The bytes ${start} to ${end} were read again and again.`);
+    last = { start, end };
+    return read(start, end, ...rest);
+  };
 }
 
 /** What the stream's head says. https://www.rfc-editor.org/rfc/rfc7845#section-5.1 */
