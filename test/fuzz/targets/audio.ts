@@ -1,6 +1,8 @@
 /** Recordings in every container and codec, damaged: uploaded, and straight into the reader. */
+import { DecoderPool } from "../../../packages/server/src/audio/decoder-pool.ts";
 import { readAudio } from "../../../packages/server/src/audio/read-audio.ts";
 import { AppError } from "../../../packages/server/src/errors.ts";
+import { silentLogger } from "../../../packages/server/src/logger.ts";
 import { audioFiles, type AudioFile } from "../../../packages/server/test/audio/recordings.ts";
 import { flacFile } from "../../../packages/server/test/audio/flac-file.ts";
 import { hostileString } from "../hostile-values.ts";
@@ -9,6 +11,7 @@ import { mutateBytes } from "../mutate-bytes.ts";
 import type { Random } from "../random.ts";
 import type { DirectTarget, ServedTarget } from "../target.ts";
 
+const decoders = new DecoderPool({ workers: 2, logger: silentLogger });
 let files: readonly AudioFile[] = [];
 const prepare = async (): Promise<void> => {
   files = await audioFiles();
@@ -49,9 +52,9 @@ export const audioTarget: DirectTarget = {
       for (let at = 0; at < bytes.length; at += 1000) yield bytes.slice(at, at + 1000);
     };
     try {
-      const { samples } = await readAudio(source(), { fileName, limits: { maxSeconds: 600 } });
+      const audio = await readAudio(source, { fileName, limits: { maxSeconds: 600 }, decoders });
       let count = 0;
-      for await (const piece of samples) count += piece.length;
+      for await (const piece of audio.open(16_000)) count += piece.length;
       return count === 0 ? "silent" : "read";
     } catch (error) {
       if (error instanceof AppError && error.status < 500) return String(error.status);

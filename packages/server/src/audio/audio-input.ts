@@ -2,6 +2,7 @@
  * Recorded audio as it comes in: mono samples while the bytes still arrive.
  */
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import type { SampleEncoding } from "./sample-encodings.ts";
 
@@ -47,8 +48,15 @@ export const readableFiles =
   "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
 
 const lowestRate = 1000;
-const highestRate = 768_000;
-const mostChannels = 64;
+const area = "Transcription and audio";
+const highestRate = inputLimit({
+  area,
+  bounds: "Sample rate of a recording",
+  value: 768_000,
+  unit: "Hz",
+  error: "invalid_request",
+});
+const mostChannels = inputLimit({ area, bounds: "Channels of a recording", value: 64, error: "invalid_request" });
 /** Bytes that are decoded at once: no more samples than these are worked on between two looks at the time. */
 const pieceBytes = 16 * 1024;
 

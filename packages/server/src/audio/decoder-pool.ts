@@ -4,6 +4,7 @@
  */
 import { AppError } from "../errors.ts";
 import { FairQueue } from "../fair-queue.ts";
+import { inputLimit } from "../input-limits.ts";
 import type { Logger } from "../logger.ts";
 import { scriptBeside } from "../subprocess.ts";
 import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../watched-worker.ts";
@@ -11,10 +12,33 @@ import type { AudioInput } from "./audio-input.ts";
 import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
 import { Decoding, type DecodingJob } from "./decoding.ts";
 
-/** What a decoder may use. The largest file in normal use takes about 30 MiB. */
-export const decoderLimits: WorkerLimits = { stallCpuMs: 2_000, heapMiB: 128, buffersMiB: 256 };
-/** Recordings that wait for a worker; a further one is a 503. */
-export const mostWaitingRecordings = 1_000;
+const area = "Transcription and audio";
+/** What a decoder may use. A file in normal use takes about 30 MiB. */
+export const decoderLimits: WorkerLimits = {
+  stallCpuMs: inputLimit({
+    area,
+    bounds: "CPU time of a decoder without progress",
+    value: 2_000,
+    unit: "ms",
+    error: "invalid_request",
+  }),
+  heapMiB: 128,
+  buffersMiB:
+    inputLimit({
+      area,
+      bounds: "Memory of a decoder for samples and bytes",
+      value: 256 * 2 ** 20,
+      unit: "bytes",
+      error: "invalid_request",
+    }) /
+    2 ** 20,
+};
+const mostWaitingRecordings = inputLimit({
+  area,
+  bounds: "Recordings that wait for a decoder",
+  value: 1_000,
+  error: "overloaded",
+});
 /** Workers without work end after this time; one stays. */
 const idleMs = 30_000;
 /** How often the pool looks for a worker to free while recordings wait. */
@@ -128,7 +152,7 @@ export class DecoderPool {
     clearInterval(this.#roomTimer);
     const error = new AppError("overloaded", "The server is shutting down; retry later.");
     this.#queue.close(error);
-    for (const { tenant } of [...this.#taken]) tenant.onEnd({ reason: "crashed", error });
+    for (const { tenant } of this.#taken) tenant.onEnd({ reason: "crashed", error });
     await Promise.all([...this.#threads].map((thread) => thread.end()));
   }
 

@@ -5,7 +5,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";
 import { AppError } from "../errors.ts";
-import { Slices } from "../slices.ts";
 import { createByteReader } from "./byte-reader.ts";
 import { kindNames } from "./compressed-kind.ts";
 import { decodeCompressed } from "./decode-compressed.ts";
@@ -21,6 +20,9 @@ process.on("unhandledRejection", () => {});
 
 type Start = Extract<ToDecoder, { type: "start" }>;
 type Bytes = Extract<ToDecoder, { type: "bytes" }>["bytes"];
+
+/** How long messages of the server may wait. */
+const longestTurnMs = 20;
 
 let current: Exchange | undefined;
 
@@ -42,14 +44,16 @@ async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<
     const source = await toSampleSource(sounds, { format, limits: { maxSeconds } });
     send({ type: "opened", sampleRate: source.sampleRate, channels: source.channels });
     const resampler = await createResampler(source.sampleRate, await exchange.rate());
-    const slices = new Slices();
+    let turnMs = performance.now();
     let heard = 0;
     for await (const samples of source.samples) {
       for (let from = 0; from < samples.length; from += pieceSamples) {
         const piece = samples.subarray(from, from + pieceSamples);
         heard += piece.length;
         await exchange.push(resampler.push(piece), heard);
-        if (slices.isOver()) await slices.next();
+        if (performance.now() - turnMs < longestTurnMs) continue;
+        await nextTurn();
+        turnMs = performance.now();
       }
     }
     await exchange.push(resampler.end(), heard);
@@ -109,9 +113,7 @@ class Exchange {
     }
   }
 
-  async *counted(
-    sounds: AsyncGenerator<DecodedSound, void, undefined>,
-  ): AsyncGenerator<DecodedSound, void, undefined> {
+  async *counted(sounds: AsyncGenerator<DecodedSound, void, undefined>): AsyncGenerator<DecodedSound, void, undefined> {
     for await (const sound of sounds) {
       Atomics.add(this.#progress, 0, sound.samplesDecoded * sound.channelData.length);
       yield sound;

@@ -197,7 +197,7 @@ export class Decoding implements AudioInput, Tenant {
       type: "start",
       kind,
       maxSeconds: limits.maxSeconds,
-      progress: this.#progress.buffer as SharedArrayBuffer,
+      progress: this.#progress.buffer,
       playing,
     });
     // The credit of pieces that wait here was the earlier worker's.

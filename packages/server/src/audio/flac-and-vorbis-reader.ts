@@ -2,6 +2,7 @@
  * Decoding FLAC, and Vorbis in Ogg: the Xiph decoders as WebAssembly, loaded with the first such file.
  * https://github.com/eshaz/wasm-audio-decoders
  */
+import { inputLimit } from "../input-limits.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { damaged, type DecodedSound, decodeStream } from "./decoded-sound.ts";
 
@@ -11,7 +12,12 @@ import { damaged, type DecodedSound, decodeStream } from "./decoded-sound.ts";
  */
 const pieceBytes = { flac: 1024, vorbis: 1024, vorbisOfTwoChannels: 4096 };
 /** The numbers of channels whose order the Vorbis specification defines. A page of more could take gigabytes. */
-const mostVorbisChannels = 8;
+const mostVorbisChannels = inputLimit({
+  area: "Transcription and audio",
+  bounds: "Channels of Ogg Vorbis",
+  value: 8,
+  error: "invalid_request",
+});
 /** Bytes at the front in which the head of the sound is. */
 const headBytes = 64;
 

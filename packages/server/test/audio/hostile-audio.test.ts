@@ -168,7 +168,7 @@ describe("FLAC that expands without bound", () => {
   test("writes nothing on standard error, however damaged it is", async () => {
     const written: string[] = [];
     const { write } = process.stderr;
-    process.stderr.write = ((text: string) => written.push(text) > 0) as typeof write;
+    process.stderr.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
     try {
       const damaged = Buffer.from(bomb);
       for (let at = 60; at < damaged.length; at += 16) damaged[at] = damaged[at]! ^ 0x55;
@@ -235,7 +235,9 @@ describe("a pool whose workers are all taken", () => {
     const endless = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       try {
         yield goodOgg.subarray(0, 2_000);
-        await new Promise((_resolve, reject) => left.signal.addEventListener("abort", () => reject(left.signal.reason)));
+        await new Promise((_resolve, reject) =>
+          left.signal.addEventListener("abort", () => reject(left.signal.reason)),
+        );
       } finally {
         closed = true;
       }

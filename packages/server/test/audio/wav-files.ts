@@ -1,7 +1,6 @@
 /**
  * WAV files made to order, sound and broken, for tests of the reader.
  */
-import { after } from "node:test";
 import type { AudioInput } from "../../src/audio/audio-input.ts";
 import { DecoderPool } from "../../src/audio/decoder-pool.ts";
 import { readAudio } from "../../src/audio/read-audio.ts";
@@ -67,7 +66,6 @@ async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array, v
 
 /** Decodes what is compressed. */
 export const decoders = new DecoderPool({ workers: 2, logger: silentLogger });
-after(() => decoders.close());
 
 interface Heard {
   readonly input: AudioInput;

@@ -39,13 +39,13 @@ test("a WebM file without end is a 400, and the next good one is transcribed", a
 });
 
 test("a decoder that makes no progress is a 400; others are answered while it works, and the next one after it", async () => {
-  let over = false;
-  const endless = answerTo(endlessFlac()).finally(() => (over = true));
+  const state = { over: false };
+  const endless = answerTo(endlessFlac()).finally(() => (state.over = true));
   let answeredMeanwhile = 0;
-  while (!over) {
+  while (!state.over) {
     assert.equal((await server.get("/v1/models")).status, 200);
     assert.equal((await server.post(formOf({ model: "scripted", file: toneFile() }))).status, 200);
-    if (!over) answeredMeanwhile += 1;
+    if (!state.over) answeredMeanwhile += 1;
   }
   assert.ok(answeredMeanwhile > 0);
   assert.deepEqual(await endless, [400, "The FLAC file is damaged: decoding it takes too much CPU time."]);
@@ -59,6 +59,7 @@ test("a recording that expands beyond the longest that is allowed is a 413", asy
 
 test("a client that leaves frees the decoder", async () => {
   const leaving = new AbortController();
+  const sent = Promise.withResolvers<void>();
   let pulled = 0;
   const boundary = "b";
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="model"\r\n\r\nscripted\r\n--${boundary}\r\nContent-Disposition: form-data; name="stream"\r\n\r\ntrue\r\n--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.ogg"\r\n\r\n`;
@@ -67,7 +68,7 @@ test("a client that leaves frees the decoder", async () => {
       pulled += 1;
       if (pulled === 1) controller.enqueue(Buffer.concat([Buffer.from(head), goodOgg.subarray(0, 200)]));
       // Nothing more comes, ever.
-      else return new Promise(() => {});
+      else sent.resolve();
     },
   });
   const slow = fetch(`${server.url}/v1/audio/transcriptions`, {
@@ -76,9 +77,9 @@ test("a client that leaves frees the decoder", async () => {
     duplex: "half",
     signal: leaving.signal,
     headers: { ...server.headers, "content-type": `multipart/form-data; boundary=${boundary}` },
-  } as RequestInit);
+  });
   const left = assert.rejects(slow);
-  while (pulled < 2) await new Promise((resolve) => setImmediate(resolve));
+  await sent.promise;
   const answered = answerTo(goodOgg);
   leaving.abort();
   await left;
