@@ -44,14 +44,13 @@ export class WatchedWorker {
     this.#limits = limits;
     this.#events = events;
     this.#worker = new Worker(script, {
-      // It needs no secret of ours, and what a library prints is not for our log.
+      // It needs no secret of ours.
       env: {},
+      // What it prints is not for our log. It is kept, so scripts must print little: reading it would keep the process alive.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB + heapReserveMiB },
     });
-    this.#worker.stdout.resume();
-    this.#worker.stderr.resume();
     this.#worker.unref();
     this.#worker.on("message", (message) => {
       if (!this.#over) events.onMessage(message);

@@ -15,6 +15,7 @@ import { joinSamples } from "./samples.ts";
 
 // Decoders report every damaged frame.
 for (const method of ["debug", "error", "info", "log", "warn"] as const) console[method] = () => {};
+for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
 // Libraries leave promises behind when they are stopped half-way.
 process.on("unhandledRejection", () => {});
 
