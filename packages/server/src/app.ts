@@ -16,6 +16,7 @@ import { AppError } from "./errors.ts";
 import { createHealthChecks } from "./health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedExchange } from "./http/exchange.ts";
+import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
@@ -124,6 +125,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     configured: config.telemetry.metric_presets,
   });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
+  const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
   const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
@@ -197,6 +199,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     await startHttpServer({
       settings: config.server,
       checkKey,
+      failedKeys,
       admitWork: (scope, { permission }) => {
         const kind = telemetryWorkOf(permission);
         return kind === undefined ? undefined : limiter.admitWork(scope, kind);
@@ -230,6 +233,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     ingest: otlp.ingest,
     limits: otlp.limits,
     checkKey,
+    failedKeys,
     admit: (scope: Scope) => limiter.admitWork(scope, "ingest"),
     logger,
     observe: metrics.observeRequest,

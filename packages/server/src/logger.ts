@@ -26,10 +26,10 @@ export type LogLevel = (typeof logLevels)[number];
 
 /**
  * Keys of ours (sk-…), bearer tokens and passwords in URLs inside free text, and JSON members whose name says that
- * they are secret. Done on the finished line, so that no field, however deep, is forgotten.
+ * they are secret. A key needs a boundary before it, so that `task-…` is none. Done on the finished line, so that no field, however deep, is forgotten.
  */
 const secretText =
-  /\b(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
+  /(?<![A-Za-z0-9])(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
 
 /** Free text without the secrets in it. */
 export function redactText(text: string): string {

@@ -9,6 +9,7 @@ import { suggestion } from "./closest.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { isMap } from "./resolution.ts";
+import { checkTrustedProxies } from "./trusted-proxies.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
 
 type Report = (path: SettingPath, message: string) => void;
@@ -37,6 +38,7 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
   checkFallbacks(names, report);
   checkAliases(names, report);
   checkGuardrailRules(config, report);
+  checkTrustedProxies(config, report);
   return problems;
 }
 

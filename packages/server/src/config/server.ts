@@ -34,11 +34,14 @@ export const server = Type.Object(
         description: "Origins whose web pages may call the server (CORS); `*` for all. Empty: none.",
       },
     ),
-    trusted_proxies: Type.Array(Type.String({ minLength: 1, description: "An address or a CIDR range." }), {
-      maxItems: 1000,
-      default: [],
-      description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Empty: none.",
-    }),
+    trusted_proxies: Type.Array(
+      Type.String({ minLength: 1, maxLength: 100, description: "An address or a CIDR range." }),
+      {
+        maxItems: 1000,
+        default: [],
+        description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Empty: none.",
+      },
+    ),
     max_header_bytes: bytes(
       16_384,
       "Largest size of a request's headers together; more is a 431.",
@@ -62,6 +65,14 @@ export const server = Type.Object(
       "Memory that the requests in progress may hold together: bodies, what they are parsed into, results. One organization may use half. More is a 429 or a 503. OTLP has `otlp.max_pending_body_bytes` instead.",
       limitsInput("HTTP", "overloaded"),
     ),
+    max_failed_keys_per_minute: Type.Integer({
+      minimum: 1,
+      maximum: 1_000_000,
+      default: 60,
+      ...limitsInput("HTTP", "rate_limited"),
+      description:
+        "Most requests with an incorrect API key per client address and minute; more get a 429 with `Retry-After` instead of a 401. Requests with a correct key are not affected. An IPv6 client is its /64 network. OTLP/gRPC counts too.",
+    }),
     header_timeout_ms: milliseconds(
       15_000,
       "Longest time for a request's headers to arrive.",

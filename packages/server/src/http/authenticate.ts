@@ -2,16 +2,37 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { Scope, type CheckedKey } from "../tenant.ts";
+import type { FailedKeys } from "./failed-keys.ts";
 
 /** Looks a key up by its secret; at once when it was seen lately. */
 export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
-/** @throws AppError invalid_api_key, organization_mismatch, project_mismatch */
-export function authenticate(headers: IncomingHttpHeaders, check: KeyCheck): Scope | Promise<Scope> {
+/** Where the requests of a client come from, and how many wrong keys came from there. */
+export interface AttemptedFrom {
+  readonly address: string | undefined;
+  readonly failedKeys: FailedKeys;
+}
+
+/** @throws AppError invalid_api_key, rate_limited after many wrong keys, organization_mismatch, project_mismatch */
+export function authenticate(
+  headers: IncomingHttpHeaders,
+  check: KeyCheck,
+  from: AttemptedFrom,
+): Scope | Promise<Scope> {
   const secret = bearer(headers);
   const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
-  const key = check(secret);
-  return key instanceof Promise ? key.then((checked) => Scope.fromKey(checked, claim)) : Scope.fromKey(key, claim);
+  const count = (error: unknown): never => {
+    if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address);
+    throw error;
+  };
+  let key: CheckedKey | Promise<CheckedKey>;
+  try {
+    key = check(secret);
+  } catch (error) {
+    return count(error);
+  }
+  if (!(key instanceof Promise)) return Scope.fromKey(key, claim);
+  return key.catch(count).then((checked) => Scope.fromKey(checked, claim));
 }
 
 function bearer(headers: IncomingHttpHeaders): string {

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, type ErrorCode } from "../errors.ts";
-import type { LogFields } from "../logger.ts";
+import { redactText, type LogFields } from "../logger.ts";
 import type { AnswerTarget } from "./reply.ts";
 import type { AnswerHeaders } from "./route.ts";
 import type { RosterMember } from "../roster.ts";
@@ -24,6 +24,11 @@ export interface FinishedExchange {
 }
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+/** An ID that neither breaks a log line nor is a key that someone pasted into the wrong header. */
+function isSafeId(text: string): boolean {
+  return requestIdPattern.test(text) && redactText(text) === text;
+}
 
 export class Exchange implements AnswerTarget, RosterMember {
   rosterIndex = -1;
@@ -52,7 +57,7 @@ export class Exchange implements AnswerTarget, RosterMember {
     this.response = target.response;
     this.operation = target.operation;
     const given = target.request.headers["x-request-id"];
-    this.requestId = typeof given === "string" && requestIdPattern.test(given) ? given : `req_${randomUUID()}`;
+    this.requestId = typeof given === "string" && isSafeId(given) ? given : `req_${randomUUID()}`;
     this.work = new Work(target.operation, this.requestId);
     this.#onFinished = onFinished;
     target.response.once("close", () => {

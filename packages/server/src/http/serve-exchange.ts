@@ -16,6 +16,7 @@ import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
 import { writeEvents } from "./events.ts";
 import type { Exchange } from "./exchange.ts";
+import type { FailedKeys } from "./failed-keys.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
@@ -31,6 +32,7 @@ export interface ServeContext {
     readonly heartbeat_interval_ms: number;
   };
   readonly checkKey: KeyCheck;
+  readonly failedKeys: FailedKeys;
   /** Of all routes that have none of their own. */
   readonly memory: MemoryBudget;
   readonly admitWork?: AdmitWork | undefined;
@@ -50,17 +52,28 @@ export function beginAnswer(exchange: Exchange, context: ServeContext): void {
   };
 }
 
+interface ServedRequest {
+  readonly context: ServeContext;
+  readonly path: Record<string, string>;
+  /** The client's, behind trusted proxies. */
+  readonly address: string;
+}
+
 /** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
 export async function serveExchange(
   exchange: Exchange,
   route: Route,
-  { context, path }: { context: ServeContext; path: Record<string, string> },
+  { context, path, address }: ServedRequest,
 ): Promise<void> {
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
   let admission: WorkAdmission | undefined;
   try {
-    const scope = await admit(exchange, route.operation, context);
+    const scope = await admit(exchange, route.operation, {
+      checkKey: context.checkKey,
+      failedKeys: context.failedKeys,
+      address,
+    });
     admission = scope === undefined ? undefined : context.admitWork?.(scope, route.operation);
     if (admission !== undefined) {
       exchange.work.chargeTo(admission);
@@ -100,9 +113,13 @@ export async function serveExchange(
   }
 }
 
-async function admit(exchange: Exchange, operation: Operation, { checkKey }: ServeContext): Promise<Scope | undefined> {
+async function admit(
+  exchange: Exchange,
+  operation: Operation,
+  { address, checkKey, failedKeys }: Pick<ServeContext, "checkKey" | "failedKeys"> & Pick<ServedRequest, "address">,
+): Promise<Scope | undefined> {
   if (operation.permission === "none") return undefined;
-  const scope = authenticate(exchange.request.headers, checkKey);
+  const scope = authenticate(exchange.request.headers, checkKey, { address, failedKeys });
   exchange.scope = scope instanceof Promise ? await scope : scope;
   exchange.work.organizationId = exchange.scope.organizationId;
   if (operation.permission !== "any") exchange.scope.require(operation.permission);

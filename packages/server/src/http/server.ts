@@ -14,6 +14,7 @@ import { runAs } from "../work/work.ts";
 import type { AdmitWork } from "./admit-work.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
+import type { FailedKeys } from "./failed-keys.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Exchange, type FinishedExchange } from "./exchange.ts";
 import { framingFault } from "./check-framing.ts";
@@ -44,6 +45,7 @@ export interface HttpServerParts {
   readonly settings: HttpSettings;
   readonly routes: readonly Route[];
   readonly checkKey: KeyCheck;
+  readonly failedKeys: FailedKeys;
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitWork?: AdmitWork | undefined;
   readonly logger: Logger;
@@ -91,7 +93,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     url: string,
     method: string | string[],
     operation: string,
-    serve: (exchange: Exchange, path: Record<string, string>) => void,
+    serve: (exchange: Exchange, request: { path: Record<string, string>; address: string }) => void,
   ) =>
     app.route({
       method,
@@ -102,7 +104,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
         if (!connections.admit(reply.raw)) return;
         const exchange = begin(request.raw, reply.raw, operation);
         const fault = framingFault(request.raw);
-        if (fault === undefined) serve(exchange, request.params as Record<string, string>);
+        if (fault === undefined)
+          serve(exchange, { path: request.params as Record<string, string>, address: request.ip });
         else refuse(exchange, fault, { headers: { connection: "close" } });
       },
       handler: afterHijack,
@@ -114,7 +117,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       toFastifyPath(operation.path),
       operation.method,
       operation.id,
-      (exchange, path) => void runAs(exchange.work, () => serveExchange(exchange, route, { context, path })),
+      (exchange, request) => void runAs(exchange.work, () => serveExchange(exchange, route, { context, ...request })),
     );
   }
   for (const [path, routes] of groupByPath(parts.routes)) {

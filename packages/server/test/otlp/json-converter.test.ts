@@ -14,17 +14,17 @@ function largeBody(): Uint8Array {
 }
 
 test("a body that would exhaust the worker's memory is refused before it is parsed, and the next one is read", async () => {
-  const converter = createJsonConverter(silentLogger, 24);
+  const converter = createJsonConverter(silentLogger, { heapMiB: 24 });
   try {
     for (const many of [
       `{"unknown":[${"{},".repeat(2_000_000)}{}]}`,
       `{"unknown":[${"0,".repeat(80_000)}1234567890123456789]}`,
     ]) {
-      await assert.rejects(async () => converter.convert(Buffer.from(many), traceSignal), {
+      await assert.rejects(async () => converter.convert(Buffer.from(many), traceSignal, "a"), {
         code: "payload_too_large",
       });
     }
-    const converted = await converter.convert(largeBody(), traceSignal);
+    const converted = await converter.convert(largeBody(), traceSignal, "a");
     const { resourceSpans } = decode("ExportTraceServiceRequest", converted) as { resourceSpans: unknown[] };
     assert.equal(resourceSpans.length, 1);
   } finally {
@@ -35,9 +35,43 @@ test("a body that would exhaust the worker's memory is refused before it is pars
 test("many bodies at once are all converted", async () => {
   const converter = createJsonConverter(silentLogger);
   try {
-    const all = await Promise.all(Array.from({ length: 5 }, async () => converter.convert(largeBody(), traceSignal)));
+    const all = await Promise.all(
+      Array.from({ length: 5 }, async () => converter.convert(largeBody(), traceSignal, "a")),
+    );
     assert.equal(new Set(all.map(({ length }) => length)).size, 1);
   } finally {
     await converter.close();
+  }
+});
+
+test("organizations take turns, so that a flood by one does not delay the others by its whole length", async () => {
+  const converter = createJsonConverter(silentLogger);
+  try {
+    const done: string[] = [];
+    const convert = async (organizationId: string): Promise<void> => {
+      await converter.convert(largeBody(), traceSignal, organizationId);
+      done.push(organizationId);
+    };
+    await Promise.all([...Array.from({ length: 8 }, () => convert("flood")), convert("other")]);
+    assert.ok(done.indexOf("other") <= 2, done.join(" "));
+  } finally {
+    await converter.close();
+  }
+});
+
+test("a body that keeps the worker too long is refused, and the next one is read by another worker", async () => {
+  const converter = createJsonConverter(silentLogger, { longestMs: 1 });
+  const patient = createJsonConverter(silentLogger);
+  try {
+    const text = JSON.stringify({ resourceSpans: Array.from({ length: 200_000 }, () => ({})) });
+    await assert.rejects(async () => converter.convert(Buffer.from(text), traceSignal, "a"), {
+      code: "payload_too_large",
+    });
+    await assert.rejects(async () => converter.convert(Buffer.from(text), traceSignal, "a"), {
+      code: "payload_too_large",
+    });
+    assert.ok((await patient.convert(largeBody(), traceSignal, "a")).length > 0);
+  } finally {
+    await Promise.all([converter.close(), patient.close()]);
   }
 });

@@ -1,6 +1,7 @@
 /** OTLP in over real sockets, HTTP and gRPC, with a store that records. */
 import { AppError } from "../../src/errors.ts";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
+import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { Route } from "../../src/http/route.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { type FinishedCall, type GrpcParts, startGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
@@ -14,6 +15,7 @@ export async function startOtlp({
   pendingBytes = 268_435_456,
   key = testKey(),
   shutdownTimeoutMs = 5000,
+  failedKeys = new FailedKeys(1_000_000),
   admit = undefined as GrpcParts["admit"],
 } = {}) {
   const store = new RecordingStore();
@@ -36,9 +38,10 @@ export async function startOtlp({
       return route.serve(input);
     },
   }));
-  const http = await startTestHttp({ routes: noted, checkKey });
+  const http = await startTestHttp({ routes: noted, checkKey, failedKeys });
   const grpc = await startGrpcServer({
     ingest: otlp.ingest,
+    failedKeys,
     checkKey,
     admit,
     logger: silentLogger,

@@ -1,6 +1,7 @@
 /** A real HTTP server on a free port with chosen routes and one valid key, for tests. */
 import { EventEmitter, once } from "node:events";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
+import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { FinishedExchange } from "../../src/http/exchange.ts";
 import type { Route } from "../../src/http/route.ts";
 import { startHttpServer, type HttpSettings } from "../../src/http/server.ts";
@@ -36,10 +37,12 @@ export async function startTestHttp({
   routes,
   settings = {},
   checkKey = checkTestKey,
+  failedKeys = new FailedKeys(1_000_000),
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
   checkKey?: KeyCheck;
+  failedKeys?: FailedKeys;
 }) {
   const logged: LogFields[] = [];
   const finished: FinishedExchange[] = [];
@@ -56,6 +59,7 @@ export async function startTestHttp({
     routes,
     logger,
     checkKey,
+    failedKeys,
     observe: (exchange) => {
       finished.push(exchange);
       events.emit("finished");

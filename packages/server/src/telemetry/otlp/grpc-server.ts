@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import type { WorkAdmission } from "../../http/admit-work.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
+import type { FailedKeys } from "../../http/failed-keys.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
@@ -32,6 +33,7 @@ export interface GrpcSettings {
 export interface GrpcParts {
   readonly ingest: Ingest;
   readonly checkKey: KeyCheck;
+  readonly failedKeys: FailedKeys;
   /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
   readonly admit?: ((scope: Scope) => WorkAdmission) | undefined;
   readonly logger: Logger;
@@ -151,7 +153,7 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
   ).unref();
 }
 
-async function answer(call: Call, { ingest, checkKey, admit, limits }: GrpcParts): Promise<Uint8Array> {
+async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits }: GrpcParts): Promise<Uint8Array> {
   const { stream, headers, signal, work } = call;
   if (!/^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")) {
     throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
@@ -159,7 +161,7 @@ async function answer(call: Call, { ingest, checkKey, admit, limits }: GrpcParts
   if (signal === undefined) {
     throw new AppError("method_not_allowed", `There is no method ${(headers[":path"] ?? "").slice(0, 200)}.`);
   }
-  call.scope = await authenticate(headers, checkKey);
+  call.scope = await authenticate(headers, checkKey, { address: stream.session?.socket.remoteAddress, failedKeys });
   call.scope.require("telemetry_write");
   work.organizationId = call.scope.organizationId;
   call.admission = admit?.(call.scope);

@@ -38,7 +38,7 @@ export function createIngest({ store, settingsOf, converter, now = Date.now }: I
   return async ({ key, signal, encoding, bytes }) => {
     const intake = new Intake({ organizationId: key.organizationId, nowMs: now(), store });
     const groups = new GroupReader({ key, settingsOf, intake });
-    const protobuf = encoding === "json" ? await converter.convert(bytes, signal) : bytes;
+    const protobuf = encoding === "json" ? await converter.convert(bytes, signal, key.organizationId) : bytes;
     await decodeExport(protobuf, signal, { intake, groups });
     await appendAll(store, intake.finish());
     return { accepted: intake.accepted, rejected: intake.rejected, message: intake.rejection(signal.items) };

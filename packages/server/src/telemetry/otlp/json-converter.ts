@@ -4,6 +4,7 @@
  */
 import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "../../errors.ts";
+import { FairQueue } from "../../fair-queue.ts";
 import type { Logger } from "../../logger.ts";
 import { scriptBeside } from "../../subprocess.ts";
 import { jsonToProtobuf } from "./json-request.ts";
@@ -13,6 +14,9 @@ import type { Signal, SignalName } from "./signals.ts";
 const inlineBytes = 131_072;
 /** The worker's heap: what a body of 64 MiB of ordinary records needs, with room to spare. */
 const defaultHeapMiB = 1280;
+
+/** The longest body takes about three seconds of an idle processor; a worker that takes this long makes no progress. */
+const defaultLongestMs = 120_000;
 
 /** What the worker is asked, and what it answers. */
 export interface ConvertRequest {
@@ -29,7 +33,7 @@ export type ConvertAnswer =
 
 export interface JsonConverter {
   /** @throws AppError invalid_json, invalid_request or, when the body is too much even for the worker, payload_too_large */
-  convert(bytes: Uint8Array, signal: Signal): Uint8Array | Promise<Uint8Array>;
+  convert(bytes: Uint8Array, signal: Signal, organizationId: string): Uint8Array | Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
@@ -40,14 +44,21 @@ interface Waiting {
 
 const entry = scriptBeside(import.meta.url, "json-worker");
 
-/** @param heapMiB the worker's heap; a body that needs more is refused */
-export function createJsonConverter(logger: Logger, heapMiB = defaultHeapMiB): JsonConverter {
+/** `heapMiB`: the worker's heap; a body that needs more is refused. `longestMs`: for one body; then it is refused. */
+export function createJsonConverter(
+  logger: Logger,
+  { heapMiB = defaultHeapMiB, longestMs = defaultLongestMs } = {},
+): JsonConverter {
   const waiting = new Map<number, Waiting>();
   let worker: Worker | undefined;
   let lastId = 0;
 
-  /** One body after the other, so that the heap is there for one of them alone; a worker that dies fails the one it had. */
-  let turn: Promise<unknown> = Promise.resolve();
+  /**
+   * One body after the other, so that the heap is there for one of them alone; a worker that dies fails the one it had.
+   * Organizations take turns. The memory budget bounds how many wait.
+   */
+  const turns = new FairQueue({ places: 1, maxWaiting: 100_000, what: "The reader of OTLP/JSON" });
+  const never = new AbortController().signal;
 
   function start(): Worker {
     const started = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
@@ -88,15 +99,37 @@ export function createJsonConverter(logger: Logger, heapMiB = defaultHeapMiB): J
     });
   }
 
+  async function inTurn(bytes: Uint8Array, signal: Signal, organizationId: string): Promise<Uint8Array> {
+    const leave = await turns.enter(organizationId, never);
+    const watchdog = setTimeout(() => stopWorker(), longestMs);
+    try {
+      return await inWorker(bytes, signal);
+    } finally {
+      clearTimeout(watchdog);
+      worker?.unref();
+      leave();
+    }
+  }
+
+  /** The body that it has is refused; the next one gets another worker. */
+  function stopWorker(): void {
+    const stopped = worker;
+    worker = undefined;
+    void stopped?.terminate();
+    const reason = new AppError("payload_too_large", "This JSON body takes too long to read; send smaller requests.");
+    for (const call of waiting.values()) call.reject(reason);
+    waiting.clear();
+  }
+
   return {
-    convert(bytes, signal) {
+    convert(bytes, signal, organizationId) {
       if (bytes.length <= inlineBytes) return jsonToProtobuf(bytes, signal.messages.request);
-      const converted = turn.then(() => inWorker(bytes, signal)).finally(() => worker?.unref());
-      turn = converted.catch(() => {});
-      return converted;
+      return inTurn(bytes, signal, organizationId);
     },
     async close() {
-      await turn;
+      // Every body before this one is converted once it is this one's turn.
+      const leave = await turns.enter("", never);
+      leave();
       await worker?.terminate();
     },
   };

@@ -1,6 +1,7 @@
 /** What the telemetry of every kind of call has in common: a span, spans of its attempts, a log record of its failure. */
 import type { AppError, ErrorCode } from "../../errors.ts";
 import type { Caller } from "../../http/caller.ts";
+import { redactText } from "../../logger.ts";
 import { errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type OwnLog, type OwnSpan } from "./own-records.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
@@ -41,7 +42,9 @@ export interface CallRecords {
 /** The name by which OpenTelemetry knows the vendor of an engine. */
 export type ProviderOf = (engine: string) => string;
 
-export function toCallRecords(call: ObservedCall, kind: CallKind, providerOf: ProviderOf): CallRecords {
+/** Callers paste keys into model names; the telemetry of a project is no place for them. */
+export function toCallRecords(call: ObservedCall, asked: CallKind, providerOf: ProviderOf): CallRecords {
+  const kind: CallKind = { ...asked, model: redactText(asked.model), subject: redactText(asked.subject) };
   const { scope, requestId, error, attempts = [] } = call;
   const context = traceContext(call.traceparent, call.tracestate);
   const spanId = newSpanId();
@@ -75,7 +78,7 @@ export function toCallRecords(call: ObservedCall, kind: CallKind, providerOf: Pr
  */
 function failureOf(error: AppError | undefined, keepContent: boolean): string | undefined {
   if (error === undefined || error.code === "client_closed") return undefined;
-  if (error.status !== badRequestStatus || keepContent) return error.message;
+  if (error.status !== badRequestStatus || keepContent) return redactText(error.message);
   return error.param === null ? error.code : `${error.code}: ${error.param}`;
 }
 
@@ -98,7 +101,7 @@ function attemptSpans(
     error: attempt.outcome === "ok" || attempt.outcome === "client_closed" ? undefined : attempt.outcome,
     attributes: {
       [sounding.engine]: attempt.engine,
-      [genAi.requestModel]: attempt.model,
+      [genAi.requestModel]: redactText(attempt.model),
       [sounding.attempts]: index + 1,
       [errorType]: attempt.outcome === "ok" ? undefined : attempt.outcome,
     },

@@ -171,3 +171,15 @@ describe("a caller's trace", () => {
     });
   }
 });
+
+test("a key that a caller sends as model name is not stored", async () => {
+  const stored: Buffer[] = [];
+  const { telemetry } = start(async ({ block }) => void stored.push(Buffer.from(block)));
+  const secret = `sk-${"aB3x".repeat(10)}`;
+  const error = new AppError("model_not_found", `There is no model "${secret}".`, { param: "model" });
+  telemetry.observeChat({ ...call(), request: { model: secret, messages: [] }, answer: undefined, error });
+  await telemetry.close();
+  const text = Buffer.concat(stored).toString("latin1");
+  assert.match(text, /chat sk-aB3x\[redacted\]/);
+  assert.ok(!text.includes("aB3xaB3x"));
+});

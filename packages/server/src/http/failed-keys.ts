@@ -1,0 +1,61 @@
+/**
+ * Throttles wrong API keys per client address. Only failed attempts count and only they are refused: a valid key works
+ * from any address, since an office behind one address must not lose its access to one broken client.
+ */
+import { isIPv6 } from "node:net";
+import { AppError } from "../errors.ts";
+
+/** Addresses that are remembered; the one whose last failure is the oldest is forgotten first. */
+const maxAddresses = 10_000;
+const minuteMs = 60_000;
+
+interface Failures {
+  /** Failures that have not expired. */
+  count: number;
+  updatedMs: number;
+}
+
+export class FailedKeys {
+  readonly #perMinute: number;
+  readonly #now: () => number;
+  readonly #addresses = new Map<string, Failures>();
+
+  /** @param perMinute failures of one address, at once or spread over a minute */
+  constructor(perMinute: number, now: () => number = () => performance.now()) {
+    this.#perMinute = perMinute;
+    this.#now = now;
+  }
+
+  /** Counts a wrong key. @throws AppError rate_limited when the address had too many lately */
+  count(address: string | undefined): void {
+    const client = clientOf(address ?? "");
+    const nowMs = this.#now();
+    const failures = this.#addresses.get(client) ?? { count: 0, updatedMs: nowMs };
+    const expired = ((nowMs - failures.updatedMs) * this.#perMinute) / minuteMs;
+    failures.count = Math.max(0, failures.count - expired) + 1;
+    failures.updatedMs = nowMs;
+    this.#addresses.delete(client);
+    if (this.#addresses.size >= maxAddresses) this.#addresses.delete(this.#addresses.keys().next().value!);
+    this.#addresses.set(client, failures);
+    const excess = failures.count - this.#perMinute;
+    if (excess <= 1e-6) return;
+    // A refused attempt does not make the wait longer.
+    failures.count -= 1;
+    throw new AppError(
+      "rate_limited",
+      `More than ${this.#perMinute} requests per minute from this address had an incorrect API key. Check the key; requests with a correct key are not affected.`,
+      { retryAfterMs: Math.ceil((excess * minuteMs) / this.#perMinute) },
+    );
+  }
+}
+
+/** One client may have every address of an IPv6 network of 64 bits. */
+function clientOf(address: string): string {
+  const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.["v4"];
+  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
+  const [head = "", tail] = address.split("%", 1)[0]!.split("::");
+  const first = head === "" ? [] : head.split(":");
+  const last = tail === undefined || tail === "" ? [] : tail.split(":");
+  const zeros = Array<string>(Math.max(0, 8 - first.length - last.length)).fill("0");
+  return [...first, ...zeros, ...last].slice(0, 4).join(":");
+}
