@@ -12,15 +12,19 @@ export function jsonInSlices(value: unknown): RouteAnswer {
   return { kind: "stream", bytes: encoded(textsOf(value, new Slices())), type: "application/json" };
 }
 
-/** Whether it has a long list somewhere. */
+/** Longer texts are written one by one: a list of them is long whatever its length. */
+const longText = 16_384;
+
+/** Whether it has a long list or text somewhere. */
 function isLong(value: unknown): boolean {
+  if (typeof value === "string") return value.length > longText;
   if (typeof value !== "object" || value === null) return false;
   if (Array.isArray(value)) return value.length > itemsAtOnce || value.some(isLong);
   return Object.values(value).some(isLong);
 }
 
 async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> {
-  if (!isLong(value)) yield JSON.stringify(value);
+  if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
   else if (Array.isArray(value)) yield* textsOfList(value, slices);
   else {
     let before = "{";
@@ -43,6 +47,7 @@ async function* textsOfList(list: readonly unknown[], slices: Slices): AsyncGene
         yield before;
         yield* textsOf(item, slices);
         before = ",";
+        if (slices.isOver(longStep)) await slices.next();
       }
     } else yield before + JSON.stringify(items).slice(1, -1);
     before = ",";

@@ -76,6 +76,9 @@ interface Described<Row, Description> {
   readonly describe: (row: Row) => Description;
 }
 
+/** Hashes that stand in one statement, so that its URL stays far below what a server takes. */
+const idsPerStatement = 20_000;
+
 /** By hash; a hash that the store does not know (yet) is left out and asked for again the next time. */
 async function remembered<Row extends DescribingRow, Description extends object>(
   { memory }: TenantReader,
@@ -90,10 +93,12 @@ async function remembered<Row extends DescribingRow, Description extends object>
     else found.set(id, known);
   }
   if (missing.length === 0) return found;
-  for (const row of await read(missing)) {
-    const description = describe(row);
-    found.set(row.id, description);
-    memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+  for (let start = 0; start < missing.length; start += idsPerStatement) {
+    for (const row of await read(missing.slice(start, start + idsPerStatement))) {
+      const description = describe(row);
+      found.set(row.id, description);
+      memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+    }
   }
   return found;
 }

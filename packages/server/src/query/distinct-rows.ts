@@ -1,4 +1,5 @@
 /** Rows without the doubles that the store has of what was sent twice, until it merges them. */
+import { Slices } from "../slices.ts";
 
 /**
  * The first `limit` different rows of a statement. It is asked again for more where doubles took the place of others.
@@ -12,16 +13,21 @@ export async function distinctRows<Row>(
 ): Promise<Row[]> {
   for (let asked = limit; ; asked *= 4) {
     const rows = await read(asked);
-    const distinct = withoutDoubles(rows, keyOf);
+    const distinct = await withoutDoubles(rows, keyOf);
     if (distinct.length >= limit || rows.length < asked) return distinct.slice(0, limit);
   }
 }
 
 /** Of rows with one key the first. */
-export function withoutDoubles<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] {
+export async function withoutDoubles<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Promise<Row[]> {
   const seen = new Set<string>();
-  return rows.filter((row) => {
+  const distinct: Row[] = [];
+  const slices = new Slices();
+  for (const row of rows) {
     const key = keyOf(row);
-    return seen.has(key) ? false : seen.add(key);
-  });
+    if (!seen.has(key)) distinct.push(row);
+    seen.add(key);
+    if (slices.isOver()) await slices.next();
+  }
+  return distinct;
 }

@@ -3,6 +3,7 @@
  * docs/adr/0024-log-and-trace-queries.md
  */
 import type { LogsAnswer, Severity } from "../api/observability.ts";
+import { longStep, Slices } from "../slices.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 import { toText } from "./attribute-values.ts";
@@ -32,12 +33,17 @@ interface LogRow extends DescribedRow {
   readonly body_type: string;
 }
 
+/** Characters of a body that may be a large map, which takes some hundred microseconds to write. */
+const longBody = 16_384;
+
 /** @throws AppError as the store does */
 export async function searchLogs(reader: TenantReader, search: LogsSearch): Promise<LogsAnswer> {
   const rows = await newestEntries(reader, search);
   const descriptions = await readDescriptions(reader, rows, search.signal);
   const streams = new Map<string, LogsAnswer["data"]["result"][number]>();
+  const slices = new Slices();
   for (const row of rows) {
+    if (slices.isOver(row.body.length > longBody ? longStep : 1)) await slices.next();
     const labels = logLabels(row, descriptions);
     const identity = JSON.stringify(labels);
     let stream = streams.get(identity);

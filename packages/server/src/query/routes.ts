@@ -1,7 +1,8 @@
 /** The operations that read telemetry, and who serves them. */
 import { queryLogs, queryTraces } from "../api/observability.ts";
 import { AppError } from "../errors.ts";
-import { route, type Route } from "../http/route.ts";
+import { jsonInSlices } from "../http/json-in-slices.ts";
+import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { Store, TenantReader } from "../store/store.ts";
 import type { Scope } from "../tenant.ts";
 import { searchLogs } from "./logs.ts";
@@ -19,7 +20,7 @@ const defaults = { logs: { window: "24h", limit: 500 }, traces: { window: "1h", 
 
 export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
   return [
-    route(queryLogs, async ({ body, scope, signal }) => {
+    route(queryLogs, async ({ body, scope, signal, memory }) => {
       const nowUnixNano = now();
       const search = {
         project: projectOf(scope, body),
@@ -29,9 +30,9 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
         limit: body.limit ?? defaults.logs.limit,
         signal,
       };
-      return { kind: "json", value: await searchLogs(openReader(store, scope), search) };
+      return jsonInSlices(await searchLogs(openReader(store, scope, memory), search));
     }),
-    route(queryTraces, async ({ body, scope, signal }) => {
+    route(queryTraces, async ({ body, scope, signal, memory }) => {
       const nowUnixNano = now();
       const project = projectOf(scope, body);
       const preset = tracePresets.find(body.trace);
@@ -45,19 +46,29 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
           detail,
           signal,
         };
-        return { kind: "json", value: await findTrace(openReader(store, scope), lookup) };
+        return jsonInSlices(await findTrace(openReader(store, scope, memory), lookup));
       }
       const limit = body.limit ?? defaults.traces.limit;
       const search = { project, preset, range, nowUnixNano, limit, detail, signal };
-      return { kind: "json", value: await searchTraces(openReader(store, scope), search) };
+      return jsonInSlices(await searchTraces(openReader(store, scope, memory), search));
     }),
   ];
 }
 
-/** @throws AppError overloaded while the store cannot answer */
-function openReader(store: QueryParts["store"], scope: Scope): TenantReader {
+/**
+ * A reader that charges what it reads to the request.
+ * @throws AppError overloaded while the store cannot answer
+ */
+function openReader(store: QueryParts["store"], scope: Scope, memory: RouteInput<never>["memory"]): TenantReader {
   const reader = store.open(scope);
-  if (store.state().ready) return reader;
+  if (store.state().ready) {
+    return {
+      memory: reader.memory,
+      query: (statement, options) => reader.query(statement, { ...options, memory }),
+      stream: (statement, options) => reader.stream(statement, { ...options, memory }),
+      columns: (statement, options) => reader.columns(statement, { ...options, memory }),
+    };
+  }
   throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.", { retryAfterMs: 1000 });
 }
 

@@ -97,9 +97,25 @@ export async function readSpanDetails(
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, SpanDetails>> {
   const detailed = spans.filter((span) => span.has_details !== 0);
-  const [first, last] = [detailed[0], detailed.at(-1)];
-  if (first === undefined || last === undefined) return new Map();
-  const rows = await reader.query<SpanDetails>(
+  const found = new Map<string, SpanDetails>();
+  for (let start = 0; start < detailed.length; start += spansPerStatement) {
+    const rows = await readDetailRows(reader, detailed.slice(start, start + spansPerStatement), signal);
+    for (const row of rows) found.set(spanKey(row), row);
+  }
+  return found;
+}
+
+/** Spans whose identifiers stand in one statement, so that its URL stays far below what a server takes. */
+const spansPerStatement = 10_000;
+
+/** @param detailed at least one, earliest first */
+async function readDetailRows(
+  reader: TenantReader,
+  detailed: readonly StoredSpan[],
+  signal: AbortSignal,
+): Promise<SpanDetails[]> {
+  const [first, last] = [detailed[0]!, detailed.at(-1)!];
+  return reader.query<SpanDetails>(
     sql`SELECT trace_id, span_id, toUnixTimestamp64Nano(start_time) AS start_nano,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
         arrayMap(each -> toUnixTimestamp64Nano(each), event_times) AS event_times, event_names,
@@ -118,5 +134,4 @@ export async function readSpanDetails(
         AND start_time <= ${bind.time(BigInt(last.start_nano))}`,
     { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
   );
-  return new Map(rows.map((row) => [spanKey(row), row]));
 }

@@ -3,6 +3,7 @@
  * 64-bit numbers as strings, and nothing that is zero or empty. https://grafana.com/docs/tempo/latest/api_docs/#query
  */
 import type { TracesAnswer } from "../api/observability.ts";
+import { longStep, type Slices } from "../slices.ts";
 import { toKeyValues, type KeyValue } from "./attribute-values.ts";
 import type { Descriptions, InstrumentationScope } from "./descriptions.ts";
 import { spanKey, type SpanDetails, type StoredSpan } from "./spans.ts";
@@ -35,7 +36,11 @@ export function traceHead({ traceId, root, startUnixNano, endUnixNano }: TraceSu
 }
 
 /** @param spans all spans of one trace, at least one, earliest first */
-export function toTempoTrace(spans: readonly StoredSpan[], context: TraceContext): Trace {
+export async function toTempoTrace(
+  spans: readonly StoredSpan[],
+  context: TraceContext,
+  slices: Slices,
+): Promise<Trace> {
   const ends = spans.map((span) => BigInt(span.end_nano));
   const head = traceHead({
     traceId: spans[0]!.trace_id,
@@ -44,7 +49,9 @@ export function toTempoTrace(spans: readonly StoredSpan[], context: TraceContext
     endUnixNano: ends.reduce((latest, end) => (end > latest ? end : latest)),
   });
   const byResource = Map.groupBy(spans, (span) => span.resource_id);
-  return { ...head, batches: [...byResource.values()].map((each) => toBatch(each, context)) };
+  const batches: Batch[] = [];
+  for (const each of byResource.values()) batches.push(await toBatch(each, context, slices));
+  return { ...head, batches };
 }
 
 /** The earliest span without a parent; where the root is not known (yet), the earliest span. */
@@ -52,19 +59,26 @@ function rootOf(spans: readonly StoredSpan[]): StoredSpan {
   return spans.find((span) => span.parent_span_id === "") ?? spans[0]!;
 }
 
-function toBatch(spans: readonly StoredSpan[], context: TraceContext): Batch {
+async function toBatch(spans: readonly StoredSpan[], context: TraceContext, slices: Slices): Promise<Batch> {
   const resource = context.resources.get(spans[0]!.resource_id);
   const byScope = Map.groupBy(spans, (span) => span.scope_id);
+  const scopeSpans: Batch["scopeSpans"] = [];
+  for (const [scopeId, each] of byScope) {
+    const scope = context.scopes.get(scopeId);
+    const rendered: Record<string, unknown>[] = [];
+    for (const span of each) {
+      const details = context.details.get(spanKey(span));
+      rendered.push(toSpan(span, details));
+      if (slices.isOver(details === undefined ? 1 : longStep)) await slices.next();
+    }
+    scopeSpans.push({ scope: toScope(scope), spans: rendered, ...ifSet("schemaUrl", scope?.schemaUrl) });
+  }
   return {
     resource: {
       ...ifAny("attributes", resource?.attributes ?? []),
       ...ifSet("droppedAttributesCount", resource?.droppedAttributes),
     },
-    scopeSpans: [...byScope].map(([scopeId, each]) => {
-      const scope = context.scopes.get(scopeId);
-      const rendered = each.map((span) => toSpan(span, context.details.get(spanKey(span))));
-      return { scope: toScope(scope), spans: rendered, ...ifSet("schemaUrl", scope?.schemaUrl) };
-    }),
+    scopeSpans,
     ...ifSet("schemaUrl", resource?.schemaUrl),
   };
 }

@@ -4,6 +4,7 @@
  * docs/adr/0024-log-and-trace-queries.md
  */
 import type { TracesAnswer } from "../api/observability.ts";
+import { Slices } from "../slices.ts";
 import { bind, join, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 import { allOf, ofProject, spansBegunIn } from "./conditions.ts";
@@ -181,7 +182,10 @@ async function readTraces(
     readSpanDetails(reader, spans, signal),
   ]);
   const byTrace = Map.groupBy(spans, (span) => span.trace_id);
-  return newestFirst([...byTrace.values()].map((each) => toTempoTrace(each, { ...descriptions, details })));
+  const slices = new Slices();
+  const traces: Trace[] = [];
+  for (const each of byTrace.values()) traces.push(await toTempoTrace(each, { ...descriptions, details }, slices));
+  return newestFirst(traces);
 }
 
 function newestFirst(traces: Trace[]): Trace[] {

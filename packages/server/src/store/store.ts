@@ -19,6 +19,8 @@ export interface Batch {
 }
 
 export interface QueryOptions {
+  /** What the request holds of the memory budget; the answer's rows are charged to it while they arrive. */
+  readonly memory?: { add(bytes: number): void } | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Default: the setting `telemetry.query_timeout_ms`. */
   readonly timeoutMs?: number | undefined;

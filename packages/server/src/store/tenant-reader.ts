@@ -89,6 +89,29 @@ async function* rowsOf<Shape>(body: AsyncIterable<Uint8Array>): AsyncGenerator<S
   }
 }
 
+/** Memory that an answer takes for each of its bytes: as text, as rows, as what a query makes of them, and as that one's text. */
+const memoryPerByte = 4;
+
+/** @throws StoreError when the answer alone needs more than a request may hold; AppError when others hold the memory */
+async function* charged(
+  body: AsyncIterable<Uint8Array>,
+  memory: NonNullable<QueryOptions["memory"]>,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    try {
+      memory.add(chunk.length * memoryPerByte);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "payload_too_large")
+        throw new StoreError("The answer needs more memory than a request may hold.", {
+          outlook: "too_large",
+          cause: error,
+        });
+      throw error;
+    }
+    yield chunk;
+  }
+}
+
 /** A limit ends a query with an error, whatever a server's profile says: an answer that stops early looks complete. */
 const overflowModes: Settings = {
   result_overflow_mode: "throw",
@@ -134,7 +157,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       const timed = { ...settings, max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
-    return options.places.read({ organizationId, signal, begin });
+    const body = options.places.read({ organizationId, signal, begin });
+    return query.memory === undefined ? body : charged(body, query.memory);
   };
 
   async function* stream<Shape extends object = Row>(

@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
+import { MemoryBudget } from "../../src/memory-budget.ts";
 import { createConnection, type Connection } from "../../src/store/connection.ts";
 import { RowMemories } from "../../src/store/row-memory.ts";
 import { bind, ownOrganization, sql } from "../../src/store/statement.ts";
@@ -155,6 +156,25 @@ describe("an answer of the store", () => {
       await assert.rejects(reader.query(long), refused("invalid_request"));
     }
     assert.equal(requests, 0);
+  });
+
+  test("is charged to the request's memory while it arrives, and ends when there is no more", async () => {
+    answer = (response) => response.end(rows);
+    const budget = new MemoryBudget(1_000_000);
+    const charge = budget.open("org_broken");
+    await reader.query(statement, { memory: charge });
+    assert.equal(budget.usedBytes, 4 * rows.length);
+    charge.release();
+    // As much as the budget allows one request is too large; what others hold passes.
+    const small = new MemoryBudget(2 * rows.length);
+    await assert.rejects(
+      reader.query(statement, { memory: small.open("org_broken") }),
+      refused("invalid_request", /answer is too large\. Ask for a shorter time or fewer results/),
+    );
+    const others = budget.open("org_broken");
+    others.add(490_000);
+    await assert.rejects(reader.query(statement, { memory: budget.open("org_broken") }), refused("rate_limited"));
+    await assert.rejects(reader.columns(statement, { memory: budget.open("org_broken") }), refused("rate_limited"));
   });
 
   test("is asked for with limits that end in an error, whatever the server's profile says", async () => {
