@@ -1,5 +1,6 @@
 /** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import { createScrape, type Scrape } from "./scrape.ts";
 import { createWatchedMetrics, type WatchedMetrics } from "./watched-metrics.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
 
@@ -66,8 +67,8 @@ export interface Metrics extends WatchedMetrics {
   observeTelemetryWrite(write: TelemetryWrite): void;
   /** How late the event loop was. */
   observeLoopDelay(delayMs: number): void;
-  /** The current values in Prometheus' text format, with its content type. */
-  scrape(): Promise<{ text: string; type: string }>;
+  /** The values in Prometheus' text format, with its content type; a moment old where scrapes are frequent. */
+  scrape(): Promise<Scrape>;
 }
 
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
@@ -270,8 +271,6 @@ export function createMetrics(version: string): Metrics {
       if (durationMs !== undefined) telemetrySeconds.observe({ table }, durationMs / 1000);
     },
     ...createWatchedMetrics(registers),
-    async scrape() {
-      return { text: await registry.metrics(), type: registry.contentType };
-    },
+    scrape: createScrape(registry),
   };
 }

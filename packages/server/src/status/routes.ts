@@ -35,11 +35,13 @@ export function statusRoutes({ metrics, document, docs, checkNeeds, checkRest, d
     route(getMetrics, async () => ({ kind: "text", ...(await metrics.scrape()) })),
   ];
   if (!docs) return health;
-  const page = renderDocsPage(document);
+  // Nobody needs a key for these, so they are serialized once.
+  const contract = { bytes: Buffer.from(JSON.stringify(document)), type: "application/json" };
+  const page = { bytes: Buffer.from(renderDocsPage(document)), type: "text/html; charset=utf-8" };
   return [
     ...health,
-    route(getOpenApi, () => ({ kind: "json", value: document })),
-    route(getDocs, () => ({ kind: "text", text: page, type: "text/html; charset=utf-8", headers: pageHeaders })),
+    route(getOpenApi, () => ({ kind: "bytes", ...contract })),
+    route(getDocs, () => ({ kind: "bytes", ...page, headers: pageHeaders })),
   ];
 }
 
