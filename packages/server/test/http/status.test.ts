@@ -69,7 +69,7 @@ test("the contract and its page are serialized once", async () => {
   const counted = Object.assign(Object.create({ toJSON: () => ((serialized += 1), document) }) as object, document);
   const routes = statusRoutes({
     metrics: createMetrics("0"),
-    document: counted as typeof document,
+    document: counted,
     docs: true,
     checkNeeds: async () => ({}),
     checkRest: () => ({}),
