@@ -72,7 +72,8 @@ test("the contract and its page are serialized once", async () => {
     document: counted,
     docs: true,
     checkNeeds: async () => ({}),
-    checkRest: () => ({}),
+    checkRest: async () => ({}),
+    disabled: {},
   });
   await using server = await startTestHttp({ routes });
   for (let asked = 0; asked < 3; asked++) {
