@@ -289,3 +289,29 @@ describe("the memory of bodies", () => {
     assert.equal((await server.post("/v1/logs", large)).status, 200);
   });
 });
+
+test("a request with millions of empty records is refused before they are listed", async () => {
+  await using server = await startOtlp();
+  const varint = (value: number): number[] =>
+    value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
+  const field = (number: number, bytes: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([number * 8 + 2, ...varint(bytes.length)]), bytes]);
+  // The records of a scope, each of them its tag and the length 0.
+  const records = Buffer.alloc(10_000_000, Buffer.from([0x12, 0]));
+  for (const body of [field(1, field(2, records)), Buffer.alloc(10_000_000, Buffer.from([0x0a, 0]))]) {
+    const response = await server.post("/v1/logs", body);
+    assert.equal(response.status, 413);
+    assert.match(await response.text(), /more than 524288 fields/);
+  }
+  assert.equal(server.store.batches.length, 0);
+});
+
+test("a record of many megabytes is rejected, and the others of its request are stored", async () => {
+  await using server = await startOtlp();
+  const [small, large] = ["small", "x".repeat(5_000_000)].map((text) => logRequest({ body: { stringValue: text } }));
+  const both = Buffer.concat([encode("ExportLogsServiceRequest", small!), encode("ExportLogsServiceRequest", large!)]);
+  const response = await server.post("/v1/logs", both);
+  assert.equal(response.status, 200);
+  assert.match(await response.text(), /1 log record rejected: 1 larger than 3145728 bytes/);
+  assert.equal(server.store.rows("logs").length, 1);
+});

@@ -1,9 +1,19 @@
 /** Walks through an export request: resources, their scopes, their records, each turned into rows. */
+import { inputLimit } from "../../input-limits.ts";
 import type { GroupReader } from "./groups.ts";
 import type { Intake } from "./intake.ts";
 import { MessageScan } from "./message-scan.ts";
 import type { Signal } from "./signals.ts";
 import { Slices } from "../../slices.ts";
+
+/** A span or log record becomes a row without a pause. The points of a metric are rows of their own. */
+const maxRecordBytes = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "One span or log record",
+  value: 3_145_728,
+  unit: "bytes",
+  error: { instead: "the record is rejected, the others are stored" },
+});
 
 /**
  * Reads the whole request into the intake.
@@ -31,7 +41,9 @@ export async function decodeExport(
         "refusal" in group ? group : groups.scope(group, bytes, place(scopeGroup, 1), place(scopeGroup, 3));
       const records = scopeGroup.list(2);
       for (let n = 0; n < records.length; n += 1) {
-        if ("refusal" in scoped) {
+        if (signal.name !== "metrics" && records.end(n) - records.start(n) > maxRecordBytes) {
+          intake.reject(`larger than ${maxRecordBytes} bytes`);
+        } else if ("refusal" in scoped) {
           intake.reject(scoped.refusal, decoder.count(bytes, records.start(n), records.end(n)));
         } else {
           const rest = decoder.add(bytes, records.start(n), records.end(n), scoped);

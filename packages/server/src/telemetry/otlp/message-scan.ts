@@ -4,6 +4,7 @@
  * with another wire type counts as unknown, as the protobuf specification says.
  */
 import { AppError } from "../../errors.ts";
+import { inputLimit } from "../../input-limits.ts";
 import { type MessageType, wireType } from "./message-type.ts";
 
 /** Places of a repeated field's values, or of a map's entries: pairs of start and end. */
@@ -34,6 +35,25 @@ export class RangeList {
   end(index: number): number {
     return this.#bounds[index * 2 + 1]!;
   }
+}
+
+/**
+ * One message is scanned without a pause, and each value of a repeated field takes 8 bytes: 64 MiB of empty records would
+ * hold the server for seconds.
+ */
+const maxMessageFields = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Fields of one protobuf message, such as the records of a scope or the attributes of a record",
+  value: 524_288,
+  error: "payload_too_large",
+});
+
+function tooManyFields(name: string): AppError {
+  return new AppError(
+    "payload_too_large",
+    `One ${name} of the request has more than ${maxMessageFields} fields, the most that is taken. Send smaller requests.`,
+    { param: name },
+  );
 }
 
 /** How deep groups of unknown fields may be nested. */
@@ -76,7 +96,10 @@ export class MessageScan {
       lists[field]?.clear();
     }
     let at = start;
+    let fields = 0;
     while (at < end) {
+      fields += 1;
+      if (fields > maxMessageFields) throw tooManyFields(this.#type.name);
       const tagAt = at;
       let tag = bytes[at++]!;
       if (tag >= 0x80) {
