@@ -1,10 +1,19 @@
-/** Long values as JSON without holding the thread: the text is made in pieces and sent as it is made. */
+/** Long values as JSON without holding the thread or memory: the text is made in pieces and sent as it is made. */
 import { longStep, Slices } from "../slices.ts";
 import type { RouteAnswer } from "./route.ts";
 
 /** Lists up to here are written by one call of JSON.stringify, of longer ones so many items at a time. */
 const itemsAtOnce = 64;
 const pieceCharacters = 65_536;
+
+/** A list whose items are made one by one while they are written. */
+export class JsonList<Item> {
+  readonly items: Iterable<Item>;
+
+  constructor(items: Iterable<Item>) {
+    this.items = items;
+  }
+}
 
 /** The answer with a value of plain objects, lists and scalars: as a whole where it is short, else as a stream of the same text. */
 export function jsonInSlices(value: unknown): RouteAnswer {
@@ -19,6 +28,7 @@ const longText = 16_384;
 function isLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > longText;
   if (typeof value !== "object" || value === null) return false;
+  if (value instanceof JsonList) return true;
   if (Array.isArray(value)) return value.length > itemsAtOnce || value.some(isLong);
   return Object.values(value).some(isLong);
 }
@@ -26,6 +36,7 @@ function isLong(value: unknown): boolean {
 async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> {
   if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
   else if (Array.isArray(value)) yield* textsOfList(value, slices);
+  else if (value instanceof JsonList) yield* textsOfList(value.items, slices);
   else {
     let before = "{";
     for (const [name, member] of Object.entries(value as object)) {
@@ -38,22 +49,30 @@ async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> 
   }
 }
 
-async function* textsOfList(list: readonly unknown[], slices: Slices): AsyncGenerator<string> {
+async function* textsOfList(list: Iterable<unknown>, slices: Slices): AsyncGenerator<string> {
   let before = "[";
-  for (let start = 0; start < list.length; start += itemsAtOnce) {
-    const items = list.slice(start, start + itemsAtOnce);
-    if (items.some(isLong)) {
-      for (const item of items) {
-        yield before;
-        yield* textsOf(item, slices);
-        before = ",";
-        if (slices.isOver(longStep)) await slices.next();
-      }
-    } else yield before + JSON.stringify(items).slice(1, -1);
+  // Fewer at a time where items are long.
+  let atOnce = itemsAtOnce;
+  let items: unknown[] = [];
+  const take = (): string => {
+    const text = before + JSON.stringify(items).slice(1, -1);
+    if (text.length > pieceCharacters) atOnce = Math.max(1, atOnce >> 2);
+    items = [];
     before = ",";
+    return text;
+  };
+  for (const item of list) {
+    if (isLong(item)) {
+      if (items.length > 0) yield take();
+      yield before;
+      before = ",";
+      yield* textsOf(item, slices);
+    } else if (items.push(item) >= atOnce) yield take();
+    else continue;
     if (slices.isOver(longStep)) await slices.next();
   }
-  yield "]";
+  if (items.length > 0) yield take();
+  yield before === "[" ? "[]" : "]";
 }
 
 async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array> {

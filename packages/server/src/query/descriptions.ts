@@ -1,4 +1,5 @@
 /** What rows say of their resource and their scope by a hash, read once for all rows of an answer. */
+import { Slices } from "../slices.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 import { toKeyValues, type KeyValue } from "./attribute-values.ts";
@@ -38,12 +39,12 @@ interface ScopeRow extends DescribingRow {
 export async function readDescriptions(
   reader: TenantReader,
   rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
-  signal: AbortSignal,
+  { charge, signal }: { readonly signal: AbortSignal; readonly charge?: (bytes: number) => void },
 ): Promise<Descriptions> {
   const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
     schema_url, dropped_attributes`;
   const read = <Shape extends DescribingRow>(statement: Statement): Promise<Shape[]> =>
-    reader.query<Shape>(statement, { signal, duplicates: "kept" });
+    reader.query<Shape>(statement, { signal, charge, duplicates: "kept" });
   const [resources, scopes] = await Promise.all([
     remembered<DescribingRow, Resource>(reader, {
       table: "resources",
@@ -92,12 +93,13 @@ async function remembered<Row extends DescribingRow, Description extends object>
     if (known === undefined) missing.push(id);
     else found.set(id, known);
   }
-  if (missing.length === 0) return found;
+  const slices = new Slices();
   for (let start = 0; start < missing.length; start += idsPerStatement) {
     for (const row of await read(missing.slice(start, start + idsPerStatement))) {
       const description = describe(row);
       found.set(row.id, description);
       memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+      if (slices.isOver()) await slices.next();
     }
   }
   return found;

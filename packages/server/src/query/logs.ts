@@ -39,7 +39,7 @@ const longBody = 16_384;
 /** @throws AppError as the store does */
 export async function searchLogs(reader: TenantReader, search: LogsSearch): Promise<LogsAnswer> {
   const rows = await newestEntries(reader, search);
-  const descriptions = await readDescriptions(reader, rows, search.signal);
+  const descriptions = await readDescriptions(reader, rows, { signal: search.signal });
   const streams = new Map<string, LogsAnswer["data"]["result"][number]>();
   const slices = new Slices();
   for (const row of rows) {

@@ -178,7 +178,7 @@ async function readTraces(
   if (!detail) return newestFirst(await readHeads(reader, condition, signal));
   const spans = await readSpans(reader, condition, signal);
   const [descriptions, details] = await Promise.all([
-    readDescriptions(reader, spans, signal),
+    readDescriptions(reader, spans, { signal }),
     readSpanDetails(reader, spans, signal),
   ]);
   const byTrace = Map.groupBy(spans, (span) => span.trace_id);

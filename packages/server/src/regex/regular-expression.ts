@@ -38,6 +38,8 @@ export interface GroupingExpression extends RegularExpression {
 /** Why an expression was refused, in RE2's words where it is broken. */
 export interface ExpressionProblem {
   readonly problem: string;
+  /** Whether it is refused for its size rather than for what it says. */
+  readonly isTooLarge: boolean;
 }
 
 /** What to match with. */
@@ -69,7 +71,10 @@ function wordList(expression: string): ReadonlySet<string> | undefined {
 
 /** The same with groups. */
 export function compileGroupingExpression(expression: string): GroupingExpression | ExpressionProblem {
-  const tooLarge = (problem: string): ExpressionProblem => ({ problem: `error parsing regexp: ${problem}` });
+  const tooLarge = (problem: string): ExpressionProblem => ({
+    problem: `error parsing regexp: ${problem}`,
+    isTooLarge: true,
+  });
   if (expression.length > maximumExpressionCharacters) {
     return tooLarge(
       `expression too long: it has ${expression.length} characters, the limit is ${maximumExpressionCharacters}`,
@@ -85,7 +90,7 @@ export function compileGroupingExpression(expression: string): GroupingExpressio
   try {
     return toExpression(compileAutomaton(expression), instructions);
   } catch (cause) {
-    return { problem: cause instanceof Error ? cause.message : "error parsing regexp" };
+    return { problem: cause instanceof Error ? cause.message : "error parsing regexp", isTooLarge: false };
   }
 }
 

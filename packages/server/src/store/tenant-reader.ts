@@ -51,6 +51,16 @@ const rowFormat: Settings = {
 
 const columnFormat: Settings = { default_format: "Native" };
 
+/** What a byte of JSON takes once it is parsed. */
+const bytesOfParsedByte = 3;
+
+async function* charged(body: Readable, charge: QueryOptions["charge"], bytesOfByte = 1): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    charge?.(chunk.length * bytesOfByte);
+    yield chunk;
+  }
+}
+
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -166,7 +176,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     query: QueryOptions = {},
   ): AsyncGenerator<Shape> {
     try {
-      yield* rowsOf<Shape>(open(statement, query, rowFormat));
+      yield* rowsOf<Shape>(charged(open(statement, query, rowFormat), query.charge, bytesOfParsedByte));
     } catch (error) {
       throw toReadError(error, query.signal);
     }
@@ -180,7 +190,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     },
     async columns(statement, query = {}) {
       try {
-        return await readBlocks(open(statement, query, columnFormat));
+        return await readBlocks(charged(open(statement, query, columnFormat), query.charge));
       } catch (error) {
         throw toReadError(error, query.signal);
       }

@@ -3,6 +3,7 @@ import { bind, ownOrganization, sql, type Statement } from "../../store/statemen
 import { metricTypes } from "../../store/metric-tables.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, ofProject } from "../conditions.ts";
+import type { SelectRequest } from "../promql/storage.ts";
 import type { FillIn } from "./fill-in-series.ts";
 import { metricName } from "./prometheus-names.ts";
 
@@ -40,13 +41,18 @@ interface CatalogRow {
 /** The metrics that were sent since a time, at most 50 000. */
 export async function readCatalog(
   reader: TenantReader,
-  { fromMs, project, signal }: { project: string | undefined; fromMs: number; signal: AbortSignal },
+  {
+    charge,
+    fromMs,
+    project,
+    signal,
+  }: { project: string | undefined } & Pick<SelectRequest, "fromMs" | "signal" | "charge">,
 ): Promise<OtlpMetric[]> {
   const conditions = allOf([sql`organization = ${ownOrganization}`, ofProject(project), seenSince(fromMs)]);
   const rows = await reader.query<CatalogRow>(
     sql`SELECT metric, unit, any(description) AS description, toString(type) AS type, monotonic FROM series
       WHERE ${conditions} GROUP BY metric, unit, type, monotonic ORDER BY metric LIMIT 50000`,
-    { signal, duplicates: "kept" },
+    { signal, charge, duplicates: "kept" },
   );
   return rows.map((row) => ({ ...row, monotonic: row.monotonic === 1, name: nameOf(row) }));
 }

@@ -5,15 +5,17 @@ import { longStep, Slices } from "../../slices.ts";
 import type { ColumnBlock, ListColumn, NumberColumn } from "../../store/native-reader.ts";
 import { allOf } from "../conditions.ts";
 import { toNumber } from "./span-series.ts";
+import { listsThatFit } from "./statement-lists.ts";
 import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
 
 export interface PointsRequest {
   readonly metrics: readonly string[];
   /** All series of the metrics when they are too many to name. */
-  readonly seriesIds: readonly string[];
+  readonly seriesIds: readonly string[] | "all";
   readonly fromMs: number;
   readonly toMs: number;
   readonly signal: AbortSignal;
+  readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
 }
 
@@ -60,8 +62,31 @@ export interface DistributionPoint extends Point {
   readonly quantileValues: readonly number[];
 }
 
-/** More IDs than this make a statement larger than they make its answer smaller. */
+/** Of one metric, more IDs than this make statements larger than they make the answer smaller. */
 const maximumNamedSeries = 20_000;
+
+/** The metrics and series of each statement that reads points; together they read all that was asked for. */
+export function pointLists(
+  series: Iterable<{ readonly metric: string; readonly id: string }>,
+): Pick<PointsRequest, "metrics" | "seriesIds">[] {
+  const idsByMetric = new Map<string, Set<string>>();
+  for (const { id, metric } of series) {
+    const ids = idsByMetric.get(metric);
+    if (ids === undefined) idsByMetric.set(metric, new Set([id]));
+    else ids.add(id);
+  }
+  const large = [...idsByMetric].filter(([, ids]) => ids.size > maximumNamedSeries).map(([metric]) => metric);
+  const pairs = [...idsByMetric]
+    .filter(([, ids]) => ids.size <= maximumNamedSeries)
+    .flatMap(([metric, ids]) => Array.from(ids, (id) => ({ metric, id })));
+  return [
+    ...listsThatFit(large, ({ length }) => length).map((metrics) => ({ metrics, seriesIds: "all" as const })),
+    ...listsThatFit(pairs, ({ id, metric }) => id.length + metric.length).map((list) => ({
+      metrics: [...new Set(list.map(({ metric }) => metric))],
+      seriesIds: [...new Set(list.map(({ id }) => id))],
+    })),
+  ];
+}
 
 /** Milliseconds from the request's begin; 32 bits hold 49 days. */
 export function offsetOf({ fromMs, toMs }: PointsRequest): Statement {
@@ -83,7 +108,7 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
           groupArray((${offsetOf(request)}, value, toUnixTimestamp64Nano(start_time), bitAnd(flags, 1))) AS points
         FROM points WHERE ${pointCondition(request)} GROUP BY series_id
       )`,
-    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const found = new Map<string, ValueColumns>();
   const slices = new Slices();
@@ -127,9 +152,19 @@ export async function readDistributions(
     sql`SELECT series_id, groupArray((${timeColumns}, count, sum, scale, zero_count, zero_threshold,
         positive_offset, positive_counts, negative_offset, negative_counts, quantiles, quantile_values)) AS point_tuples
       FROM distribution_points WHERE ${pointCondition(request)} GROUP BY series_id`,
-    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
   );
-  return new Map(rows.map((row) => [row.series_id, inOrder(row.point_tuples.map(distributionOf))]));
+  const found = new Map<string, DistributionPoint[]>();
+  const slices = new Slices();
+  for (const row of rows) {
+    const points: DistributionPoint[] = [];
+    for (const tuple of row.point_tuples) {
+      points.push(distributionOf(tuple));
+      if (slices.isOver()) await slices.next();
+    }
+    found.set(row.series_id, inOrder(points));
+  }
+  return found;
 }
 
 const timeColumns = sql`toUnixTimestamp64Milli(time), toUnixTimestamp64Nano(start_time), bitAnd(flags, 1)`;
@@ -141,7 +176,7 @@ export function pointCondition({ fromMs, metrics, seriesIds, toMs }: PointsReque
   return allOf([
     sql`organization = ${ownOrganization}`,
     sql`metric IN ${bind.texts(metrics)}`,
-    seriesIds.length > maximumNamedSeries ? undefined : sql`series_id IN ${bind.uint64s(seriesIds)}`,
+    seriesIds === "all" ? undefined : sql`series_id IN ${bind.uint64s(seriesIds)}`,
     sql`time >= ${bind.time(from)} AND time < ${bind.time(to)}`,
   ]);
 }

@@ -1,5 +1,5 @@
 /** Series of metrics that applications sent by OTLP, with Prometheus' names, labels and parts. */
-import { longStep, Slices } from "../../slices.ts";
+import type { Turns } from "../../regex/turns.ts";
 import { bind, ownOrganization, sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, ofProject } from "../conditions.ts";
@@ -14,7 +14,14 @@ import { toNativeHistogram } from "./native-histogram.ts";
 import { seenSince, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
 import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
 import { boundsOf, countsUpTo, readHistograms, totalsOf, type HistogramColumns } from "./otlp-histograms.ts";
-import { readDistributions, readValues, type DistributionPoint, type PointsRequest } from "./otlp-points.ts";
+import {
+  pointLists,
+  readDistributions,
+  readValues,
+  type DistributionPoint,
+  type PointsRequest,
+} from "./otlp-points.ts";
+import { listsThatFit } from "./statement-lists.ts";
 import { buildSeries, mergeSeries, type Sample } from "./stored-series.ts";
 import type { ValueColumns } from "./value-columns.ts";
 
@@ -24,6 +31,8 @@ export interface OtlpRequest {
   readonly fromMs: number;
   readonly toMs: number;
   readonly signal: AbortSignal;
+  readonly turns: Turns;
+  readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
 }
 
@@ -56,40 +65,63 @@ interface NamedSeries {
 }
 
 /** The series of the names whose labels match, but for the labels of parts. */
-async function readSeries(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<NamedSeries[]> {
-  const { fromMs, maxSeries, names, signal } = request;
-  const metrics = [...new Set(names.map(({ metric }) => metric.metric))];
-  const conditions = allOf([
-    sql`organization = ${ownOrganization}`,
-    ofProject(project),
-    sql`metric IN ${bind.texts(metrics)}`,
-    seenSince(fromMs),
-  ]);
-  const rows = await reader.query<SeriesRow>(
-    sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
-        mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
-      FROM series WHERE ${conditions}`,
-    { signal, duplicates: "kept", maximumRows: maxSeries },
-  );
-  const descriptions = await readDescriptions(reader, rows, signal);
+async function readSeries(request: OtlpRequest, query: OtlpQuery): Promise<NamedSeries[]> {
+  const { names, turns } = request;
+  const rows = await readSeriesRows(request, query);
+  const descriptions = await readDescriptions(query.reader, rows, request);
   const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
-  const slices = new Slices();
-  const described: DescribedSeries[] = [];
+  const described = new Map<string, DescribedSeries[]>();
   for (const row of rows) {
-    described.push(describe(row, descriptions));
-    if (slices.isOver()) await slices.next();
+    const one = describe(row, descriptions);
+    const ofMetric = described.get(metricKey(one));
+    if (ofMetric === undefined) described.set(metricKey(one), [one]);
+    else ofMetric.push(one);
+    if (turns.spend(workOfSeries)) await turns.breathe();
   }
   const found: NamedSeries[] = [];
   for (const name of names) {
-    for (const each of described) {
-      if (slices.isOver()) await slices.next();
-      if (!belongsTo(each, name.metric)) continue;
+    for (const each of described.get(metricKey(name.metric)) ?? []) {
+      if (turns.spend(workOfSeries)) await turns.breathe();
       const series = underName(each, name);
-      const covers = isMatchedBy(series.labels, matchers) && (name.fillIn?.covers(series.labels) ?? true);
-      if (covers) found.push({ name, series });
+      const isMatched = await isMatchedBy(series.labels, matchers, turns);
+      if (isMatched && (name.fillIn?.covers(series.labels) ?? true)) found.push({ name, series });
     }
   }
   return found;
+}
+
+/** The work of making and matching a series' labels, in samples looked at. */
+const workOfSeries = 128;
+
+async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<SeriesRow[]> {
+  const { charge, fromMs, maxSeries, names, signal } = request;
+  const metrics = new Set(names.map(({ metric }) => metric.metric));
+  const rows: SeriesRow[] = [];
+  for (const list of listsThatFit(metrics, ({ length }) => length)) {
+    const conditions = allOf([
+      sql`organization = ${ownOrganization}`,
+      ofProject(project),
+      sql`metric IN ${bind.texts(list)}`,
+      seenSince(fromMs),
+    ]);
+    const found = reader.stream<SeriesRow>(
+      sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
+          mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
+        FROM series WHERE ${conditions}`,
+      { signal, charge, duplicates: "kept", maximumRows: Math.max(1, maxSeries - rows.length) },
+    );
+    for await (const row of found) rows.push(row);
+  }
+  return rows;
+}
+
+function metricKey({
+  metric,
+  monotonic,
+  type,
+  unit,
+}: Omit<OtlpMetric, "description" | "name" | "type"> & { type: string }): string {
+  return JSON.stringify([metric, unit, type, monotonic]);
 }
 
 function describe(row: SeriesRow, descriptions: Descriptions): DescribedSeries {
@@ -112,51 +144,46 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   if (request.names.length === 0) return [];
   const found = await readSeries(request, query);
   if (found.length === 0) return [];
-  const ofMetrics = (names: readonly OtlpSeriesName[]): PointsRequest => ({
-    ...request,
-    metrics: [...new Set(names.map(({ metric }) => metric.metric))],
-    seriesIds: [...new Set(found.map(({ series }) => series.id))],
-  });
-  const plain = request.names.filter(({ part }) => part === "value");
-  const bounded = request.names.filter(({ metric }) => metric.type === "histogram");
-  const others = request.names.filter(({ metric, part }) => part !== "value" && metric.type !== "histogram");
+  const ofNames = (belongs: (name: OtlpSeriesName) => boolean): PointsRequest[] =>
+    pointLists(found.filter(({ name }) => belongs(name)).map(({ series }) => series)).map((list) => ({
+      ...request,
+      ...list,
+    }));
+  const isBounded = ({ metric }: OtlpSeriesName): boolean => metric.type === "histogram";
+  const withBuckets = request.names.some((name) => isBounded(name) && name.part === "bucket");
+  const { reader } = query;
   const [values, histograms, distributions] = await Promise.all([
-    plain.length === 0 ? new Map<string, ValueColumns>() : readValues(query.reader, ofMetrics(plain)),
-    bounded.length === 0
-      ? new Map<string, HistogramColumns[]>()
-      : readHistograms(query.reader, ofMetrics(bounded), {
-          withBuckets: bounded.some(({ part }) => part === "bucket"),
-        }),
-    others.length === 0 ? new Map<string, DistributionPoint[]>() : readDistributions(query.reader, ofMetrics(others)),
+    readAll(
+      ofNames(({ part }) => part === "value"),
+      (points) => readValues(reader, points),
+    ),
+    readAll(ofNames(isBounded), (points) => readHistograms(reader, points, { withBuckets })),
+    readAll(
+      ofNames((name) => name.part !== "value" && !isBounded(name)),
+      (points) => readDistributions(reader, points),
+    ),
   ]);
   const matchers = request.matchers.filter(({ name }) => partLabels.has(name));
   const built: StoredSeries[] = [];
-  const slices = new Slices();
-  const take = (all: readonly StoredSeries[]): void => {
-    for (const one of all) if (isMatchedBy(one.labels, matchers)) built.push(one);
+  const { turns } = request;
+  const take = async (all: readonly StoredSeries[]): Promise<void> => {
+    for (const one of all) if (await isMatchedBy(one.labels, matchers, turns)) built.push(one);
   };
   for (const { name, series } of found) {
-    if (name.part === "value") take(valueSeries(labelsOf(name, series), series, values.get(series.id)));
+    if (name.part === "value") await take(valueSeries(labelsOf(name, series), series, values.get(series.id)));
     else if (name.metric.type !== "histogram") {
-      take(distributionSeries(name, series, distributions.get(series.id) ?? []));
+      const points = distributions.get(series.id) ?? [];
+      await take(distributionSeries(name, series, points));
+      if (turns.spend(points.length * 16)) await turns.breathe();
     } else {
-      for (const one of histogramSeries(name, series, { groups: histograms.get(series.id), matchers })) {
-        take([one]);
-        if (slices.isOver(longStep)) await slices.next();
+      for await (const one of histogramSeries(name, series, { groups: histograms.get(series.id), matchers, turns })) {
+        await take([one]);
+        if (turns.spend(workOfSeries + one.timestampsMs.length)) await turns.breathe();
       }
     }
-    if (slices.isOver()) await slices.next();
+    if (turns.spend(workOfSeries)) await turns.breathe();
   }
   return mergeSeries(built);
-}
-
-function belongsTo(series: DescribedSeries, metric: OtlpMetric): boolean {
-  return (
-    series.metric === metric.metric &&
-    series.unit === metric.unit &&
-    series.type === metric.type &&
-    series.monotonic === metric.monotonic
-  );
 }
 
 function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, ...more: [string, string][]): Labels {
@@ -173,17 +200,30 @@ function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColu
   return [{ labels, timestampsMs, values, startTimestampsMs: isRising ? startTimestampsMs : undefined }];
 }
 
+/** The answers of all statements, one after the other, since each may be large. */
+async function readAll<Points>(
+  requests: readonly PointsRequest[],
+  read: (request: PointsRequest) => Promise<ReadonlyMap<string, Points>>,
+): Promise<ReadonlyMap<string, Points>> {
+  const [first] = requests;
+  if (first !== undefined && requests.length === 1) return read(first);
+  const all = new Map<string, Points>();
+  for (const request of requests) for (const [id, points] of await read(request)) all.set(id, points);
+  return all;
+}
+
 interface HistogramParts {
+  readonly turns: Turns;
   readonly groups: readonly HistogramColumns[] | undefined;
   /** On the labels of parts: buckets that none asks for are not counted. */
   readonly matchers: readonly LabelMatcher[];
 }
 
-function* histogramSeries(
+async function* histogramSeries(
   name: OtlpSeriesName,
   series: DescribedSeries,
-  { groups, matchers }: HistogramParts,
-): Generator<StoredSeries> {
+  { groups, matchers, turns }: HistogramParts,
+): AsyncGenerator<StoredSeries> {
   if (groups === undefined) return;
   if (name.part !== "bucket") {
     const totals = totalsOf(groups, name.part === "sum" ? "sums" : "counts");
@@ -192,7 +232,7 @@ function* histogramSeries(
   }
   for (const bound of boundsOf(groups)) {
     const labels = labelsOf(name, series, ["le", formatPlain(bound)]);
-    if (isMatchedBy(labels, matchers)) yield* valueSeries(labels, series, countsUpTo(groups, bound));
+    if (await isMatchedBy(labels, matchers, turns)) yield* valueSeries(labels, series, countsUpTo(groups, bound));
   }
 }
 
@@ -245,5 +285,11 @@ function parted(
 /** The label sets of the names' series, whether or not they have points in the time. */
 export async function otlpLabelSets(request: OtlpRequest, query: OtlpQuery): Promise<Labels[]> {
   if (request.names.length === 0) return [];
-  return (await readSeries(request, query)).map(({ name, series }) => labelsOf(name, series));
+  const { turns } = request;
+  const sets: Labels[] = [];
+  for (const { name, series } of await readSeries(request, query)) {
+    sets.push(labelsOf(name, series));
+    if (turns.spend(workOfSeries)) await turns.breathe();
+  }
+  return sets;
 }

@@ -1,5 +1,5 @@
 /** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
-import { Slices } from "../../slices.ts";
+import { JsonList } from "../../http/json-in-slices.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../promql/engine.ts";
 import { allBuckets } from "../promql/histogram/bucket-bounds.ts";
 import type { FloatHistogram } from "../promql/histogram/float-histogram.ts";
@@ -22,28 +22,28 @@ export interface VectorItemJson {
   histogram?: [seconds: number, histogram: HistogramJson];
 }
 
+/** Long lists are made while they are written, so that an answer is never in memory as a whole. */
+type List<Item> = Item[] | JsonList<Item>;
+
 export interface MatrixItemJson {
   metric: Record<string, string>;
-  values?: SampleJson[];
-  histograms?: [seconds: number, histogram: HistogramJson][];
+  values?: List<SampleJson>;
+  histograms?: List<[seconds: number, histogram: HistogramJson]>;
 }
 
 export type ResultJson =
-  | { resultType: "vector"; result: VectorItemJson[] }
-  | { resultType: "matrix"; result: MatrixItemJson[] }
+  | { resultType: "vector"; result: List<VectorItemJson> }
+  | { resultType: "matrix"; result: List<MatrixItemJson> }
   | { resultType: "scalar" | "string"; result: SampleJson };
 
-/** Made in slices. @param timeMs when an instant query was evaluated */
+/** @param timeMs when an instant query was evaluated */
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
-export async function resultJson(value: QueryValue, timeMs: number): Promise<ResultJson> {
+export function resultJson(value: QueryValue, timeMs: number): ResultJson {
   switch (value.type) {
     case "vector":
-      return {
-        resultType: "vector",
-        result: await eachInSlices(value.samples, (sample) => vectorItem(sample, timeMs)),
-      };
+      return { resultType: "vector", result: listOf(value.samples, (sample) => vectorItem(sample, timeMs)) };
     case "matrix":
-      return { resultType: "matrix", result: await matrixItems(value.series) };
+      return { resultType: "matrix", result: listOf(value.series, matrixItem) };
     case "scalar":
       return { resultType: "scalar", result: [timeMs / 1000, formatSampleValue(value.value)] };
     case "string":
@@ -51,27 +51,14 @@ export async function resultJson(value: QueryValue, timeMs: number): Promise<Res
   }
 }
 
-async function eachInSlices<Item, Result>(
-  items: ArrayLike<Item>,
-  convert: (item: Item, index: number) => Result,
-  slices = new Slices(),
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (let index = 0; index < items.length; index += 1) {
-    results.push(convert(items[index]!, index));
-    if (slices.isOver()) await slices.next();
-  }
-  return results;
+const longList = 64;
+
+export function listOf<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): List<Json> {
+  return items.length > longList ? new JsonList(converted(items, convert)) : [...converted(items, convert)];
 }
 
-async function matrixItems(series: readonly MatrixSeries[]): Promise<MatrixItemJson[]> {
-  const items: MatrixItemJson[] = [];
-  const slices = new Slices();
-  for (const one of series) {
-    items.push(await matrixItem(one, slices));
-    if (slices.isOver()) await slices.next();
-  }
-  return items;
+function* converted<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): Generator<Json> {
+  for (let index = 0; index < items.length; index++) yield convert(items[index]!, index);
 }
 
 /** Labels as an object. */
@@ -85,17 +72,16 @@ function vectorItem({ histogram, labels, value }: VectorSample, timeMs: number):
   return { metric, value: [timeMs / 1000, formatSampleValue(value)] };
 }
 
-async function matrixItem(series: MatrixSeries, slices: Slices): Promise<MatrixItemJson> {
+function matrixItem(series: MatrixSeries): MatrixItemJson {
   const item: MatrixItemJson = { metric: labelsJson(series.labels) };
   if (series.values.length > 0 || series.histograms.length === 0) {
-    const sample = (value: number, index: number): SampleJson => [
+    item.values = listOf(series.values, (value, index) => [
       series.timestampsMs[index]! / 1000,
       formatSampleValue(value),
-    ];
-    item.values = await eachInSlices(series.values, sample, slices);
+    ]);
   }
   if (series.histograms.length > 0) {
-    item.histograms = series.histograms.map((histogram, index) => [
+    item.histograms = listOf(series.histograms, (histogram, index) => [
       series.histogramTimestampsMs[index]! / 1000,
       histogramJson(histogram),
     ]);

@@ -1,11 +1,14 @@
 /** Lists of Prometheus' HTTP API: series, labels, values of a label, and what metrics are. */
 import type { TenantReader } from "../../store/store.ts";
+import { workOfLabels, type Budget } from "../promql/evaluate/budget.ts";
+import { storeAccess } from "../promql/evaluate/select-series.ts";
+import { sortInSlices } from "../promql/evaluate/sort-in-slices.ts";
 import { entriesOf, getLabel, type Labels } from "../promql/series/labels.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { seriesNames, type OtlpMetric } from "./otlp-catalog.ts";
 import { spanMetrics, spanSeriesNames } from "./span-metrics.ts";
 import { targetInfoName } from "./target-info.ts";
-import { createTenantMetrics } from "./tenant-metrics.ts";
+import { createTenantMetrics, type MetricCatalogs } from "./tenant-metrics.ts";
 
 export interface ListRequest {
   readonly reader: TenantReader;
@@ -14,49 +17,74 @@ export interface ListRequest {
   readonly selectors: readonly (readonly LabelMatcher[])[];
   readonly fromMs: number;
   readonly toMs: number;
-  readonly signal: AbortSignal;
+  readonly budget: Budget;
 }
 
-/** More series than this end a list with an error. */
-const maximumSeries = 100_000;
-
 /** The label sets, each once, in the order of their labels. */
-export async function listSeries(request: ListRequest): Promise<Labels[]> {
+export async function listSeries(request: ListRequest): Promise<readonly Labels[]> {
+  const { budget, selectors } = request;
+  const { maxSeries } = budget.limits;
   const found = new Map<string, Labels>();
-  for (const matchers of request.selectors.length === 0 ? [[]] : request.selectors) {
+  const catalogs: MetricCatalogs = new Map();
+  for (const matchers of selectors.length === 0 ? [[]] : selectors) {
     const namedLabels = new Set(matchers.map(({ name }) => name));
-    const metrics = createTenantMetrics({ ...request, namedLabels });
-    for (const labels of await metrics.labelSets({ ...request, matchers, maxSeries: maximumSeries })) {
+    const metrics = createTenantMetrics({ ...request, namedLabels, catalogs });
+    for (const labels of await metrics.labelSets({ ...request, ...storeAccess(budget), matchers, maxSeries })) {
       found.set(labels.key, labels);
+      if (budget.spend(1)) await budget.breathe();
     }
+    budget.check();
+    budget.checkSeries(found.size, "the list");
   }
   return [...found.values()];
 }
 
-export async function listLabelNames(request: ListRequest): Promise<string[]> {
-  const series = await listSeries(request);
-  const names = new Set(series.flatMap((labels) => [...entriesOf(labels)].map(([name]) => name)));
-  return [...names].sort();
+export async function listLabelNames(request: ListRequest): Promise<readonly string[]> {
+  const { budget } = request;
+  const names = new Set<string>();
+  for (const labels of await listSeries(request)) {
+    for (const [name] of entriesOf(labels)) names.add(name);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
+  return sorted(names, budget);
 }
 
-export async function listLabelValues(name: string, request: ListRequest): Promise<string[]> {
+function sorted(names: ReadonlySet<string>, budget: Budget): Promise<readonly string[]> {
+  return sortInSlices([...names], (left, right) => (left < right ? -1 : left > right ? 1 : 0), budget);
+}
+
+export async function listLabelValues(name: string, request: ListRequest): Promise<readonly string[]> {
   if (name === "__name__" && request.selectors.length === 0) return listMetricNames(request);
+  const { budget } = request;
   // A label that series have only when a query names it is named here.
   const present: LabelMatcher = { name, operator: "!=", value: "" };
   const selectors = request.selectors.length === 0 ? [[]] : request.selectors;
-  const series = await listSeries({ ...request, selectors: selectors.map((matchers) => [...matchers, present]) });
-  return [...new Set(series.map((labels) => getLabel(labels, name)))].filter((value) => value !== "").sort();
+  const values = new Set<string>();
+  const ofSelectors = { ...request, selectors: selectors.map((matchers) => [...matchers, present]) };
+  for (const labels of await listSeries(ofSelectors)) {
+    const value = getLabel(labels, name);
+    if (value !== "") values.add(value);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
+  return sorted(values, budget);
 }
 
 /** Names of metrics that were sent, and of all that are counted from spans. */
-async function listMetricNames(request: ListRequest): Promise<string[]> {
+async function listMetricNames(request: ListRequest): Promise<readonly string[]> {
+  const { budget } = request;
+  const names = new Set(spanSeriesNames.map(({ name }) => name));
   const sent = await catalogOf(request);
-  const names = [...sent.flatMap(seriesNames), ...spanSeriesNames].map(({ name }) => name);
-  return [...new Set([...names, ...(sent.length === 0 ? [] : [targetInfoName])])].sort();
+  for (const metric of sent) {
+    for (const { name } of seriesNames(metric)) names.add(name);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
+  if (sent.length > 0) names.add(targetInfoName);
+  return sorted(names, budget);
 }
 
-async function catalogOf(request: ListRequest): Promise<readonly OtlpMetric[]> {
-  return createTenantMetrics({ ...request, namedLabels: new Set() }).catalog(request);
+function catalogOf(request: ListRequest): Promise<readonly OtlpMetric[]> {
+  const metrics = createTenantMetrics({ ...request, namedLabels: new Set() });
+  return metrics.catalog({ ...request, ...storeAccess(request.budget) });
 }
 
 export interface MetricMetadata {
@@ -75,6 +103,7 @@ export async function listMetadata(request: ListRequest): Promise<Map<string, Me
   };
   for (const { help, name, type, unit } of spanMetrics) add(name, { type, unit, help });
   for (const metric of await catalogOf(request)) {
+    if (request.budget.spend(workOfLabels)) await request.budget.breathe();
     add(metric.name, { type: prometheusType(metric), unit: metric.unit, help: metric.description });
   }
   return found;

@@ -1,15 +1,24 @@
 /** Parameters of Prometheus' HTTP API, from the query string and from a form together. */
 import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
+import type { Turns } from "../../regex/turns.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { parseDuration } from "../promql/syntax/duration.ts";
-import { parseExpression } from "../promql/syntax/parse.ts";
+import { parseQuery, QuerySize } from "../promql/syntax/parse-query.ts";
+
+/** Parameters of one form. */
+const maximumParameters = 1000;
+/** Selectors in `match[]`: each is a query of its own. */
+export const maximumSeriesSelectors = 100;
 
 /** Read by name; a name that is given twice with different values is refused, but for `match[]`. */
 export class PrometheusParameters {
   readonly #values: URLSearchParams;
 
   constructor(query: URLSearchParams, form: string) {
+    if (form.split("&", maximumParameters + 1).length > maximumParameters) {
+      throw new AppError("invalid_request", `The form has more than ${maximumParameters} parameters, the limit.`);
+    }
     this.#values = new URLSearchParams([...query, ...new URLSearchParams(form)]);
   }
 
@@ -51,15 +60,22 @@ export class PrometheusParameters {
     return Number(text) === 0 ? undefined : Number(text);
   }
 
-  /** The matchers of each `match[]`. */
-  selectors(): (readonly LabelMatcher[])[] {
-    return this.#values.getAll("match[]").map((text) => {
-      const expression = parseExpression(text);
-      if (expression.kind === "vector-selector" && expression.offset === null && expression.atTime === null) {
-        return expression.matchers;
-      }
-      throw invalid("match[]", `is ${showValue(text)}; expected a selector of series`);
-    });
+  /** The matchers of each different `match[]`. */
+  async selectors(turns: Turns): Promise<(readonly LabelMatcher[])[]> {
+    const texts = new Set(this.#values.getAll("match[]"));
+    if (texts.size > maximumSeriesSelectors) {
+      throw invalid("match[]", `is given ${texts.size} times; the limit is ${maximumSeriesSelectors}`);
+    }
+    const size = new QuerySize();
+    const selectors: (readonly LabelMatcher[])[] = [];
+    for (const text of texts) {
+      const expression = await parseQuery(text, turns, size);
+      const isSelector =
+        expression.kind === "vector-selector" && expression.offset === null && expression.atTime === null;
+      if (!isSelector) throw invalid("match[]", `is ${showValue(text)}; expected a selector of series`);
+      selectors.push(expression.matchers);
+    }
+    return selectors;
   }
 }
 

@@ -3,12 +3,14 @@ import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometh
 import type { AppError, ErrorCode } from "../../errors.ts";
 import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
+import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Store } from "../../store/store.ts";
 import { queryInstant, queryRange, type QueryResult } from "../promql/engine.ts";
 import type { Expression } from "../promql/syntax/ast.ts";
-import { parseExpression } from "../promql/syntax/parse.ts";
+import { Budget, defaultLimits } from "../promql/evaluate/budget.ts";
+import { parseQuery } from "../promql/syntax/parse-query.ts";
 import { namedLabels } from "./named-labels.ts";
-import { labelsJson, resultJson } from "./prometheus-json.ts";
+import { labelsJson, listOf, resultJson } from "./prometheus-json.ts";
 import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
 import { PrometheusParameters } from "./prometheus-parameters.ts";
 import { createTenantMetrics, type TenantMetrics } from "./tenant-metrics.ts";
@@ -26,6 +28,8 @@ interface Call {
 
 type Serve = (call: Call) => Promise<unknown>;
 
+/** The form of a request: a query of 65,536 characters, percent-encoded, fits. */
+const maximumFormBytes = 524_288;
 const dayMs = 86_400_000;
 const longestTimeoutMs = 60_000;
 
@@ -33,11 +37,14 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
   const servers: Readonly<Record<PrometheusEndpoint, Serve>> = {
     query: (call) => serveInstant(parts, call),
     queryRange: (call) => serveRange(parts, call),
-    series: async (call) => success(limited((await listSeries(listRequest(parts, call))).map(labelsJson), call)),
-    labels: async (call) => success(limited(await listLabelNames(listRequest(parts, call)), call)),
+    series: async (call) => {
+      const series = limited(await listSeries(await listRequest(parts, call)), call);
+      return success(listOf(series, labelsJson));
+    },
+    labels: async (call) => success(limited(await listLabelNames(await listRequest(parts, call)), call)),
     labelValues: async (call) => {
       const { name } = call.input.path as { name: string };
-      return success(limited(await listLabelValues(name, listRequest(parts, call)), call));
+      return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
     },
     metadata: (call) => serveMetadata(parts, call),
     // Tools read this to know what they may ask; the API is that of Prometheus 3.
@@ -51,7 +58,7 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
           const parameters = new PrometheusParameters(input.query, input.bytes.toString("utf8"));
           return jsonInSlices(await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }));
         },
-        { writeError },
+        { writeError, bodyLimitBytes: maximumFormBytes },
       ),
     ),
   );
@@ -70,42 +77,44 @@ interface Evaluation {
   readonly query: Expression;
   readonly storage: TenantMetrics;
   readonly signal: AbortSignal;
+  readonly memory: MemoryCharge;
   readonly limits: { readonly timeoutMs: number };
   readonly lookbackMs: number | undefined;
 }
 
-function evaluationOf({ store }: PrometheusParts, { input, parameters }: Call): Evaluation {
-  const { scope, signal } = input;
-  const query = parseExpression(parameters.required("query"));
+async function evaluationOf({ store }: PrometheusParts, { input, parameters }: Call): Promise<Evaluation> {
+  const { memory, scope, signal } = input;
+  const query = await parseQuery(parameters.required("query"), new Budget(defaultLimits, signal));
   const reader = store.open(scope);
   const storage = createTenantMetrics({ reader, project: scope.key.projectName, namedLabels: namedLabels(query) });
   const timeoutMs = Math.min(parameters.durationMs("timeout") ?? longestTimeoutMs, longestTimeoutMs);
-  return { query, storage, signal, limits: { timeoutMs }, lookbackMs: parameters.durationMs("lookback_delta") };
+  return { query, storage, signal, memory, limits: { timeoutMs }, lookbackMs: parameters.durationMs("lookback_delta") };
 }
 
 async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown> {
-  const { storage, ...evaluation } = evaluationOf(parts, call);
+  const { storage, ...evaluation } = await evaluationOf(parts, call);
   const timeMs = call.parameters.timeMs("time") ?? call.nowMs;
   const result = await queryInstant(storage, { ...evaluation, timeMs });
-  return success(await resultJson(result.value, timeMs), result);
+  return success(resultJson(result.value, timeMs), result);
 }
 
 async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> {
-  const { storage, ...evaluation } = evaluationOf(parts, call);
+  const { storage, ...evaluation } = await evaluationOf(parts, call);
   const { parameters } = call;
   for (const name of ["start", "end", "step"]) parameters.required(name);
   const endMs = parameters.timeMs("end")!;
   const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
   const result = await queryRange(storage, { ...evaluation, ...times });
-  return success(await resultJson(result.value, endMs), result);
+  return success(resultJson(result.value, endMs), result);
 }
 
-function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): ListRequest {
-  const { scope, signal } = input;
+async function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<ListRequest> {
+  const { memory, scope, signal } = input;
+  const budget = new Budget(defaultLimits, signal, { memory });
   const toMs = parameters.timeMs("end") ?? nowMs;
   const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
-  const selectors = parameters.selectors();
-  return { reader: store.open(scope), project: scope.key.projectName, selectors, fromMs, toMs, signal };
+  const selectors = await parameters.selectors(budget);
+  return { reader: store.open(scope), project: scope.key.projectName, selectors, fromMs, toMs, budget };
 }
 
 function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {
@@ -114,7 +123,7 @@ function limited<Item>(items: readonly Item[], { parameters }: Call): readonly I
 
 async function serveMetadata(parts: PrometheusParts, call: Call): Promise<unknown> {
   const metric = call.parameters.text("metric");
-  const all = await listMetadata(listRequest(parts, call));
+  const all = await listMetadata(await listRequest(parts, call));
   const found = [...all].filter(([name]) => metric === undefined || name === metric);
   return success(Object.fromEntries(limited(found, call)));
 }

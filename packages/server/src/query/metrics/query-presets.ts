@@ -4,6 +4,8 @@ import type { Store } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";
 import { projectOf } from "../project-filter.ts";
 import { queryInstant, queryRange, type QueryResult } from "../promql/engine.ts";
+import { Budget, defaultLimits, type QueryMemory } from "../promql/evaluate/budget.ts";
+import { sortInSlices } from "../promql/evaluate/sort-in-slices.ts";
 import { compareLabels } from "../promql/series/labels.ts";
 import type { Expression } from "../promql/syntax/ast.ts";
 import { printExpression } from "../promql/syntax/print.ts";
@@ -22,26 +24,27 @@ export interface MetricsCaller {
   readonly scope: Scope;
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  readonly memory: QueryMemory;
 }
 
 /** @throws AppError invalid_request, organization_mismatch, project_mismatch, or as the store and the engine do */
 export async function queryPreset(
   { presets, store }: MetricsParts,
   query: MetricsQuery,
-  { nowMs, scope, signal }: MetricsCaller,
+  { memory, nowMs, scope, signal }: MetricsCaller,
 ): Promise<MetricsAnswer> {
   const project = projectOf(scope, query);
   const preset = presets.find(query.metric);
   const call = checkCall(preset, query, { nowMs, project });
   const expression = preset.build(call);
   const storage = createTenantMetrics({ reader: store.open(scope), project, namedLabels: namedLabels(expression) });
-  const { value } = await evaluate(storage, expression, { times: call.times, signal });
+  const { value } = await evaluate(storage, expression, { times: call.times, signal, memory });
   const timeMs = call.times.kind === "instant" ? call.times.timeMs : call.times.endMs;
   return {
     status: "success",
     query: printExpression(expression),
     data: {
-      ...((await resultJson(value, timeMs)) as Pick<MetricsAnswer["data"], "resultType" | "result">),
+      ...(resultJson(value, timeMs) as Pick<MetricsAnswer["data"], "resultType" | "result">),
       analysis: {},
     },
   };
@@ -50,11 +53,15 @@ export async function queryPreset(
 async function evaluate(
   storage: ReturnType<typeof createTenantMetrics>,
   query: Expression,
-  { signal, times }: { times: PresetTimes; signal: AbortSignal },
+  { times, ...caller }: { times: PresetTimes; signal: AbortSignal; memory: QueryMemory },
 ): Promise<QueryResult> {
-  if (times.kind === "range") return queryRange(storage, { ...times, query, signal });
-  const result = await queryInstant(storage, { query, timeMs: times.timeMs, signal });
+  if (times.kind === "range") return queryRange(storage, { ...times, query, ...caller });
+  const result = await queryInstant(storage, { query, timeMs: times.timeMs, ...caller });
   if (result.value.type !== "vector") return result;
-  const samples = result.value.samples.toSorted((left, right) => compareLabels(left.labels, right.labels));
+  const samples = await sortInSlices(
+    result.value.samples,
+    (left, right) => compareLabels(left.labels, right.labels),
+    new Budget(defaultLimits, caller.signal),
+  );
   return { ...result, value: { type: "vector", samples } };
 }

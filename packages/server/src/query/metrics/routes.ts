@@ -10,8 +10,8 @@ export function metricsRoutes(parts: MetricsParts & { readonly version: string }
   return [
     ...prometheusRoutes(parts),
     route(listMetrics, () => ({ kind: "json", value: metricList(parts.presets) })),
-    route(queryMetrics, async ({ body, scope, signal }) =>
-      jsonInSlices(await queryPreset(parts, body, { scope, signal, nowMs: Date.now() })),
+    route(queryMetrics, async ({ body, memory, scope, signal }) =>
+      jsonInSlices(await queryPreset(parts, body, { scope, signal, memory, nowMs: Date.now() })),
     ),
   ];
 }

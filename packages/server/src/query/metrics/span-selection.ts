@@ -2,7 +2,7 @@
 import { bind, join, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import { allOf, ofProject } from "../conditions.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
-import { matchesValue } from "./label-matching.ts";
+import { matchesAbsence } from "./label-matching.ts";
 import { isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
 import { bucketBounds, type SpanMetric } from "./span-metrics.ts";
 
@@ -38,7 +38,7 @@ export function selectionCondition(selection: SpanSelection): Statement | null {
     if (matcher.name === "__name__" || matcher.name === "le") continue;
     const label = labelOf(metric, matcher.name);
     if (label !== undefined) conditions.push(labelCondition(spanLabels[label], matcher));
-    else if (!matchesValue(matcher, "")) return null;
+    else if (!matchesAbsence(matcher)) return null;
   }
   return allOf([
     sql`organization = ${ownOrganization}`,

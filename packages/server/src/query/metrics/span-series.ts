@@ -47,6 +47,7 @@ export async function selectSpanSeries(
   const labels = seriesLabels(metric, namedLabels);
   const rows = await reader.query<SampleRow>(samplesStatement(metric, { labels, condition, part }), {
     signal: request.signal,
+    charge: request.charge,
     maximumRows: request.hints.maxSeries,
   });
   const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
@@ -54,11 +55,16 @@ export async function selectSpanSeries(
   const found: StoredSeries[] = [];
   const slices = new Slices();
   for (const series of part === "bucket" ? bucketSeries(rows, build) : eachSeries(rows, build)) {
-    if (part !== "bucket" || matchesLe(series.labels, request)) found.push(series);
+    if (part !== "bucket" || (await matchesLe(series.labels, request))) found.push(series);
+    // What zeros and buckets add to the answer.
+    request.charge(series.timestampsMs.length * bytesPerSample);
     if (slices.isOver(longStep)) await slices.next();
   }
   return found;
 }
+
+/** A sample's time, start and value. */
+const bytesPerSample = 24;
 
 interface SamplesParts {
   readonly labels: readonly SpanLabel[];
@@ -137,11 +143,12 @@ export function toNumber(value: number | string): number {
   return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
 }
 
-function matchesLe(labels: Labels, { matchers }: Pick<SelectRequest, "matchers">): boolean {
-  return isMatchedBy(
-    labels,
-    matchers.filter(({ name }) => name === "le"),
-  );
+function matchesLe(
+  labels: Labels,
+  { matchers, turns }: Pick<SelectRequest, "matchers" | "turns">,
+): boolean | Promise<boolean> {
+  const ofBuckets = matchers.filter(({ name }) => name === "le");
+  return isMatchedBy(labels, ofBuckets, turns);
 }
 
 const maximumWindowEnds = 11_000;
@@ -171,12 +178,12 @@ export async function spanSources(
   const labels = ["project_name", "service_name"] as const;
   const rows = await reader.query<{ label_values: string[] }>(
     sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}`,
-    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
   );
   return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
 }
 
-type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal"> & {
+type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "turns" | "charge"> & {
   readonly maxSeries: number;
 };
 
@@ -192,11 +199,18 @@ export async function spanLabelSets(
   const rows = await reader.query<{ label_values: string[] }>(
     sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}
       LIMIT ${bind.uint32(request.maxSeries)}`,
-    { signal: request.signal, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const build = { name, labels, windowEnds: [], isDelta: true };
   if (part !== "bucket") return rows.map((row) => toLabels(row.label_values, build));
-  return rows
-    .flatMap((row) => [...bucketBounds, Infinity].map((bound) => toLabels(row.label_values, build, bound)))
-    .filter((each) => matchesLe(each, request));
+  const sets: Labels[] = [];
+  for (const row of rows) {
+    for (const bound of [...bucketBounds, Infinity]) {
+      const labels = toLabels(row.label_values, build, bound);
+      if (await matchesLe(labels, request)) sets.push(labels);
+      if (request.turns.spend(64)) await request.turns.breathe();
+    }
+    if (sets.length > request.maxSeries) break;
+  }
+  return sets;
 }

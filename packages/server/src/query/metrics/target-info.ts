@@ -1,4 +1,5 @@
 /** `target_info`: one series for each process that sent metrics, with its resource's attributes as labels. */
+import { AppError } from "../../errors.ts";
 import { ownOrganization, sql } from "../../store/statement.ts";
 import { allOf, ofProject } from "../conditions.ts";
 import { readDescriptions } from "../descriptions.ts";
@@ -15,25 +16,31 @@ export const targetInfoName = "target_info";
 
 /** Close enough that an instant selector, which looks back five minutes, always finds one. */
 const distanceMs = 120_000;
+/** Ten years. */
+const maximumTimes = 2_628_000;
 
 /** Label sets that match; only processes with a job or an instance have one. */
 export async function targetInfoLabels(
-  { fromMs, matchers, maxSeries, signal }: Omit<OtlpRequest, "names">,
+  { charge, fromMs, matchers, maxSeries, signal, turns }: Omit<OtlpRequest, "names">,
   { project, reader }: OtlpQuery,
 ): Promise<Labels[]> {
   const conditions = allOf([sql`organization = ${ownOrganization}`, ofProject(project), seenSince(fromMs)]);
   const rows = await reader.query<{ project: string; resource_id: string; scope_id: string }>(
     sql`SELECT DISTINCT project, resource_id, toUInt64(0) AS scope_id FROM series WHERE ${conditions}`,
-    { signal, duplicates: "kept", maximumRows: maxSeries },
+    { signal, charge, duplicates: "kept", maximumRows: maxSeries },
   );
-  const { resources } = await readDescriptions(reader, rows, signal);
+  const { resources } = await readDescriptions(reader, rows, { signal, charge });
   const found = new Map<string, Labels>();
   for (const row of rows) {
     const labels = toLabels(row.project, resources.get(row.resource_id)?.attributes ?? []);
-    if (labels !== undefined && isMatchedBy(labels, matchers)) found.set(labels.key, labels);
+    if (labels !== undefined && (await isMatchedBy(labels, matchers, turns))) found.set(labels.key, labels);
+    if (turns.spend(workOfResource)) await turns.breathe();
   }
   return [...found.values()];
 }
+
+/** The work of making labels of a resource, in samples looked at. */
+const workOfResource = 256;
 
 const identifying: ReadonlySet<string> = new Set(["service.name", "service.namespace", "service.instance.id"]);
 
@@ -54,6 +61,10 @@ function toLabels(project: string, attributes: readonly KeyValue[]): Labels | un
 /** The label sets as series of ones over the whole time. */
 export async function selectTargetInfo(request: Omit<OtlpRequest, "names">, query: OtlpQuery): Promise<StoredSeries[]> {
   const count = Math.ceil((request.toMs - request.fromMs) / distanceMs) + 1;
+  if (count > maximumTimes) {
+    const problem = `${targetInfoName} is asked for a time of more than ${(maximumTimes * distanceMs) / 86_400_000} days`;
+    throw new AppError("invalid_request", `${problem}. Ask for a shorter one.`, { param: "query" });
+  }
   const timestampsMs = Float64Array.from(
     { length: count },
     (_, index) => request.toMs - (count - 1 - index) * distanceMs,

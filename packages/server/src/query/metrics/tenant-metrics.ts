@@ -3,12 +3,13 @@
  * The organization is fixed by the reader and the project by the key, before any query is looked at.
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
+import type { Turns } from "../../regex/turns.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { getLabel, type Labels } from "../promql/series/labels.ts";
+import { matchesAll } from "../promql/series/matcher.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../promql/storage.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { fillInNames, withFillIn } from "./fill-in-series.ts";
-import { matchesValue } from "./label-matching.ts";
 import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-metrics.ts";
@@ -22,7 +23,12 @@ export interface TenantMetricsOptions {
   readonly project: string | undefined;
   /** Labels that the query mentions: some series have a label only then. */
   readonly namedLabels: ReadonlySet<string>;
+  /** What was read already, where several share it. */
+  readonly catalogs?: MetricCatalogs;
 }
+
+/** The metrics that were sent since a time, by that time. */
+export type MetricCatalogs = Map<number, Promise<readonly OtlpMetric[]>>;
 
 /** What lists of series ask for. */
 export interface LabelSetsRequest {
@@ -30,6 +36,8 @@ export interface LabelSetsRequest {
   readonly fromMs: number;
   readonly toMs: number;
   readonly signal: AbortSignal;
+  readonly turns: Turns;
+  readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
 }
 
@@ -37,25 +45,32 @@ export interface TenantMetrics extends PromqlStorage {
   /** The label sets that all matchers match. */
   labelSets(request: LabelSetsRequest): Promise<Labels[]>;
   /** The metrics that applications sent. */
-  catalog(request: { readonly fromMs: number; readonly signal: AbortSignal }): Promise<readonly OtlpMetric[]>;
+  catalog(request: Pick<SelectRequest, "fromMs" | "signal" | "charge">): Promise<readonly OtlpMetric[]>;
 }
 
 export function createTenantMetrics(options: TenantMetricsOptions): TenantMetrics {
-  const catalogs = new Map<number, Promise<readonly OtlpMetric[]>>();
-  const catalog: TenantMetrics["catalog"] = ({ fromMs, signal }) => {
+  const catalogs: MetricCatalogs = options.catalogs ?? new Map();
+  const catalog: TenantMetrics["catalog"] = ({ charge, fromMs, signal }) => {
     let read = catalogs.get(fromMs);
-    if (read === undefined) catalogs.set(fromMs, (read = readCatalog(options.reader, { ...options, fromMs, signal })));
+    if (read === undefined)
+      catalogs.set(fromMs, (read = readCatalog(options.reader, { ...options, fromMs, signal, charge })));
     return read;
   };
-  const otlpNames = async (request: Pick<SelectRequest, "matchers" | "fromMs" | "signal">): Promise<OtlpSeriesName[]> =>
-    (await catalog(request))
-      .flatMap((metric) => [...seriesNames(metric).map(withFillIn), ...fillInNames(metric)])
-      .filter(({ name }) => isNamed(name, request.matchers));
+  const otlpNames = async (request: NamesRequest): Promise<OtlpSeriesName[]> => {
+    const { turns } = request;
+    const names: OtlpSeriesName[] = [];
+    for (const metric of await catalog(request)) {
+      const ofMetric = [...seriesNames(metric).map(withFillIn), ...fillInNames(metric)];
+      names.push(...(await namedBy(ofMetric, request)));
+      if (turns.spend(workOfName)) await turns.breathe();
+    }
+    return names;
+  };
   return {
     catalog,
     select: async (request) => select(request, await otlpNames(request), options),
     aggregateWindows: async (request) => {
-      const [name, ...others] = namedSpanSeries(request.matchers);
+      const [name, ...others] = await namedBy(spanSeriesNames, request);
       if (name === undefined || others.length > 0) return null;
       // Where applications count what no span tells of, the engine must weigh up both.
       if (await fillsIn(name, request, { names: await otlpNames(request), options })) return null;
@@ -65,12 +80,25 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
   };
 }
 
-function isNamed(name: string, matchers: readonly LabelMatcher[]): boolean {
-  return matchers.every((matcher) => matcher.name !== "__name__" || matchesValue(matcher, name));
+type NamesRequest = Pick<SelectRequest, "matchers" | "fromMs" | "signal" | "turns" | "charge">;
+
+/** The work of matching a metric's names, in samples looked at. */
+const workOfName = 64;
+
+async function namedBy<Named extends { readonly name: string }>(
+  all: readonly Named[],
+  { matchers, turns }: Pick<NamesRequest, "matchers" | "turns">,
+): Promise<Named[]> {
+  const nameMatchers = matchers.filter(({ name }) => name === "__name__");
+  const named: Named[] = [];
+  for (const each of all) {
+    if (await matchesAll(nameMatchers, () => each.name, turns)) named.push(each);
+  }
+  return named;
 }
 
-function namedSpanSeries(matchers: readonly LabelMatcher[]): SpanSeriesName[] {
-  return spanSeriesNames.filter(({ name }) => isNamed(name, matchers));
+async function selectsTargetInfo(request: Pick<NamesRequest, "matchers" | "turns">): Promise<boolean> {
+  return (await namedBy([{ name: targetInfoName }], request)).length > 0;
 }
 
 async function select(
@@ -79,13 +107,24 @@ async function select(
   options: SpanQuery,
 ): Promise<StoredSeries[]> {
   const otlpRequest = { ...request, maxSeries: request.hints.maxSeries };
-  const [ofSpans, sent, info] = await Promise.all([
-    Promise.all(namedSpanSeries(request.matchers).map((name) => selectSpanSeries(name, request, options))),
+  const ofSpans = await namedBy(spanSeriesNames, request);
+  const selectsInfo = await selectsTargetInfo(request);
+  const [counted, sent, info] = await Promise.all([
+    oneByOne(ofSpans, (name) => selectSpanSeries(name, request, options)),
     selectOtlpSeries({ ...otlpRequest, names }, options),
-    isNamed(targetInfoName, request.matchers) ? selectTargetInfo(otlpRequest, options) : [],
+    selectsInfo ? selectTargetInfo(otlpRequest, options) : [],
   ]);
-  const counted = ofSpans.flat();
-  return [...counted, ...withoutCounted(sent, counted), ...info];
+  return [...counted, ...(await withoutCounted(sent, counted, request.turns)), ...info];
+}
+
+/** One statement after the other: a selector without a name has one for each of some forty names. */
+async function oneByOne<Item, Result>(
+  items: readonly Item[],
+  read: (item: Item) => Promise<readonly Result[]>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) for (const result of await read(item)) results.push(result);
+  return results;
 }
 
 /** Whether pushed series may add something to a series over spans. */
@@ -103,10 +142,23 @@ async function fillsIn(
 }
 
 /** What spans tell of a service is the truth; the same metric sent by that service would count everything twice. */
-function withoutCounted(sent: readonly StoredSeries[], counted: readonly StoredSeries[]): readonly StoredSeries[] {
+async function withoutCounted(
+  sent: readonly StoredSeries[],
+  counted: readonly StoredSeries[],
+  turns: Turns,
+): Promise<readonly StoredSeries[]> {
   if (counted.length === 0) return sent;
-  const known = new Set(counted.map(({ labels }) => sourceOf(labels)));
-  return sent.filter(({ labels }) => !known.has(sourceOf(labels)));
+  const known = new Set<string>();
+  for (const { labels } of counted) {
+    known.add(sourceOf(labels));
+    if (turns.spend(workOfName)) await turns.breathe();
+  }
+  const others: StoredSeries[] = [];
+  for (const each of sent) {
+    if (!known.has(sourceOf(each.labels))) others.push(each);
+    if (turns.spend(workOfName)) await turns.breathe();
+  }
+  return others;
 }
 
 function sourceOf(labels: Labels): string {
@@ -118,11 +170,17 @@ async function labelSets(
   names: readonly OtlpSeriesName[],
   options: SpanQuery,
 ): Promise<Labels[]> {
+  const named = await namedBy(spanSeriesNames, request);
+  const selectsInfo = await selectsTargetInfo(request);
   const [ofSpans, sent, info] = await Promise.all([
-    Promise.all(namedSpanSeries(request.matchers).map((name) => spanLabelSets(name, request, options))),
+    oneByOne(named, (name) => spanLabelSets(name, request, options)),
     otlpLabelSets({ ...request, names }, options),
-    isNamed(targetInfoName, request.matchers) ? targetInfoLabels(request, options) : [],
+    selectsInfo ? targetInfoLabels(request, options) : [],
   ]);
-  const found = new Map([...ofSpans.flat(), ...sent, ...info].map((labels) => [labels.key, labels]));
+  const found = new Map<string, Labels>();
+  for (const labels of [...ofSpans, ...sent, ...info]) {
+    found.set(labels.key, labels);
+    if (request.turns.spend(1)) await request.turns.breathe();
+  }
   return [...found.values()];
 }

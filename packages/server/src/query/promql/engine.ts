@@ -5,13 +5,14 @@
  */
 import { AppError } from "../../errors.ts";
 import { Annotations } from "./evaluate/annotations.ts";
-import { Budget, defaultLimits, type QueryLimits } from "./evaluate/budget.ts";
+import { Budget, defaultLimits, workOfLabels, type QueryLimits, type QueryMemory } from "./evaluate/budget.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
-import { absent, float, gridOf, histogram, histogramAt, timeAt, type Column, type Grid } from "./evaluate/grid.ts";
+import { absent, float, gridOf, histogram, histogramAt, timesOf, type Column, type Grid } from "./evaluate/grid.ts";
 import { removeNames } from "./evaluate/merge-columns.ts";
 import { askStore } from "./evaluate/push-down.ts";
 import { evaluationError, type QueryContext, type Value } from "./evaluate/query-context.ts";
 import type { RangeSeries } from "./evaluate/range-series.ts";
+import { checkResultSize } from "./evaluate/result-size.ts";
 import { selectAll } from "./evaluate/select-series.ts";
 import { sortInSlices } from "./evaluate/sort-in-slices.ts";
 import { stepInvariance } from "./evaluate/step-invariance.ts";
@@ -20,7 +21,7 @@ import { compareLabels, dropLabels, emptyLabels, metadataLabels, type Labels } f
 import type { PromqlStorage } from "./storage.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { checkTypes, documentedType, typeOf } from "./syntax/check.ts";
-import { parseExpression } from "./syntax/parse.ts";
+import { parseQuery } from "./syntax/parse-query.ts";
 import { printExpression } from "./syntax/print.ts";
 
 export interface QueryOptions {
@@ -32,6 +33,10 @@ export interface QueryOptions {
   readonly lookbackMs?: number | undefined;
   /** The step of subqueries that name none; 1 minute. */
   readonly defaultSubqueryStepMs?: number | undefined;
+  /** What the request may hold; samples and results are charged before they are made, and the result stays charged. */
+  readonly memory?: QueryMemory | undefined;
+  /** Is told at the end, also of a failed query, how many samples it read and computed. */
+  readonly onSamples?: ((samples: number) => void) | undefined;
 }
 
 export interface InstantQuery extends QueryOptions {
@@ -73,31 +78,51 @@ export interface QueryResult {
   readonly value: QueryValue;
   readonly warnings: readonly string[];
   readonly infos: readonly string[];
+  /** Samples that were read from the store or computed on the way to the result. */
+  readonly samplesRead: number;
 }
 
 /** Evaluates a query at one time. AppErrors: `invalid_request`, `timeout`, `client_closed`, or what the store throws. */
-export async function queryInstant(storage: PromqlStorage, query: InstantQuery): Promise<QueryResult> {
-  checkTime(query.timeMs, "time");
-  const grid: Grid = { startMs: query.timeMs, stepMs: 1, count: 1 };
-  const { expression, text } = parsed(query.query);
-  return run(storage, query, { expression, text, grid, endMs: query.timeMs, stepMs: 0 });
+export function queryInstant(storage: PromqlStorage, query: InstantQuery): Promise<QueryResult> {
+  return withBudget(query, async (budget) => {
+    checkTime(query.timeMs, "time");
+    const grid: Grid = { startMs: query.timeMs, stepMs: 1, count: 1 };
+    const { expression, text } = await parsed(query.query, budget);
+    return run(storage, query, { expression, text, grid, endMs: query.timeMs, stepMs: 0, budget });
+  });
+}
+
+async function withBudget(
+  { limits, memory, onSamples, signal = new AbortController().signal }: QueryOptions,
+  serve: (budget: Budget) => Promise<QueryResult>,
+): Promise<QueryResult> {
+  const budget = new Budget({ ...defaultLimits, ...limits }, signal, { memory });
+  try {
+    return await serve(budget);
+  } finally {
+    onSamples?.(budget.samplesRead);
+  }
 }
 
 /** Evaluates a query at each step of a range; the result is a matrix. Errors as of `queryInstant`. */
-export async function queryRange(storage: PromqlStorage, query: RangeQuery): Promise<QueryResult> {
+export function queryRange(storage: PromqlStorage, query: RangeQuery): Promise<QueryResult> {
+  return withBudget(query, (budget) => evaluateRange(storage, query, budget));
+}
+
+async function evaluateRange(storage: PromqlStorage, query: RangeQuery, budget: Budget): Promise<QueryResult> {
   const { endMs, startMs, stepMs } = query;
   checkTime(startMs, "start");
   checkTime(endMs, "end");
   if (!(stepMs > 0)) throw invalid("step", "zero or negative query resolution step widths are not accepted");
   if (endMs < startMs) throw invalid("end", "end timestamp must not be before start time");
-  const { expression, text } = parsed(query.query);
+  const { expression, text } = await parsed(query.query, budget);
   const type = typeOf(expression);
   if (type !== "vector" && type !== "scalar") {
     const seen = documentedType(type);
     throw invalid("query", `invalid expression type "${seen}" for range query, must be Scalar or instant Vector`);
   }
   const grid = gridOf(startMs, endMs, stepMs);
-  const { maxPointsPerSeries } = { ...defaultLimits, ...query.limits };
+  const { maxPointsPerSeries } = budget.limits;
   if (grid.count > maxPointsPerSeries) {
     const limit = maxPointsPerSeries.toLocaleString("en-US");
     throw invalid(
@@ -106,7 +131,7 @@ export async function queryRange(storage: PromqlStorage, query: RangeQuery): Pro
         "Try decreasing the query resolution (?step=XX)",
     );
   }
-  return run(storage, query, { expression, text, grid, endMs, stepMs });
+  return run(storage, query, { expression, text, grid, endMs, stepMs, budget });
 }
 
 function invalid(param: string, problem: string): AppError {
@@ -117,8 +142,11 @@ function checkTime(ms: number, name: string): void {
   if (!Number.isSafeInteger(ms)) throw invalid(name, `"${name}" must be a whole number of milliseconds, got ${ms}`);
 }
 
-function parsed(query: string | Expression): { expression: Expression; text: string } {
-  if (typeof query === "string") return { expression: parseExpression(query), text: query };
+async function parsed(
+  query: string | Expression,
+  budget: Budget,
+): Promise<{ readonly expression: Expression; readonly text: string }> {
+  if (typeof query === "string") return { expression: await parseQuery(query, budget), text: query };
   const text = printExpression(query);
   checkTypes(query, text);
   return { expression: query, text };
@@ -130,17 +158,18 @@ interface Run {
   readonly grid: Grid;
   readonly endMs: number;
   readonly stepMs: number;
+  readonly budget: Budget;
 }
 
 async function run(
   storage: PromqlStorage,
   options: QueryOptions,
-  { endMs, expression, grid, stepMs, text }: Run,
+  { budget, endMs, expression, grid, stepMs, text }: Run,
 ): Promise<QueryResult> {
   const annotations = new Annotations();
   const shared = {
     storage,
-    budget: new Budget({ ...defaultLimits, ...options.limits }, options.signal ?? new AbortController().signal),
+    budget,
     lookbackMs: options.lookbackMs ?? 300_000,
     defaultSubqueryStepMs: options.defaultSubqueryStepMs ?? 60_000,
     startMs: grid.startMs,
@@ -151,12 +180,15 @@ async function run(
   const answered = await askStore(expression, { ...shared, grid });
   const selected = await selectAll(expression, shared, answered);
   const context: QueryContext = { ...shared, annotations, answered, selected };
-  const value = await evaluate(expression, grid, context);
-  context.budget.check();
+  const computed = await evaluate(expression, grid, context);
+  budget.check();
+  const value = await (stepMs === 0 ? instantValue(computed, budget) : rangeValue(computed, grid, budget));
+  await checkResultSize(value, budget);
   return {
-    value: await (stepMs === 0 ? instantValue(value, context.budget) : rangeValue(value, grid, context.budget)),
+    value,
     warnings: annotations.texts("warning", text),
     infos: annotations.texts("info", text),
+    samplesRead: budget.samplesRead,
   };
 }
 
@@ -167,10 +199,23 @@ async function instantValue(value: Value, budget: Budget): Promise<QueryValue> {
     case "scalar":
       return { type: "scalar", value: value.values[0]! };
     case "vector":
-      return { type: "vector", samples: (await removeNames(value.columns, budget)).map(toSample) };
+      return { type: "vector", samples: await mapped(await removeNames(value.columns, budget), toSample, budget) };
     case "matrix":
-      return { type: "matrix", series: await sortSeries(value.series.map(toMatrixSeries), budget) };
+      return { type: "matrix", series: await sortSeries(await mapped(value.series, toMatrixSeries, budget), budget) };
   }
+}
+
+async function mapped<Item, Result>(
+  items: readonly Item[],
+  convert: (item: Item) => Result,
+  budget: Budget,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  for (const item of items) {
+    results.push(convert(item));
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
+  return results;
 }
 
 function toSample(column: Column): VectorSample {
@@ -197,7 +242,7 @@ function sortSeries(series: readonly MatrixSeries[], budget: Budget): Promise<re
 }
 
 async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<QueryValue> {
-  const timestampsMs = Float64Array.from({ length: grid.count }, (_, step) => timeAt(grid, step));
+  const timestampsMs = timesOf(grid);
   if (value.type === "scalar") {
     const none = { histogramTimestampsMs: new Float64Array(0), histograms: [] };
     return { type: "matrix", series: [{ labels: emptyLabels, timestampsMs, values: value.values, ...none }] };
@@ -205,6 +250,7 @@ async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<Que
   if (value.type !== "vector") throw evaluationError("a range query must have a scalar or an instant vector");
   const series: MatrixSeries[] = [];
   for (const column of await removeNames(value.columns, budget)) {
+    budget.hold(column.kinds.includes(absent) ? grid.count : 0);
     series.push(fromColumn(column, timestampsMs));
     if (budget.spend(grid.count)) await budget.breathe();
   }

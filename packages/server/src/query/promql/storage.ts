@@ -2,6 +2,7 @@
  * What the engine asks of a store. The tenant is no business of the engine: a storage is made for one tenant, and no
  * query text can reach past it.
  */
+import type { Turns } from "../../regex/turns.ts";
 import type { FloatHistogram } from "./histogram/float-histogram.ts";
 import type { Labels } from "./series/labels.ts";
 import type { LabelMatcher } from "./syntax/ast.ts";
@@ -14,6 +15,10 @@ export interface SelectRequest {
   readonly toMs: number;
   readonly hints: SelectHints;
   readonly signal: AbortSignal;
+  /** For work on many series: how to take turns with other requests. */
+  readonly turns: Turns;
+  /** To be told of an answer's bytes before they are kept; throws when they are too many. */
+  readonly charge: (bytes: number) => void;
 }
 
 /** What the samples are for; a store may use it to read less, never to answer something else. */

@@ -1,4 +1,5 @@
 /** A store in memory for the test scripts, which keeps hints about counter resets as Prometheus' own store does. */
+import { withoutTurns } from "../../../src/regex/turns.ts";
 import { isHistogramReset } from "../../../src/query/promql/histogram/counter-reset.ts";
 import {
   equalNumbers,
@@ -46,7 +47,9 @@ export class MemoryStorage implements PromqlStorage {
       return { name: matcher.name, matches: compiled.matches };
     });
     const found = [...this.#series.values()]
-      .filter(({ labels }) => matchers.every(({ name, matches }) => matches(getLabel(labels, name))))
+      .filter(({ labels }) =>
+        matchers.every(({ name, matches }) => matches(getLabel(labels, name), withoutTurns) === true),
+      )
       .map((series) => toStored(series, request))
       .filter(({ timestampsMs }) => timestampsMs.length > 0);
     return Promise.resolve(found);

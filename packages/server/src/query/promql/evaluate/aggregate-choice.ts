@@ -19,21 +19,23 @@ interface ChoiceCall {
 export async function chooseColumns(columns: readonly Column[], call: ChoiceCall): Promise<readonly Column[]> {
   const isRatio = call.aggregation.operator === "limit_ratio";
   if (!(isRatio ? checkRatios(call) : checkCounts(call))) return [];
+  const { budget } = call.context;
   const results = new Map<Column, Column>();
-  for (const group of await groupColumns(columns, call.aggregation, call.context.budget)) {
+  for (const group of await groupColumns(columns, call.aggregation, budget)) {
     for (let step = 0; step < call.parameter.length; step++) {
-      for (const column of choose(group, step, call)) {
+      for (const column of await choose(group, step, call)) {
+        if (budget.spend(1)) await budget.breathe();
         let result = results.get(column);
         if (result === undefined) {
+          budget.hold(column.kinds.length);
           result = newColumn(column.labels, column.dropName, column.kinds.length);
           results.set(column, result);
         }
         copyStep(column, result, step);
       }
-      if (call.context.budget.spend(group.columns.length)) await call.context.budget.breathe();
+      if (budget.spend(1)) await budget.breathe();
     }
   }
-  call.context.budget.hold(results.size * call.parameter.length);
   return [...results.values()].filter((column) => !isEmpty(column));
 }
 
@@ -61,25 +63,38 @@ function checkRatios({ aggregation, context, parameter }: ChoiceCall): boolean {
   return true;
 }
 
-function choose(group: Group, step: number, call: ChoiceCall): readonly Column[] {
+/** The work of offering one value to a heap. */
+const workOfOffer = 16;
+/** The work of hashing the labels of a series. */
+const workOfHash = 1024;
+
+async function choose(group: Group, step: number, call: ChoiceCall): Promise<readonly Column[]> {
   const { operator } = call.aggregation;
+  const { budget } = call.context;
   const parameter = call.parameter[step]!;
   if (operator === "limit_ratio") {
-    return group.columns.filter((column) => column.kinds[step] !== absent && isInRatio(column, parameter));
+    const chosen: Column[] = [];
+    for (const column of group.columns) {
+      if (budget.spend(step === 0 ? workOfHash : 1)) await budget.breathe();
+      if (column.kinds[step] !== absent && isInRatio(column, parameter)) chosen.push(column);
+    }
+    return chosen;
   }
   const size = Math.trunc(parameter);
   if (size < 1) return [];
   if (operator === "limitk") {
+    if (budget.spend(group.columns.length)) await budget.breathe();
     return group.columns.filter((column) => column.kinds[step] !== absent).slice(0, size);
   }
   const heap = new ValueHeap<Column>(Math.min(size, group.columns.length), operator === "topk");
   for (const column of group.columns) {
+    if (budget.spend(workOfOffer)) await budget.breathe();
     if (column.kinds[step] === float) heap.offer(column.values[step]!, column);
     if (column.kinds[step] === histogram) {
       call.context.annotations.inform(messages.histogramIgnored(operator), call.aggregation.at);
     }
   }
-  return heap.sorted();
+  return heap.sorted(budget);
 }
 
 /** A positive ratio takes the series from the hash's lower end, a negative one the complement from the upper. */

@@ -41,13 +41,13 @@ export async function aggregate(columns: readonly Column[], call: AggregateCall)
   if (call.aggregation.operator === "quantile") warnOfQuantiles(call);
   for (const group of await groupColumns(columns, call.aggregation, budget)) {
     const count = group.columns[0]!.kinds.length;
+    budget.hold(count);
     const out = newColumn(
       group.labels,
       group.columns.some((column) => column.dropName),
       count,
     );
     await aggregator(group, out, call);
-    budget.hold(count);
     if (!isEmpty(out)) results.push(out);
     if (budget.spend(workOfLabels)) await budget.breathe();
   }

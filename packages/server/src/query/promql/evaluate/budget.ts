@@ -4,6 +4,7 @@
  */
 import { AppError } from "../../../errors.ts";
 import { longStep, Slices } from "../../../slices.ts";
+import type { Turns } from "../../../regex/turns.ts";
 
 export interface QueryLimits {
   readonly timeoutMs: number;
@@ -13,6 +14,12 @@ export interface QueryLimits {
   readonly maxSamples: number;
   /** Steps of a range query. */
   readonly maxPointsPerSeries: number;
+  /** Samples of one series in a range, and steps of a subquery: a year in steps of a minute is fewer. */
+  readonly maxWindowSamples: number;
+  /** Samples of a result; a native histogram counts as its buckets. */
+  readonly maxResultSamples: number;
+  /** Characters of a result's labels together. */
+  readonly maxResultLabelCharacters: number;
 }
 
 export const defaultLimits: QueryLimits = {
@@ -20,7 +27,16 @@ export const defaultLimits: QueryLimits = {
   maxSeries: 100_000,
   maxSamples: 50_000_000,
   maxPointsPerSeries: 11_000,
+  maxWindowSamples: 600_000,
+  maxResultSamples: 5_000_000,
+  maxResultLabelCharacters: 100_000_000,
 };
+
+/** The memory that the query's request may hold. `add` throws when it is too much. */
+export interface QueryMemory {
+  add(bytes: number): void;
+  remove(bytes: number): void;
+}
 
 /** How many samples are worth a look at the clock. */
 const workPerLook = 4096;
@@ -29,19 +45,32 @@ const workPerLook = 4096;
 export const workOfLabels = 64;
 /** What a computation with a native histogram counts as: it has up to some hundred buckets. */
 export const workOfHistogram = 128;
+/** What a sample takes in memory: its time and its value. */
+const bytesPerSample = 16;
+/** Memory is charged in pieces of this size. */
+const bytesPerCharge = 262_144;
 
-export class Budget {
+interface BudgetOptions {
+  readonly memory?: QueryMemory | undefined;
+}
+
+export class Budget implements Turns {
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
   readonly #deadline: number;
   readonly #slices = new Slices();
+  readonly #memory: QueryMemory | undefined;
   #work = 0;
   #samples = 0;
+  #samplesRead = 0;
+  #otherBytes = 0;
+  #chargedBytes = 0;
 
-  constructor(limits: QueryLimits, signal: AbortSignal) {
+  constructor(limits: QueryLimits, signal: AbortSignal, { memory }: BudgetOptions = {}) {
     this.limits = limits;
     this.signal = signal;
     this.#deadline = performance.now() + limits.timeoutMs;
+    this.#memory = memory;
   }
 
   /** Throws when the query was cancelled or its time is up. */
@@ -70,16 +99,55 @@ export class Budget {
     this.check();
   }
 
-  /** Counts samples held in memory; throws when they are too many. */
+  /** Counts samples before they are held in memory; throws when they are too many. */
   hold(samples: number): void {
     this.#samples += samples;
-    if (this.#samples <= this.limits.maxSamples) return;
-    throw new AppError(
-      "invalid_request",
-      "query processing would load too many samples into memory in query execution: " +
-        `the limit is ${this.limits.maxSamples}. Select fewer series, a shorter time or a larger step.`,
-      { param: "query" },
-    );
+    this.#samplesRead += samples;
+    if (this.#samples > this.limits.maxSamples) {
+      throw new AppError(
+        "invalid_request",
+        "query processing would load too many samples into memory in query execution: " +
+          `the limit is ${this.limits.maxSamples}. Select fewer series, a shorter time or a larger step.`,
+        { param: "query" },
+      );
+    }
+    this.#charge();
+  }
+
+  /** What was held turned out not to be needed. */
+  unhold(samples: number): void {
+    this.settle(this.#samples - samples);
+  }
+
+  /** Counts other memory before it is taken: labels, answers of the store. */
+  holdBytes(bytes: number): void {
+    this.#otherBytes += bytes;
+    this.#charge();
+  }
+
+  /** What `holdBytes` counted is gone, or counts as samples now. */
+  releaseBytes(bytes: number): void {
+    this.#otherBytes -= bytes;
+    this.#charge();
+  }
+
+  #charge(): void {
+    const bytes = this.#samples * bytesPerSample + this.#otherBytes;
+    const missing = bytes - this.#chargedBytes;
+    if (missing > 0) {
+      const charge = Math.ceil(missing / bytesPerCharge) * bytesPerCharge;
+      this.#memory?.add(charge);
+      this.#chargedBytes += charge;
+    } else if (missing < -2 * bytesPerCharge) {
+      const surplus = -missing - bytesPerCharge;
+      this.#memory?.remove(surplus);
+      this.#chargedBytes -= surplus;
+    }
+  }
+
+  /** All samples that were read from the store or computed so far. */
+  get samplesRead(): number {
+    return this.#samplesRead;
   }
 
   /** The samples held at the moment. */
@@ -90,6 +158,7 @@ export class Budget {
   /** Forgets what was held beyond a number: the parts of the query that held it are done. */
   settle(samples: number): void {
     this.#samples = samples;
+    this.#charge();
   }
 
   checkSeries(count: number, what: string): void {

@@ -46,6 +46,7 @@ export async function operateWithScalar(
   const results: Column[] = [];
   for (const [order, column] of columns.entries()) {
     reports.order = order;
+    context.budget.hold(column.kinds.length);
     const result = newColumn(column.labels, column.dropName || dropsName, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] === absent) continue;
@@ -67,7 +68,8 @@ export async function operateWithScalar(
       else if (operated.keep) setSample(result, step, compares ? sample : operated.value);
       if (context.budget.spend(workOfHistogram)) await context.budget.breathe();
     }
-    if (!isEmpty(result)) results.push(result);
+    if (isEmpty(result)) context.budget.unhold(column.kinds.length);
+    else results.push(result);
     if (context.budget.spend(column.kinds.length)) await context.budget.breathe();
   }
   reports.tell(context.annotations);
@@ -75,12 +77,18 @@ export async function operateWithScalar(
 }
 
 /** Unary minus. */
-export function negateColumns(columns: readonly Column[]): readonly Column[] {
-  return columns.map((column) => ({
-    ...column,
-    dropName: true,
-    values: column.values.map((value) => -value),
-    histograms:
-      column.histograms?.map((value) => (value === undefined ? undefined : multiplyHistogram(value, -1))) ?? null,
-  }));
+export async function negateColumns(columns: readonly Column[], { budget }: QueryContext): Promise<readonly Column[]> {
+  const results: Column[] = [];
+  for (const column of columns) {
+    budget.hold(column.kinds.length);
+    const histograms = column.histograms === null ? null : [...column.histograms];
+    for (const [step, value] of histograms?.entries() ?? []) {
+      if (value === undefined) continue;
+      histograms![step] = multiplyHistogram(value, -1);
+      if (budget.spend(workOfHistogram)) await budget.breathe();
+    }
+    results.push({ ...column, dropName: true, values: column.values.map((value) => -value), histograms });
+    if (budget.spend(column.kinds.length)) await budget.breathe();
+  }
+  return results;
 }

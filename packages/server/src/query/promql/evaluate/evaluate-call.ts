@@ -12,7 +12,8 @@ import { emptyLabels } from "../series/labels.ts";
 import type { Call } from "../syntax/ast.ts";
 import { messages } from "./annotations.ts";
 import { absentFrom } from "./evaluate-range-call.ts";
-import { absent, float, isEmpty, newColumn, setFloat, timeAt, type Column, type Grid } from "./grid.ts";
+import type { Budget } from "./budget.ts";
+import { absent, float, isEmpty, newColumn, setFloat, timeAt, timesOf, type Column, type Grid } from "./grid.ts";
 import type { QueryContext, Value } from "./query-context.ts";
 
 interface Invocation {
@@ -25,7 +26,7 @@ interface Invocation {
 /** The call's value. */
 export async function evaluateCall(invocation: Invocation): Promise<Value> {
   const { call, grid } = invocation;
-  const scalar = scalarCall(invocation);
+  const scalar = await scalarCall(invocation);
   if (scalar !== undefined) return { type: "scalar", values: scalar };
   const columns = await vectorCall(invocation);
   return {
@@ -54,14 +55,18 @@ function textsFrom(invocation: Invocation, index: number): string[] {
 }
 
 /** The value of a function that returns a scalar; undefined for the others. */
-function scalarCall(invocation: Invocation): Float64Array | undefined {
+async function scalarCall(invocation: Invocation): Promise<Float64Array | undefined> {
   const { call, context, grid } = invocation;
   const constant = (value: number): Float64Array => new Float64Array(grid.count).fill(value);
+  const either = (choose: (left: number, right: number) => number): Float64Array => {
+    const [left, right] = [scalarOf(invocation, 0), scalarOf(invocation, 1)];
+    return left.map((value, step) => choose(value, right[step]!));
+  };
   switch (call.function) {
     case "pi":
       return constant(Math.PI);
     case "time":
-      return Float64Array.from({ length: grid.count }, (_, step) => timeAt(grid, step) / 1000);
+      return timesOf(grid).map((ms) => ms / 1000);
     case "start":
       return constant(context.startMs / 1000);
     case "end":
@@ -71,18 +76,18 @@ function scalarCall(invocation: Invocation): Float64Array | undefined {
     case "step":
       return constant(context.startMs === context.endMs ? 0 : context.stepMs / 1000);
     case "max_of":
-      return scalarOf(invocation, 0).map((value, step) => greaterOf(value, scalarOf(invocation, 1)[step]!));
+      return either(greaterOf);
     case "min_of":
-      return scalarOf(invocation, 0).map((value, step) => smallerOf(value, scalarOf(invocation, 1)[step]!));
+      return either(smallerOf);
     case "scalar":
-      return onlyFloat(columnsOf(invocation, 0), grid);
+      return onlyFloat(columnsOf(invocation, 0), grid, context.budget);
     default:
       return undefined;
   }
 }
 
 /** The float of each step that has exactly one, else NaN. */
-function onlyFloat(columns: readonly Column[], grid: Grid): Float64Array {
+async function onlyFloat(columns: readonly Column[], grid: Grid, budget: Budget): Promise<Float64Array> {
   const values = new Float64Array(grid.count).fill(Number.NaN);
   const counts = new Int32Array(grid.count);
   for (const column of columns) {
@@ -91,6 +96,7 @@ function onlyFloat(columns: readonly Column[], grid: Grid): Float64Array {
       counts[step]!++;
       values[step] = counts[step] === 1 ? column.values[step]! : Number.NaN;
     }
+    if (budget.spend(grid.count)) await budget.breathe();
   }
   return values;
 }
@@ -117,12 +123,13 @@ async function mapFloats(
   const results: Column[] = [];
   for (const column of columns) {
     const { kinds, values } = column;
+    context.budget.hold(kinds.length);
     const result = newColumn(column.labels, true, kinds.length);
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] === float) setFloat(result, step, compute(values[step]!, step));
     }
     results.push(result);
-    if (context.budget.spend(kinds.length)) await context.budget.breathe();
+    if (context.budget.spend(2 * kinds.length)) await context.budget.breathe();
   }
   return results;
 }
@@ -134,13 +141,13 @@ function timeColumn(grid: Grid): readonly Column[] {
   return [column];
 }
 
-function sort(invocation: Invocation): readonly Column[] {
+function sort(invocation: Invocation): Promise<readonly Column[]> {
   const { call, context, grid } = invocation;
   if (grid.count > 1) context.annotations.warn(messages.sortInRange(), call.at);
   const columns = columnsOf(invocation, 0);
   const descending = call.function.endsWith("_desc");
-  if (!call.function.startsWith("sort_by_label")) return sortByValue(columns, descending);
-  return sortByLabels(columns, textsFrom(invocation, 1), descending);
+  if (!call.function.startsWith("sort_by_label")) return sortByValue(columns, descending, context.budget);
+  return sortByLabels(columns, { names: textsFrom(invocation, 1), descending }, context.budget);
 }
 
 function estimateHistograms(invocation: Invocation): Promise<readonly Column[]> {
@@ -167,7 +174,7 @@ async function otherVectorCall(invocation: Invocation): Promise<readonly Column[
   const columns = columnsOf(invocation, 0);
   switch (call.function) {
     case "absent":
-      return absentFrom(columns, call.arguments[0]!, grid);
+      return absentFrom(columns, call.arguments[0]!, { grid, context });
     case "vector":
       return [vectorOf(scalarOf(invocation, 0))];
     case "round": {
@@ -181,20 +188,28 @@ async function otherVectorCall(invocation: Invocation): Promise<readonly Column[
     case "clamp_max":
       return clamp(columns, { minimum: undefined, maximum: scalarOf(invocation, 1), context });
     case "timestamp":
-      return timestamps(columns, grid);
+      return timestamps(columns, grid, context);
     case "label_replace":
-      return replaceLabel(columns, {
-        destination: textOf(invocation, 1),
-        replacement: textOf(invocation, 2),
-        source: textOf(invocation, 3),
-        expression: textOf(invocation, 4),
-      });
+      return replaceLabel(
+        columns,
+        {
+          destination: textOf(invocation, 1),
+          replacement: textOf(invocation, 2),
+          source: textOf(invocation, 3),
+          expression: textOf(invocation, 4),
+        },
+        context.budget,
+      );
     case "label_join":
-      return joinLabels(columns, {
-        destination: textOf(invocation, 1),
-        separator: textOf(invocation, 2),
-        sources: textsFrom(invocation, 3),
-      });
+      return joinLabels(
+        columns,
+        {
+          destination: textOf(invocation, 1),
+          separator: textOf(invocation, 2),
+          sources: textsFrom(invocation, 3),
+        },
+        context.budget,
+      );
     default:
       // start_timestamp of anything but a selector: computed values have no start.
       return [];
@@ -214,6 +229,7 @@ async function clamp(
   const { context, maximum, minimum } = limits;
   const results: Column[] = [];
   for (const column of columns) {
+    context.budget.hold(column.kinds.length);
     const result = newColumn(column.labels, true, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       const lower = minimum?.[step] ?? -Infinity;
@@ -228,12 +244,20 @@ async function clamp(
 }
 
 /** The steps' times, for values that have no time of their own. */
-function timestamps(columns: readonly Column[], grid: Grid): readonly Column[] {
-  return columns.map((column) => {
+async function timestamps(
+  columns: readonly Column[],
+  grid: Grid,
+  { budget }: QueryContext,
+): Promise<readonly Column[]> {
+  const results: Column[] = [];
+  for (const column of columns) {
+    budget.hold(grid.count);
     const result = newColumn(column.labels, true, grid.count);
     for (let step = 0; step < grid.count; step++) {
       if (column.kinds[step] !== absent) setFloat(result, step, timeAt(grid, step) / 1000);
     }
-    return result;
-  });
+    results.push(result);
+    if (budget.spend(grid.count)) await budget.breathe();
+  }
+  return results;
 }

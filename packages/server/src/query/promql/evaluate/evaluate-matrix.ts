@@ -1,36 +1,41 @@
 /** A range selector as the whole of an instant query: the samples themselves. */
 import { decidingSamples, interpolateFloat } from "../functions/interpolate.ts";
 import type { MatrixSelector } from "../syntax/ast.ts";
+import { workOfLabels } from "./budget.ts";
 import { selectorTime } from "./evaluate-selector.ts";
 import type { Grid } from "./grid.ts";
 import { durationMs, evaluationError, type QueryContext } from "./query-context.ts";
 import { firstAfter, toRangeSeries, type FloatSamples, type RangeSeries } from "./range-series.ts";
 
 /** The samples in the range before the query's time, series without any left out. */
-export function matrixOfSelector(
+export async function matrixOfSelector(
   { range, selector }: MatrixSelector,
   grid: Grid,
   context: QueryContext,
-): readonly RangeSeries[] {
+): Promise<readonly RangeSeries[]> {
+  const { budget } = context;
   const { fixedMs, offsetMs } = selectorTime(selector, context);
   const endMs = (fixedMs ?? grid.startMs) - offsetMs;
   const startMs = endMs - durationMs(range, context);
   const { boundary } = selector;
   const before = boundary === null ? 0 : context.lookbackMs;
   const after = boundary === "smoothed" ? context.lookbackMs : 0;
-  const series = (context.selected.get(selector) ?? [])
-    .map((stored) => cut(toRangeSeries(stored), startMs - before, endMs + after))
-    .filter(hasSamples);
-  if (boundary === null) return series;
-  if (series.some(({ histograms }) => histograms.times.length > 0)) {
-    throw evaluationError(`${boundary} modifier is not supported with histograms`);
+  const found: RangeSeries[] = [];
+  for (const stored of context.selected.get(selector) ?? []) {
+    const series = cut(toRangeSeries(stored), startMs - before, endMs + after);
+    if (budget.spend(stored.timestampsMs.length + workOfLabels)) await budget.breathe();
+    if (!hasSamples(series)) continue;
+    if (boundary === null) {
+      found.push(series);
+      continue;
+    }
+    if (series.histograms.times.length > 0) {
+      throw evaluationError(`${boundary} modifier is not supported with histograms`);
+    }
+    const floats = withBoundaries(series.floats, { startMs, endMs, smoothed: boundary === "smoothed" });
+    if (floats.times.length > 0) found.push({ ...series, floats });
   }
-  return series
-    .map((one) => ({
-      ...one,
-      floats: withBoundaries(one.floats, { startMs, endMs, smoothed: boundary === "smoothed" }),
-    }))
-    .filter(hasSamples);
+  return found;
 }
 
 function hasSamples({ floats, histograms }: RangeSeries): boolean {
@@ -56,6 +61,14 @@ function cut(series: RangeSeries, afterMs: number, untilMs: number): RangeSeries
   };
 }
 
+function between(first: number, inner: Float64Array, last: number): Float64Array {
+  const all = new Float64Array(inner.length + 2);
+  all[0] = first;
+  all.set(inner, 1);
+  all[inner.length + 1] = last;
+  return all;
+}
+
 /** The samples inside the range, with made-up ones exactly at its ends. */
 function withBoundaries(
   samples: FloatSamples,
@@ -73,8 +86,8 @@ function withBoundaries(
   const from = times[first]! <= startMs ? first + 1 : first;
   const until = times[last]! >= endMs ? last : last + 1;
   return {
-    times: Float64Array.of(startMs, ...times.subarray(from, Math.max(from, until)), endMs),
-    values: Float64Array.of(left, ...values.subarray(from, Math.max(from, until)), right),
+    times: between(startMs, times.subarray(from, Math.max(from, until)), endMs),
+    values: between(left, values.subarray(from, Math.max(from, until)), right),
     starts: null,
   };
 }

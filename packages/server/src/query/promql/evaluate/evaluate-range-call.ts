@@ -6,9 +6,11 @@ import type { Call, Expression, LabelMatcher } from "../syntax/ast.ts";
 import { withoutParentheses } from "../syntax/ast.ts";
 import { nowhere } from "../syntax/source-range.ts";
 import { messages } from "./annotations.ts";
-import { workOfHistogram } from "./budget.ts";
-import { absent, float, isEmpty, newColumn, setFloat, timeAt, type Column, type Grid } from "./grid.ts";
+import { samplesOfHistogram } from "../histogram/float-histogram.ts";
+import { workOfHistogram, type Budget } from "./budget.ts";
+import { float, isEmpty, newColumn, setFloat, timeAt, type Column, type Grid } from "./grid.ts";
 import { evaluationError, type QueryContext } from "./query-context.ts";
+import { presentSteps } from "./match-groups.ts";
 import { firstAfter, type RangeSeries } from "./range-series.ts";
 
 /** The range argument of a call, evaluated. */
@@ -35,13 +37,16 @@ export async function evaluateRangeCall(call: Call, evaluation: RangeEvaluation)
   refuseBoundary(call, range);
   const columns: Column[] = [];
   for (const make of range.series) {
+    context.budget.hold(grid.count);
     const column = await evaluateSeries(call, make(), evaluation);
-    if (isEmpty(column)) continue;
-    if (call.function !== "absent_over_time") context.budget.hold(grid.count);
+    if (isEmpty(column)) {
+      context.budget.unhold(grid.count);
+      continue;
+    }
     columns.push(column);
     if (call.function === "rate" || call.function === "increase") informOfNonCounter(column, call, context);
   }
-  return call.function === "absent_over_time" ? absentFrom(columns, range.expression, grid) : columns;
+  return call.function === "absent_over_time" ? absentFrom(columns, range.expression, { grid, context }) : columns;
 }
 
 function refuseBoundary(call: Call, { boundary }: RangeArgument): void {
@@ -74,6 +79,7 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
   });
   const column = newColumn(series.labels, series.dropName || !keepsName.has(call.function), grid.count);
   const window = newWindow();
+  const largestHistogram = series.histograms.values.reduce((most, one) => Math.max(most, samplesOfHistogram(one)), 0);
   const reach: Reach = {
     before: boundary === null ? 0 : lookbackMs,
     after: boundary === "smoothed" ? lookbackMs : 0,
@@ -87,10 +93,28 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
     moveWindow(window, series, reach);
     const floats = window.endFloat - window.firstFloat;
     const histograms = window.endHistogram - window.firstHistogram;
+    checkWindow({ floats, buckets: histograms * largestHistogram }, budget);
     if (floats + histograms > 0) kernel(window, column);
     if (budget.spend(floats + histograms * workOfHistogram + 1)) await budget.breathe();
   }
   return column;
+}
+
+/** Buckets of the native histograms of one series that a range may hold: its function looks at them without a break. */
+const maximumWindowBuckets = 2_000_000;
+
+function checkWindow({ buckets, floats }: { readonly floats: number; readonly buckets: number }, budget: Budget): void {
+  const { maxWindowSamples } = budget.limits;
+  if (floats > maxWindowSamples) {
+    throw evaluationError(
+      `a range has ${floats} samples of one series, the limit is ${maxWindowSamples}: use a shorter range`,
+    );
+  }
+  if (buckets > maximumWindowBuckets) {
+    throw evaluationError(
+      `the native histograms in a range have ${buckets} buckets, the limit is ${maximumWindowBuckets}: use a shorter range`,
+    );
+  }
 }
 
 function newWindow(): Window {
@@ -140,10 +164,16 @@ function informOfNonCounter(column: Column, call: Call, context: QueryContext): 
 }
 
 /** 1 wherever none of the columns has anything. */
-export function absentFrom(columns: readonly Column[], expression: Expression, grid: Grid): readonly Column[] {
+export async function absentFrom(
+  columns: readonly Column[],
+  expression: Expression,
+  { context, grid }: { readonly grid: Grid; readonly context: QueryContext },
+): Promise<readonly Column[]> {
+  context.budget.hold(grid.count);
+  const present = await presentSteps(columns, grid.count, context.budget);
   const result = newColumn(labelsForAbsent(expression), false, grid.count);
   for (let step = 0; step < grid.count; step++) {
-    if (columns.every((column) => column.kinds[step] === absent)) setFloat(result, step, 1);
+    if (present[step] === 0) setFloat(result, step, 1);
   }
   return isEmpty(result) ? [] : [result];
 }

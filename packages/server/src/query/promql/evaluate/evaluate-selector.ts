@@ -5,6 +5,7 @@ import { interpolateFloat, interpolateHistogram } from "../functions/interpolate
 import { usesCustomBuckets, type FloatHistogram } from "../histogram/float-histogram.ts";
 import { getLabel } from "../series/labels.ts";
 import type { VectorSelector } from "../syntax/ast.ts";
+import { workOfHistogram } from "./budget.ts";
 import { isEmpty, newColumn, setFloat, setHistogram, timeAt, type Column, type Grid } from "./grid.ts";
 import { fixedTimeMs, offsetMs, type QueryContext } from "./query-context.ts";
 import { firstAfter, toRangeSeries, type HistogramSamples, type RangeSeries } from "./range-series.ts";
@@ -59,11 +60,12 @@ export async function readColumns(
   const { budget } = options.context;
   const columns: Column[] = [];
   for (const stored of series) {
-    const column = readColumn(stored, options);
-    if (budget.spend(options.grid.count + 16)) await budget.breathe();
-    if (isEmpty(column)) continue;
     budget.hold(options.grid.count);
-    columns.push(column);
+    const column = readColumn(stored, options);
+    if (isEmpty(column)) budget.unhold(options.grid.count);
+    else columns.push(column);
+    // All samples are looked at once, however few the steps are.
+    if (budget.spend(options.grid.count + stored.timestampsMs.length / 8 + 16)) await budget.breathe();
   }
   return columns;
 }
@@ -99,13 +101,17 @@ async function smooth(series: readonly StoredSeries[], options: SmoothOptions): 
   const { budget } = options.context;
   const columns: Column[] = [];
   for (const stored of series) {
+    budget.hold(options.grid.count);
     const range = toRangeSeries(stored);
     const column = newColumn(stored.labels, false, options.grid.count);
-    for (let step = 0; step < options.grid.count; step++) smoothStep(range, { column, step }, options);
-    if (budget.spend(options.grid.count)) await budget.breathe();
-    if (!isEmpty(column)) columns.push(column);
+    for (let step = 0; step < options.grid.count; step++) {
+      smoothStep(range, { column, step }, options);
+      if (budget.spend(range.histograms.times.length === 0 ? 8 : workOfHistogram)) await budget.breathe();
+    }
+    if (budget.spend(stored.timestampsMs.length)) await budget.breathe();
+    if (isEmpty(column)) budget.unhold(options.grid.count);
+    else columns.push(column);
   }
-  budget.hold(columns.length * options.grid.count);
   return columns;
 }
 

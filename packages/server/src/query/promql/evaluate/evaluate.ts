@@ -33,13 +33,16 @@ export async function evaluate(expression: Expression, grid: Grid, context: Quer
   const type = typeOf(expression);
   if (grid.count === 0 && type === "vector") return { type, columns: [] };
   const { held } = budget;
+  // Before it is made: a subquery's grid can be long.
+  if (type === "scalar") budget.hold(grid.count);
   const isRepeated = grid.count > 1 && (type === "vector" || type === "scalar") && expression.kind !== "number";
   const value =
     isRepeated && context.isStepInvariant(expression)
-      ? repeat(await evaluateNode(expression, { ...grid, count: 1 }, context), grid.count, context)
+      ? await repeat(await evaluateNode(expression, { ...grid, count: 1 }, context), grid.count, context)
       : await evaluateNode(expression, grid, context);
   // From here on only the value is kept, not what it was made of.
-  budget.settle(held + samplesOf(value));
+  const isStored = value.type === "matrix" && withoutParentheses(expression).kind === "matrix-selector";
+  budget.settle(held + (isStored ? 0 : samplesOf(value)));
   return value;
 }
 
@@ -50,17 +53,27 @@ function samplesOf(value: Value): number {
       return value.columns.reduce((sum, { kinds }) => sum + kinds.length, 0);
     case "scalar":
       return value.values.length;
+    case "matrix":
+      return value.series.reduce(
+        (sum, { floats, histograms }) => sum + floats.times.length + histograms.times.length,
+        0,
+      );
     default:
       return 0;
   }
 }
 
 /** The value of one step at all steps. */
-function repeat(value: Value, count: number, context: QueryContext): Value {
+async function repeat(value: Value, count: number, { budget }: QueryContext): Promise<Value> {
   if (value.type === "scalar") return { type: "scalar", values: new Float64Array(count).fill(value.values[0]!) };
   if (value.type !== "vector") return value;
-  context.budget.hold(value.columns.length * count);
-  return { type: "vector", columns: value.columns.map((column) => repeatColumn(column, count)) };
+  const columns: Column[] = [];
+  for (const column of value.columns) {
+    budget.hold(count);
+    columns.push(repeatColumn(column, count));
+    if (budget.spend(count)) await budget.breathe();
+  }
+  return { type: "vector", columns };
 }
 
 function repeatColumn(column: Column, count: number): Column {
@@ -83,7 +96,7 @@ function evaluateNode(expression: Expression, grid: Grid, context: QueryContext)
     case "vector-selector":
       return asVector(evaluateSelector(expression, grid, context));
     case "matrix-selector":
-      return { type: "matrix", series: matrixOfSelector(expression, grid, context) };
+      return matrixOfSelector(expression, grid, context).then((series) => ({ type: "matrix", series }));
     case "subquery":
       return evaluateSubquery(expression, grid, context).then((series) => ({ type: "matrix", series }));
     case "unary":
@@ -119,7 +132,7 @@ async function evaluateUnary(
   const value = await evaluate(operand, grid, context);
   if (operator === "+") return value;
   if (value.type === "scalar") return { type: "scalar", values: value.values.map((number) => -number) };
-  return value.type === "vector" ? { type: "vector", columns: negateColumns(value.columns) } : value;
+  return value.type === "vector" ? asVector(negateColumns(value.columns, context)) : value;
 }
 
 async function evaluateBinary(binary: BinaryExpression, grid: Grid, context: QueryContext): Promise<Value> {
@@ -203,11 +216,12 @@ async function timesOfSamples(
   const isStart = call.function === "start_timestamp";
   const options = { grid, context, time: selectorTime(selector, context), read: isStart ? readStart : readTime };
   const columns = await readColumns(context.selected.get(selector) ?? [], options);
-  return columns.map((column) => ({
-    ...column,
-    dropName: true,
-    values: isStart ? column.values : column.values.map((ms) => ms / 1000),
-  }));
+  const times: Column[] = [];
+  for (const column of columns) {
+    times.push({ ...column, dropName: true, values: isStart ? column.values : column.values.map((ms) => ms / 1000) });
+    if (context.budget.spend(grid.count)) await context.budget.breathe();
+  }
+  return times;
 }
 
 async function evaluateRangeFunction(call: Call, index: number, { grid, context }: Place): Promise<readonly Column[]> {
@@ -262,9 +276,18 @@ async function evaluateSubquery(
   const firstMs = (fixedMs ?? grid.startMs) - offset - rangeMs;
   const endMs = (fixedMs ?? grid.startMs + (grid.count - 1) * grid.stepMs) - offset;
   const inner = gridOf((Math.floor(firstMs / stepMs) + 1) * stepMs, endMs, stepMs);
-  if (inner.count > context.budget.limits.maxSamples) {
-    throw evaluationError(`a subquery has ${inner.count} steps: use a larger step or a shorter range`);
+  const { budget } = context;
+  const { maxWindowSamples } = budget.limits;
+  if (inner.count > maxWindowSamples) {
+    throw evaluationError(
+      `a subquery has ${inner.count} steps, the limit is ${maxWindowSamples}: use a larger step or a shorter range`,
+    );
   }
-  const columns = await vectorOf(subquery.expression, inner, context);
-  return columns.map((column) => columnToRangeSeries(column, inner));
+  const series: RangeSeries[] = [];
+  for (const column of await vectorOf(subquery.expression, inner, context)) {
+    budget.hold(inner.count);
+    series.push(columnToRangeSeries(column, inner));
+    if (budget.spend(2 * inner.count)) await budget.breathe();
+  }
+  return series;
 }

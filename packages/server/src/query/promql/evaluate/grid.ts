@@ -19,6 +19,13 @@ export function timeAt(grid: Grid, step: number): number {
   return grid.startMs + step * grid.stepMs;
 }
 
+/** The times of all steps. */
+export function timesOf(grid: Grid): Float64Array {
+  const times = new Float64Array(grid.count);
+  for (let step = 0; step < times.length; step++) times[step] = timeAt(grid, step);
+  return times;
+}
+
 /** What stands at a step. */
 export const absent = 0;
 export const float = 1;

@@ -2,16 +2,17 @@
  * info: adds the data labels of info series, such as target_info, to series with the same job and instance.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#info
  */
-import { entriesOf, getLabel, keepLabels, printLabels, setLabels, type Labels } from "../series/labels.ts";
-import { compileMatcher } from "../series/matcher.ts";
+import { emptyLabels, entriesOf, getLabel, keepLabels, printLabels, setLabels, type Labels } from "../series/labels.ts";
+import { compileMatcher, matchesAll } from "../series/matcher.ts";
 import type { StoredSeries } from "../storage.ts";
 import type { Call, Expression, LabelMatcher } from "../syntax/ast.ts";
 import { childrenOf } from "../syntax/ast.ts";
+import { workOfLabels, type Budget } from "./budget.ts";
 import { readColumns, readTime, type SampleReader, type SelectorTime } from "./evaluate-selector.ts";
 import { absent, copyStep, isEmpty, type Column, type Grid } from "./grid.ts";
 import { ColumnCollector, sameLabelsError } from "./merge-columns.ts";
 import { evaluationError, fixedTimeMs, offsetMs, type QueryContext } from "./query-context.ts";
-import { select, storeLimits } from "./select-series.ts";
+import { select, storeAccess, storeLimits } from "./select-series.ts";
 
 const identifyingLabels: ReadonlySet<string> = new Set(["instance", "job"]);
 const nameLabel = "__name__";
@@ -31,14 +32,18 @@ export async function evaluateInfo(info: InfoCall): Promise<readonly Column[]> {
   const matchers = labelSelector?.kind === "vector-selector" ? labelSelector.matchers : [];
   const dataMatchers = matchers.filter(({ name }) => name !== nameLabel);
   const nameMatchers = effectiveNameMatchers(matchers.filter(({ name }) => name === nameLabel));
-  const matchesName = (labels: Labels): boolean =>
-    nameMatchers.every((matcher) => matches(matcher, getLabel(labels, nameLabel)));
-  const enriched = info.columns.filter((column) => !matchesName(column.labels));
-  const untouched = info.columns.filter((column) => matchesName(column.labels));
+  const { budget } = info.context;
+  const enriched: Column[] = [];
+  const untouched: Column[] = [];
+  for (const column of info.columns) {
+    const isInfo = await matchesAll(nameMatchers, (name) => getLabel(column.labels, name), budget);
+    (isInfo ? untouched : enriched).push(column);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
   const time = timeOf(expression!, info.context);
   const stored = await fetchInfoSeries(enriched, [...nameMatchers, ...dataMatchers], { ...info, time });
   const infoColumns = await readColumns(stored, { grid: info.grid, context: info.context, time, read: readFloatTime });
-  return enrich(enriched, { infoColumns, dataMatchers, count: info.grid.count, untouched });
+  return enrich(enriched, { infoColumns, dataMatchers, count: info.grid.count, untouched, budget });
 }
 
 /** Which of two info series is newer is told by their samples' times; their values say nothing, but are floats. */
@@ -46,11 +51,6 @@ const readFloatTime: SampleReader = (stored, index, at) => {
   if ((stored.histograms?.[index] ?? null) !== null) throw evaluationError("info sample should be float");
   readTime(stored, index, at);
 };
-
-function matches(matcher: LabelMatcher, value: string): boolean {
-  const compiled = compileMatcher(matcher);
-  return "matches" in compiled && compiled.matches(value);
-}
 
 /** What selects info series: names asked for, but not everything if names were only excluded. */
 function effectiveNameMatchers(asked: readonly LabelMatcher[]): readonly LabelMatcher[] {
@@ -81,6 +81,9 @@ function pathToSelector(expression: Expression): readonly Expression[] | undefin
   return undefined;
 }
 
+/** Jobs or instances that a request to the store names. */
+const maximumNamedTargets = 1000;
+
 async function fetchInfoSeries(
   columns: readonly Column[],
   matchers: readonly LabelMatcher[],
@@ -89,10 +92,12 @@ async function fetchInfoSeries(
   const identifying: LabelMatcher[] = [];
   for (const name of identifyingLabels) {
     const values = new Set(columns.map((column) => getLabel(column.labels, name)).filter((value) => value !== ""));
-    if (values.size === 0) continue;
+    // Too many to name: then all are read, and those that belong to no series are left out below.
+    if (values.size === 0 || values.size > maximumNamedTargets) continue;
     identifying.push({ name, operator: "=~", value: [...values].map(escapeExpression).join("|") });
   }
-  if (identifying.length === 0) return [];
+  const areIdentified = columns.some((column) => keepLabels(column.labels, identifyingLabels) !== emptyLabels);
+  if (!areIdentified) return [];
   const first = time.fixedMs ?? grid.startMs;
   const last = time.fixedMs ?? grid.startMs + (grid.count - 1) * grid.stepMs;
   const request = {
@@ -100,7 +105,7 @@ async function fetchInfoSeries(
     fromMs: first - context.lookbackMs + 1 - time.offsetMs,
     toMs: last - time.offsetMs,
     hints: { stepMs: grid.stepMs, rangeMs: 0, function: "info", grouping: null, ...storeLimits(context.budget) },
-    signal: context.budget.signal,
+    ...storeAccess(context.budget),
   };
   return select(context, request, "info()");
 }
@@ -114,19 +119,24 @@ interface Enrichment {
   readonly dataMatchers: readonly LabelMatcher[];
   readonly count: number;
   readonly untouched: readonly Column[];
+  readonly budget: Budget;
 }
 
-function enrich(columns: readonly Column[], enrichment: Enrichment): readonly Column[] {
-  const { count, dataMatchers, infoColumns, untouched } = enrichment;
+async function enrich(columns: readonly Column[], enrichment: Enrichment): Promise<readonly Column[]> {
+  const { budget, count, dataMatchers, infoColumns, untouched } = enrichment;
   const byTarget = Map.groupBy(infoColumns, (column) => keepLabels(column.labels, identifyingLabels).key);
-  const mayLackInfo = dataMatchers.every((matcher) => matches(matcher, ""));
-  const results = new ColumnCollector(count);
+  const mayLackInfo = dataMatchers.every((matcher) => {
+    const compiled = compileMatcher(matcher);
+    return "matches" in compiled && compiled.matchesEmpty;
+  });
+  const results = new ColumnCollector(count, budget);
   for (const column of columns) {
     const candidates = byTarget.get(keepLabels(column.labels, identifyingLabels).key) ?? [];
     for (let step = 0; step < count; step++) {
       if (column.kinds[step] === absent) continue;
       const found = newestByName(candidates, step);
       if (found.length === 0 && !mayLackInfo) continue;
+      if (budget.spend(workOfLabels * (found.length + 1) + candidates.length)) await budget.breathe();
       const labels = addDataLabels(column.labels, found, dataMatchers);
       const result = results.column(labels, column.dropName);
       if (result.kinds[step] !== absent) throw sameLabelsError();

@@ -38,12 +38,13 @@ export async function groupByMatch(
 }
 
 /** 1 at each step at which some column has something. */
-export function presentSteps(columns: readonly Column[], count: number): Uint8Array {
+export async function presentSteps(columns: readonly Column[], count: number, budget: Budget): Promise<Uint8Array> {
   const present = new Uint8Array(count);
   for (const { kinds } of columns) {
     for (let step = 0; step < count; step++) {
       if (kinds[step] !== absent) present[step] = 1;
     }
+    if (budget.spend(count)) await budget.breathe();
   }
   return present;
 }

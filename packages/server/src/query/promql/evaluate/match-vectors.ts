@@ -5,6 +5,7 @@
 import { printLabels } from "../series/labels.ts";
 import type { BinaryExpression, VectorMatching } from "../syntax/ast.ts";
 import { sampleOperation } from "./arithmetic.ts";
+import { workOfHistogram, workOfLabels, type Budget } from "./budget.ts";
 import { sampleAt } from "./evaluate-binary.ts";
 import { absent, float, type Column } from "./grid.ts";
 import { groupByMatch, labelsToMatch, presentSteps, type MatchGroup } from "./match-groups.ts";
@@ -33,28 +34,27 @@ export async function matchVectors(
   const [many, one] = isSwapped ? [sides.right, sides.left] : [sides.left, sides.right];
   const reports = new StepReports();
   const operate = sampleOperation(binary, reports);
-  const active = activeSteps(many, one, { matching, count });
+  const active = await activeSteps(many, one, { matching, count, budget });
   const orders = new Map([...many, ...one].map((column, order) => [column, order]));
-  const match: Match = { binary, matching, operate, reports, isSwapped, count, active, orders };
+  const match: Match = { binary, matching, operate, reports, isSwapped, count, active, orders, budget };
   const groups = await groupByMatch({ many, one }, matching, budget);
-  refuseDuplicates(groups, match);
+  await refuseDuplicates(groups, match);
   const results: Column[] = [];
   for (const group of groups) {
-    results.push(...matchGroup(group, match));
-    if (budget.spend((group.many.length + group.one.length) * count)) await budget.breathe();
+    for (const column of await matchGroup(group, match)) results.push(column);
+    if (budget.spend(workOfLabels)) await budget.breathe();
   }
   reports.tell(context.annotations);
-  budget.hold(results.length * count);
-  return count > 1 ? mergeColumns(results) : results;
+  return count > 1 ? mergeColumns(results, budget) : results;
 }
 
-function activeSteps(
+async function activeSteps(
   many: readonly Column[],
   one: readonly Column[],
-  { matching, count }: { matching: VectorMatching; count: number },
-): Uint8Array {
-  const manyPresent = presentSteps(many, count);
-  const onePresent = presentSteps(one, count);
+  { budget, count, matching }: { matching: VectorMatching; count: number; budget: Budget },
+): Promise<Uint8Array> {
+  const manyPresent = await presentSteps(many, count, budget);
+  const onePresent = await presentSteps(one, count, budget);
   const fills = matching.fillLeft !== null || matching.fillRight !== null;
   return manyPresent.map((present, step) => {
     const other = onePresent[step]!;
@@ -63,11 +63,12 @@ function activeSteps(
 }
 
 /** On the "one" side a group may have one series at a time; the earliest step that has two is told. */
-function refuseDuplicates(groups: readonly MatchGroup[], match: Match): void {
+async function refuseDuplicates(groups: readonly MatchGroup[], match: Match): Promise<void> {
   const crowded = groups.filter(({ one }) => one.length > 1);
   for (let step = 0; step < match.count && crowded.length > 0; step++) {
     if (match.active[step] === 0) continue;
     for (const { labels, one } of crowded) {
+      if (match.budget.spend(one.length)) await match.budget.breathe();
       const present = one.filter(({ kinds }) => kinds[step] !== absent);
       if (present.length < 2) continue;
       const series = present.slice(0, 2).map((column) => printLabels(column.labels));
@@ -80,24 +81,29 @@ function refuseDuplicates(groups: readonly MatchGroup[], match: Match): void {
   }
 }
 
-function matchGroup(group: MatchGroup, match: Match): readonly Column[] {
+async function matchGroup(group: MatchGroup, match: Match): Promise<readonly Column[]> {
   const { fillLeft, fillRight } = match.matching;
   if (group.one.length === 0 && fillRight === null) return [];
   if (group.many.length === 0 && fillLeft === null) return [];
-  const partners = partnersOf(group, match);
+  const { budget, count } = match;
+  const partners = await partnersOf(group, match);
   const results = new PairResults(match);
-  for (const column of group.many) matchSeries(column, group, { match, partners, results });
+  for (const column of group.many) {
+    matchSeries(column, group, { match, partners, results });
+    if (budget.spend(workOfLabels + count * (column.histograms === null ? 1 : workOfHistogram))) await budget.breathe();
+  }
   if (fillLeft !== null) fillMissing(group, { match, partners, results });
   return results.columns;
 }
 
 /** For each step which of the "one" side's series is there, -1 for none. */
-function partnersOf(group: MatchGroup, match: Match): Int32Array {
+async function partnersOf(group: MatchGroup, match: Match): Promise<Int32Array> {
   const partners = new Int32Array(match.count).fill(-1);
   for (const [index, { kinds }] of group.one.entries()) {
     for (let step = 0; step < match.count; step++) {
       if (kinds[step] !== absent) partners[step] = index;
     }
+    if (match.budget.spend(match.count)) await match.budget.breathe();
   }
   return partners;
 }

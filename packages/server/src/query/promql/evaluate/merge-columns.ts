@@ -11,10 +11,11 @@ export function sameLabelsError(): Error {
 }
 
 /** The columns with equal labels merged; throws where two have a value at the same step. */
-export function mergeColumns(columns: readonly Column[]): readonly Column[] {
+export async function mergeColumns(columns: readonly Column[], budget: Budget): Promise<readonly Column[]> {
   const byLabels = new Map<string, Column>();
   const owned = new Set<Column>();
   for (const column of columns) {
+    if (budget.spend(workOfLabels)) await budget.breathe();
     const known = byLabels.get(column.labels.key);
     if (known === undefined) {
       byLabels.set(column.labels.key, column);
@@ -22,11 +23,13 @@ export function mergeColumns(columns: readonly Column[]): readonly Column[] {
     }
     let target = known;
     if (!owned.has(known)) {
+      budget.hold(known.kinds.length);
       target = copyOf(known);
       owned.add(target);
       byLabels.set(column.labels.key, target);
     }
     mergeInto(target, column);
+    if (budget.spend(column.kinds.length)) await budget.breathe();
   }
   return byLabels.size === columns.length ? columns : [...byLabels.values()];
 }
@@ -59,21 +62,25 @@ export async function removeNames(columns: readonly Column[], budget: Budget): P
     keys.add(one.labels.key);
     if (budget.spend(workOfLabels)) await budget.breathe();
   }
-  return keys.size === renamed.length ? renamed : mergeColumns(renamed);
+  return keys.size === renamed.length ? renamed : mergeColumns(renamed, budget);
 }
 
 /** Collects values into one column for each label set. */
 export class ColumnCollector {
   readonly #columns = new Map<string, Column>();
   readonly #count: number;
+  readonly #budget: Budget;
 
-  constructor(count: number) {
+  constructor(count: number, budget: Budget) {
     this.#count = count;
+    this.#budget = budget;
   }
 
   column(labels: Labels, dropName: boolean): Column {
     const known = this.#columns.get(labels.key);
     if (known !== undefined) return known;
+    this.#budget.hold(this.#count);
+    this.#budget.checkSeries(this.#columns.size + 1, "the result of a function");
     const column = newColumn(labels, dropName, this.#count);
     this.#columns.set(labels.key, column);
     return column;

@@ -8,12 +8,14 @@ import {
   type SampleOperation,
   type SampleValue,
 } from "./arithmetic.ts";
+import type { Budget } from "./budget.ts";
 import { setSample } from "./evaluate-binary.ts";
 import { isEmpty, newColumn, setFloat, type Column } from "./grid.ts";
 import { evaluationError } from "./query-context.ts";
 import type { StepReports } from "./step-reports.ts";
 
 export interface PairOptions {
+  readonly budget: Budget;
   readonly binary: BinaryExpression;
   readonly matching: VectorMatching;
   readonly operate: SampleOperation;
@@ -56,6 +58,7 @@ export class PairResults {
     const labels = resultLabels(many, one, this.#options);
     let target = this.#targets.get(labels.key);
     if (target === undefined) {
+      this.#options.budget.hold(count);
       target = { column: newColumn(labels, binary.returnBool || dropName, count), claimed: new Uint8Array(count) };
       this.#targets.set(labels.key, target);
     }

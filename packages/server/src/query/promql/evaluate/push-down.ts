@@ -9,7 +9,7 @@ import { printExpression } from "../syntax/print.ts";
 import { workOfLabels, type Budget } from "./budget.ts";
 import { timeAt, type Column, type Grid } from "./grid.ts";
 import { durationMs, fixedTimeMs, offsetMs, type QueryTimes } from "./query-context.ts";
-import { storeLimits } from "./select-series.ts";
+import { storeAccess, storeLimits } from "./select-series.ts";
 
 export interface PushDownContext extends QueryTimes {
   readonly storage: PromqlStorage;
@@ -45,7 +45,13 @@ async function askFor(part: WindowsPart, context: PushDownContext): Promise<read
   const { budget, storage } = context;
   const grid = context.isStepInvariant(part.aggregation) ? { ...context.grid, count: 1 } : context.grid;
   budget.check();
-  const answer = await storage.aggregateWindows!(requestFor(part, grid, context));
+  let answerBytes = 0;
+  const charge = (bytes: number): void => {
+    budget.holdBytes(bytes);
+    answerBytes += bytes;
+  };
+  const answer = await storage.aggregateWindows!({ ...requestFor(part, grid, context), charge });
+  budget.releaseBytes(answerBytes);
   budget.check();
   if (answer === null) return null;
   budget.checkSeries(answer.length, "the store's answer");
@@ -105,7 +111,7 @@ function requestFor(part: WindowsPart, grid: Grid, context: PushDownContext): Wi
       grouping: groupBy,
       ...storeLimits(context.budget),
     },
-    signal: context.budget.signal,
+    ...storeAccess(context.budget),
     function: part.function,
     windowMs,
     windowEndMs: { first, stepMs: grid.stepMs, count: grid.count },

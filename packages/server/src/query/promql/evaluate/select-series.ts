@@ -2,6 +2,7 @@
 import type { SelectHints, SelectRequest, StoredSeries } from "../storage.ts";
 import type { Expression, Subquery, VectorSelector } from "../syntax/ast.ts";
 import { childrenOf } from "../syntax/ast.ts";
+import { samplesOfHistogram } from "../histogram/float-histogram.ts";
 import { printExpression } from "../syntax/print.ts";
 import type { Budget } from "./budget.ts";
 import { durationMs, fixedTimeMs, offsetMs, type QueryContext, type QueryTimes } from "./query-context.ts";
@@ -25,14 +26,27 @@ export async function selectAll(
 ): Promise<ReadonlyMap<VectorSelector, readonly StoredSeries[]>> {
   const wanted = new Map<VectorSelector, Wanted>();
   collect([expression], wanted, { context, except });
-  const answers = await Promise.all(
-    [...wanted.values()].map(async ({ onlyStatistics, selector, ...rest }) => {
-      const request = { matchers: selector.matchers, ...rest, signal: context.budget.signal };
+  // What a query says twice is asked for once.
+  const questions = [...Map.groupBy(wanted.values(), questionOf).values()].values();
+  const selected = new Map<VectorSelector, readonly StoredSeries[]>();
+  const askOneByOne = async (): Promise<void> => {
+    for (const question of questions) {
+      const { onlyStatistics, selector, ...rest } = question[0]!;
+      const request = { matchers: selector.matchers, ...rest, ...storeAccess(context.budget) };
       const series = await select(context, request, printExpression(selector));
-      return [selector, onlyStatistics ? await addResetHints(series, context.budget) : series] as const;
-    }),
-  );
-  return new Map(answers);
+      const answer = onlyStatistics ? await addResetHints(series, context.budget) : series;
+      for (const each of question) selected.set(each.selector, answer);
+    }
+  };
+  await Promise.all(Array.from({ length: questionsAtOnce }, askOneByOne));
+  return selected;
+}
+
+/** Selectors of one query that are asked of the store at a time. */
+const questionsAtOnce = 4;
+
+function questionOf({ fromMs, hints, onlyStatistics, selector, toMs }: Wanted): string {
+  return JSON.stringify([selector.matchers, fromMs, toMs, hints, onlyStatistics]);
 }
 
 async function addResetHints(series: readonly StoredSeries[], budget: Budget): Promise<readonly StoredSeries[]> {
@@ -52,11 +66,36 @@ export async function select(
 ): Promise<readonly StoredSeries[]> {
   const { budget } = context;
   budget.check();
-  const answer = await context.storage.select(request);
+  let answerBytes = 0;
+  const charge = (bytes: number): void => {
+    budget.holdBytes(bytes);
+    answerBytes += bytes;
+  };
+  const answer = await context.storage.select({ ...request, charge });
   budget.check();
   budget.checkSeries(answer.length, what);
-  for (const stored of answer) budget.hold(stored.timestampsMs.length * (stored.histograms === undefined ? 1 : 4));
+  // From here on it counts as samples, and for its labels.
+  budget.releaseBytes(answerBytes);
+  budget.holdBytes(answer.length * bytesOfLabels);
+  for (const stored of answer) {
+    budget.hold(samplesOf(stored));
+    if (budget.spend(stored.histograms?.length ?? 1)) await budget.breathe();
+  }
   return answer;
+}
+
+/** What the labels of a series take in memory, about. */
+const bytesOfLabels = 512;
+
+/** A histogram counts as many samples as its buckets take. */
+function samplesOf({ histograms, timestampsMs }: StoredSeries): number {
+  if (histograms === undefined) return timestampsMs.length;
+  return histograms.reduce((sum, one) => sum + (one === null ? 1 : samplesOfHistogram(one)), 0);
+}
+
+/** How a request shares the thread and counts what it is answered; `select` counts its own. */
+export function storeAccess(budget: Budget): Pick<SelectRequest, "signal" | "turns" | "charge"> {
+  return { signal: budget.signal, turns: budget, charge: (bytes) => budget.holdBytes(bytes) };
 }
 
 interface Collection {

@@ -1,4 +1,9 @@
 /** The best k of a group's values at one step, for topk and bottomk. */
+import type { Budget } from "./budget.ts";
+import { sortInSlices } from "./sort-in-slices.ts";
+
+/** What Go sorts by insertion. */
+const shortSlice = 12;
 
 /** A place in the order: NaN is always the worst. */
 type Better = (left: number, right: number) => boolean;
@@ -29,8 +34,12 @@ export class ValueHeap<Item> {
   }
 
   /** The items from the best to the worst; equal ones in the order of the heap, as Prometheus gives them. */
-  sorted(): Item[] {
+  async sorted(budget: Budget): Promise<readonly Item[]> {
     const order = this.#values.map((_, index) => index);
+    if (order.length > shortSlice) {
+      const sorted = await sortInSlices(order, (left, right) => this.#order(left, right), budget);
+      return sorted.map((index) => this.#items[index]!);
+    }
     // An insertion sort like Go's for short slices, since the order of NaNs is not consistent.
     for (let index = 1; index < order.length; index++) {
       for (let place = index; place > 0 && this.#worse(order[place - 1]!, order[place]!); place--) {
@@ -44,6 +53,12 @@ export class ValueHeap<Item> {
   #worse(left: number, right: number): boolean {
     const value = this.#values[left]!;
     return Number.isNaN(value) || this.#better(this.#values[right]!, value);
+  }
+
+  /** For sorting the best first. */
+  #order(left: number, right: number): number {
+    if (Number.isNaN(this.#values[left]!) && Number.isNaN(this.#values[right]!)) return 0;
+    return Number(this.#worse(left, right)) - Number(this.#worse(right, left));
   }
 
   #swap(left: number, right: number): void {

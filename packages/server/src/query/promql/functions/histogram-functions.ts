@@ -11,9 +11,10 @@ import {
   type Column,
   type Grid,
 } from "../evaluate/grid.ts";
-import { workOfHistogram } from "../evaluate/budget.ts";
+import { workOfHistogram, workOfLabels } from "../evaluate/budget.ts";
 import { ColumnCollector, sameLabelsError } from "../evaluate/merge-columns.ts";
 import type { QueryContext } from "../evaluate/query-context.ts";
+import { sortInSlices } from "../evaluate/sort-in-slices.ts";
 import type { FloatHistogram } from "../histogram/float-histogram.ts";
 import { histogramFraction, histogramQuantile, histogramVariance, type NanEffect } from "../histogram/quantile.ts";
 import { dropLabels, getLabel, setLabels, type Labels } from "../series/labels.ts";
@@ -77,7 +78,7 @@ export async function manyQuantileColumns(
     for (const quantile of values) {
       if (!(quantile >= 0 && quantile <= 1)) call.context.annotations.warn(messages.invalidQuantile(quantile), at);
     }
-    results.push(...(await estimate(columns, quantileEstimator(values, label, call), call)));
+    for (const column of await estimate(columns, quantileEstimator(values, label, call), call)) results.push(column);
   }
   return results;
 }
@@ -143,7 +144,8 @@ interface BucketColumn {
 
 interface ClassicGroup {
   readonly labels: Labels;
-  readonly buckets: BucketColumn[];
+  readonly unsorted: BucketColumn[];
+  buckets: readonly BucketColumn[];
 }
 
 async function estimate(
@@ -152,8 +154,8 @@ async function estimate(
   call: HistogramCall,
 ): Promise<readonly Column[]> {
   const { context, grid } = call;
-  const classic = classicGroups(columns, call);
-  const results = new ColumnCollector(grid.count);
+  const classic = await classicGroups(columns, call);
+  const results = new ColumnCollector(grid.count, context.budget);
   const put = (labels: Labels, step: number, value: number): void => {
     const result = results.column(labels, true);
     if (result.kinds[step] !== absent) throw sameLabelsError();
@@ -182,19 +184,23 @@ async function estimate(
       const buckets = group.buckets
         .filter(({ column }) => column.kinds[step] === 1)
         .map(({ column, upperBound }) => ({ upperBound, count: column.values[step]! }));
+      if (context.budget.spend(group.buckets.length * 4)) await context.budget.breathe();
       if (buckets.length === 0 || conflicts.get(group)?.has(step) === true) continue;
       put(labels, step, estimator.ofClassic(buckets, step, metric));
-      if (context.budget.spend(buckets.length * 4)) await context.budget.breathe();
     }
   }
-  context.budget.hold(results.columns.length * grid.count);
   return results.columns.filter((column) => !isEmpty(column));
 }
 
 /** Bucket series by their labels without `le`, the bounds in order. */
-function classicGroups(columns: readonly Column[], call: HistogramCall): ReadonlyMap<string, ClassicGroup> {
+async function classicGroups(
+  columns: readonly Column[],
+  call: HistogramCall,
+): Promise<ReadonlyMap<string, ClassicGroup>> {
+  const { budget } = call.context;
   const groups = new Map<string, ClassicGroup>();
   for (const column of columns) {
+    if (budget.spend(workOfLabels + column.kinds.length / 8)) await budget.breathe();
     if (!column.kinds.includes(1)) continue;
     const text = getLabel(column.labels, "le");
     const upperBound = parseNumber(text);
@@ -205,10 +211,18 @@ function classicGroups(columns: readonly Column[], call: HistogramCall): Readonl
     }
     const labels = dropLabels(column.labels, new Set(["le"]));
     const group = groups.get(labels.key);
-    if (group === undefined) groups.set(labels.key, { labels, buckets: [{ upperBound, column }] });
-    else group.buckets.push({ upperBound, column });
+    const bucket = { upperBound, column };
+    if (group === undefined) groups.set(labels.key, { labels, unsorted: [bucket], buckets: [] });
+    else group.unsorted.push(bucket);
   }
-  for (const { buckets } of groups.values()) buckets.sort((left, right) => left.upperBound - right.upperBound || 0);
+  for (const group of groups.values()) {
+    if (budget.spend(group.unsorted.length)) await budget.breathe();
+    group.buckets = await sortInSlices(
+      group.unsorted,
+      (left, right) => left.upperBound - right.upperBound || 0,
+      budget,
+    );
+  }
   return groups;
 }
 
@@ -221,6 +235,7 @@ export async function mapHistograms(
   const results: Column[] = [];
   for (const column of columns) {
     if (column.histograms === null) continue;
+    budget.hold(column.kinds.length);
     const result = newColumn(column.labels, true, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] !== histogram) continue;

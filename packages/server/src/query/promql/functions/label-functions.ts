@@ -1,9 +1,11 @@
 /** label_replace, label_join, and the sort functions: they look at series, not at values over time. */
+import { compileGroupingExpression } from "../../../regex/regular-expression.ts";
+import { workOfLabels, type Budget } from "../evaluate/budget.ts";
+import { sortInSlices } from "../evaluate/sort-in-slices.ts";
 import { absent, float, newColumn, copyStep, relabelled, type Column } from "../evaluate/grid.ts";
 import { mergeColumns } from "../evaluate/merge-columns.ts";
 import { evaluationError } from "../evaluate/query-context.ts";
 import { compareLabels, compareText, getLabel, setLabels } from "../series/labels.ts";
-import { compileRegularExpression } from "../series/matcher.ts";
 import { isLabelName } from "../syntax/string-literal.ts";
 
 export interface LabelReplacement {
@@ -14,31 +16,53 @@ export interface LabelReplacement {
 }
 
 /** Sets a label from what a regular expression finds in another one. */
-export function replaceLabel(columns: readonly Column[], options: LabelReplacement): readonly Column[] {
+export async function replaceLabel(
+  columns: readonly Column[],
+  options: LabelReplacement,
+  budget: Budget,
+): Promise<readonly Column[]> {
   const { destination, expression, replacement, source } = options;
-  const compiled = compileRegularExpression(expression);
+  const compiled = compileGroupingExpression(expression);
   if ("problem" in compiled) {
-    throw evaluationError(`invalid regular expression in label_replace(): ${expression}`);
+    const seen = expression.length > shownCharacters ? `${expression.slice(0, shownCharacters)}…` : expression;
+    const limit = compiled.isTooLarge ? `: ${compiled.problem}` : "";
+    throw evaluationError(`invalid regular expression in label_replace(): ${seen}${limit}`);
   }
   if (!isLabelName(destination)) {
     throw evaluationError(`invalid destination label name in label_replace(): ${destination}`);
   }
   const template = parseTemplate(replacement);
-  return mergeColumns(
-    columns.map((column) => {
-      const matcher = compiled.pattern.matcher(getLabel(column.labels, source));
-      if (!matcher.matches()) return column;
-      const group = (name: string): string => {
-        if (/^\d+$/.test(name)) return Number(name) <= matcher.groupCount() ? (matcher.group(Number(name)) ?? "") : "";
-        return matcher.getNamedGroups()[name] ?? "";
-      };
-      const value = template.map((part) => (typeof part === "string" ? part : group(part.group))).join("");
-      return withLabel(column, destination, value);
-    }),
-  );
+  const groups = template.map((part) => (typeof part === "string" ? undefined : compiled.groupNumber(part.group)));
+  const numbers = [...new Set(groups.filter((group) => group !== undefined))];
+  const replaced: Column[] = [];
+  for (const column of columns) {
+    if (budget.spend(workOfLabels)) await budget.breathe();
+    const text = getLabel(column.labels, source);
+    // To match is quicker than to find groups, and most expressions match few values.
+    const found = (await compiled.matches(text, budget)) ? await compiled.groups(text, numbers, budget) : undefined;
+    if (found === undefined) {
+      replaced.push(column);
+      continue;
+    }
+    const value = template
+      .map((part, index) => (typeof part === "string" ? part : (found[numbers.indexOf(groups[index]!)] ?? "")))
+      .join("");
+    replaced.push(withLabel(column, destination, value, budget));
+  }
+  return mergeColumns(replaced, budget);
 }
 
-function withLabel(column: Column, name: string, value: string): Column {
+/** Characters of an expression that an error shows. */
+const shownCharacters = 200;
+/** Characters of a value that label_replace and label_join may make. */
+const maximumValueCharacters = 65_536;
+
+function withLabel(column: Column, name: string, value: string, budget: Budget): Column {
+  if (value.length > maximumValueCharacters) {
+    const limit = `the limit is ${maximumValueCharacters}`;
+    throw evaluationError(`the new value of label ${name} has ${value.length} characters, ${limit}`);
+  }
+  budget.holdBytes(value.length * 2 + column.labels.key.length);
   const dropName = name === "__name__" ? false : column.dropName;
   return relabelled(column, setLabels(column.labels, new Map([[name, value]])), dropName);
 }
@@ -58,28 +82,38 @@ function parseTemplate(template: string): readonly (string | { readonly group: s
 }
 
 /** Sets a label to the values of others, joined. */
-export function joinLabels(
+export async function joinLabels(
   columns: readonly Column[],
   { destination, separator, sources }: { destination: string; separator: string; sources: readonly string[] },
-): readonly Column[] {
+  budget: Budget,
+): Promise<readonly Column[]> {
   const broken = sources.find((name) => !isLabelName(name));
   if (broken !== undefined) throw evaluationError(`invalid source label name in label_join(): ${broken}`);
   if (!isLabelName(destination)) {
     throw evaluationError(`invalid destination label name in label_join(): ${destination}`);
   }
-  return mergeColumns(
-    columns.map((column) => {
-      const value = sources.map((name) => getLabel(column.labels, name)).join(separator);
-      return withLabel(column, destination, value);
-    }),
-  );
+  const joined: Column[] = [];
+  for (const column of columns) {
+    if (budget.spend(workOfLabels + sources.length)) await budget.breathe();
+    const value = sources.map((name) => getLabel(column.labels, name)).join(separator);
+    joined.push(withLabel(column, destination, value, budget));
+  }
+  return mergeColumns(joined, budget);
 }
 
 /** By the value of the only step, NaN last; histograms are left out. */
-export function sortByValue(columns: readonly Column[], descending: boolean): readonly Column[] {
-  const floats = columns.flatMap((column) => onlyFloats(column));
+export async function sortByValue(
+  columns: readonly Column[],
+  descending: boolean,
+  budget: Budget,
+): Promise<readonly Column[]> {
+  const floats: Column[] = [];
+  for (const column of columns) {
+    floats.push(...onlyFloats(column));
+    if (budget.spend(column.histograms === null ? 1 : column.kinds.length)) await budget.breathe();
+  }
   if (floats[0]?.kinds.length !== 1) return floats;
-  return floats.toSorted((left, right) => {
+  const compare = (left: Column, right: Column): number => {
     const leftValue = left.values[0]!;
     const rightValue = right.values[0]!;
     if (Number.isNaN(leftValue) || Number.isNaN(rightValue)) {
@@ -87,7 +121,8 @@ export function sortByValue(columns: readonly Column[], descending: boolean): re
     }
     const order = leftValue === rightValue ? 0 : leftValue < rightValue ? -1 : 1;
     return descending ? -order : order;
-  });
+  };
+  return sortInSlices(floats, compare, budget);
 }
 
 function onlyFloats(column: Column): Column[] {
@@ -103,17 +138,18 @@ function onlyFloats(column: Column): Column[] {
 /** By the values of labels in natural order (`a2` before `a10`), then by all labels. */
 export function sortByLabels(
   columns: readonly Column[],
-  names: readonly string[],
-  descending: boolean,
-): readonly Column[] {
+  { descending, names }: { readonly names: readonly string[]; readonly descending: boolean },
+  budget: Budget,
+): Promise<readonly Column[]> {
   const sign = descending ? -1 : 1;
-  return columns.toSorted((left, right) => {
+  const compare = (left: Column, right: Column): number => {
     for (const name of names) {
       const order = compareNaturally(getLabel(left.labels, name), getLabel(right.labels, name));
       if (order !== 0) return sign * order;
     }
     return sign * compareLabels(left.labels, right.labels);
-  });
+  };
+  return sortInSlices(columns, compare, budget);
 }
 
 /** Runs of digits compare as numbers, everything else as text. */

@@ -41,6 +41,11 @@ export const emptyHistogram: FloatHistogram = Object.freeze({
   customValues: Object.freeze([]),
 });
 
+/** What a histogram takes in memory, in samples. */
+export function samplesOfHistogram({ customValues, negative, positive }: FloatHistogram): number {
+  return 4 + positive.counts.length + negative.counts.length + customValues.length;
+}
+
 export function usesCustomBuckets(histogram: FloatHistogram): boolean {
   return histogram.schema === customBucketsSchema;
 }

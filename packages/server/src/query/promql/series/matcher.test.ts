@@ -1,15 +1,19 @@
-/** Matchers: RE2's syntax, both ends anchored, and the ways around the engine mean the same as the engine. */
+/** Matchers: operators, and the ways around the engine mean the same as the engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { RE2JS } from "re2js";
+import { withoutTurns } from "../../../regex/turns.ts";
 import type { MatchOperator } from "../syntax/ast.ts";
 import { compileMatcher } from "./matcher.ts";
 
 function matches(operator: MatchOperator, wanted: string, value: string): boolean {
   const compiled = compileMatcher({ name: "x", operator, value: wanted });
   assert.ok("matches" in compiled);
-  return compiled.matches(value);
+  assert.equal(compiled.matchesEmpty, compiled.matches("", withoutTurns));
+  const found = compiled.matches(value, withoutTurns);
+  assert.ok(typeof found === "boolean");
+  return found;
 }
 
 describe("matchers", () => {
@@ -50,7 +54,7 @@ describe("matchers", () => {
   });
 
   test("broken and overlong expressions are problems, not exceptions", () => {
-    for (const value of ["(", "a{2000}", `(${"a?".repeat(40_000)})`]) {
+    for (const value of ["(", "a{2000}", "a{1000}".repeat(600)]) {
       assert.ok("problem" in compileMatcher({ name: "x", operator: "=~", value }));
     }
   });

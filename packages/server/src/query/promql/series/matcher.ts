@@ -1,62 +1,67 @@
-/**
- * Label matchers as functions. Regular expressions have RE2's syntax and run in linear time, so a query cannot stall the
- * server; both ends are anchored and `.` matches newlines, as in Prometheus. docs/adr/0025-promql-engine.md
- */
-import { RE2JS } from "re2js";
+/** Label matchers, compiled once for all parts of a query. Regular expressions: src/regex. */
+import { compileExpression } from "../../../regex/regular-expression.ts";
+import type { Turns } from "../../../regex/turns.ts";
 import type { LabelMatcher } from "../syntax/ast.ts";
 
-export type CompiledMatcher =
-  | { readonly matches: (value: string) => boolean }
-  /** The matcher's regular expression is broken. */
-  | { readonly problem: string };
-
-/** The matcher as a function on a label's value; an absent label has the value "". */
-export function compileMatcher(matcher: LabelMatcher): CompiledMatcher {
-  const { operator, value: wanted } = matcher;
-  if (operator === "=") return { matches: (value) => value === wanted };
-  if (operator === "!=") return { matches: (value) => value !== wanted };
-  const pattern = compileAnchored(wanted);
-  if ("problem" in pattern) return pattern;
-  return { matches: operator === "=~" ? pattern.matches : (value) => !pattern.matches(value) };
+export interface CompiledMatcher {
+  /** About as many instructions as its expression has. */
+  readonly instructions: number;
+  readonly matchesEmpty: boolean;
+  /** Whether a label's value matches, "" if the label is absent; a promise only where that is long work. */
+  matches(value: string, turns: Turns): boolean | Promise<boolean>;
 }
 
-/** Words without any operator but `|`; signs may be escaped. */
-const onlyWords = /^(?:[^\\.+*?()[\]{}^$]|\\[!-/:-@[-`{-~])*$/;
-
-/** The words of a list such as `a|b\.c`, undefined for any other expression. */
-function wordList(expression: string): ReadonlySet<string> | undefined {
-  if (!onlyWords.test(expression)) return undefined;
-  const words = [""];
-  for (const [token] of expression.matchAll(/\\?[^]/g)) {
-    if (token === "|") words.push("");
-    else words[words.length - 1] += token.length === 2 ? token[1]! : token;
-  }
-  return new Set(words);
+/** The matcher's regular expression is broken or too large. */
+interface MatcherProblem {
+  readonly problem: string;
 }
 
-function compileAnchored(expression: string): CompiledMatcher {
-  // What dashboards mostly send needs no engine: everything, something, or a list of plain words.
-  if (expression === ".*") return { matches: () => true };
-  if (expression === ".+") return { matches: (value) => value !== "" };
-  const words = wordList(expression);
-  if (words !== undefined) return { matches: (value) => words.has(value) };
-  const compiled = compileRegularExpression(expression);
-  return "problem" in compiled ? compiled : { matches: (value) => compiled.pattern.matches(value) };
+/** Matchers of the queries in progress: a query checks them first and uses them later. */
+const known = new WeakMap<LabelMatcher, CompiledMatcher | MatcherProblem>();
+
+export function compileMatcher(matcher: LabelMatcher): CompiledMatcher | MatcherProblem {
+  let compiled = known.get(matcher);
+  if (compiled === undefined) known.set(matcher, (compiled = compile(matcher)));
+  return compiled;
 }
 
-/** Compiling takes time in the length of the expression, during which nothing else runs. */
-const maximumLength = 65_536;
+function compile({ operator, value: wanted }: LabelMatcher): CompiledMatcher | MatcherProblem {
+  if (operator === "=") {
+    return { instructions: 0, matchesEmpty: wanted === "", matches: (value) => value === wanted };
+  }
+  if (operator === "!=") {
+    return { instructions: 0, matchesEmpty: wanted !== "", matches: (value) => value !== wanted };
+  }
+  const expression = compileExpression(wanted);
+  if ("problem" in expression || operator === "=~") return expression;
+  return {
+    instructions: expression.instructions,
+    matchesEmpty: !expression.matchesEmpty,
+    matches: (value, turns) => negated(expression.matches(value, turns)),
+  };
+}
 
-/** A pattern whose `matches` asks for the whole text, or what is wrong with it. */
-export function compileRegularExpression(
-  expression: string,
-): { readonly pattern: RE2JS } | { readonly problem: string } {
-  if (expression.length > maximumLength) {
-    return { problem: `error parsing regexp: it has ${expression.length} characters, the limit is ${maximumLength}` };
+function negated(found: boolean | Promise<boolean>): boolean | Promise<boolean> {
+  return typeof found === "boolean" ? !found : found.then((one) => !one);
+}
+
+/** Whether one value matches all matchers, or which of several does; broken ones match nothing. */
+export function matchesValue(matcher: LabelMatcher, value: string, turns: Turns): boolean | Promise<boolean> {
+  const compiled = compileMatcher(matcher);
+  return "matches" in compiled && compiled.matches(value, turns);
+}
+
+/** Whether every matcher matches the value that belongs to its label. */
+export function matchesAll(
+  matchers: readonly LabelMatcher[],
+  valueOf: (name: string) => string,
+  turns: Turns,
+): boolean | Promise<boolean> {
+  for (const [index, matcher] of matchers.entries()) {
+    const found = matchesValue(matcher, valueOf(matcher.name), turns);
+    if (found === true) continue;
+    if (found === false) return false;
+    return found.then((one) => one && matchesAll(matchers.slice(index + 1), valueOf, turns));
   }
-  try {
-    return { pattern: RE2JS.compile(expression, RE2JS.DOTALL) };
-  } catch (cause) {
-    return { problem: cause instanceof Error ? cause.message : "error parsing regexp" };
-  }
+  return true;
 }

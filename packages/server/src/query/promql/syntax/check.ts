@@ -19,6 +19,8 @@ export function documentedType(type: ValueType): string {
   return typeNames[type];
 }
 
+const typesOfOperators = new WeakMap<BinaryExpression, ValueType>();
+
 /** What an expression evaluates to. */
 export function typeOf(expression: Expression): ValueType {
   switch (expression.kind) {
@@ -38,8 +40,15 @@ export function typeOf(expression: Expression): ValueType {
       return typeOf(expression.inner);
     case "call":
       return functionSignatures.get(expression.function)?.returns ?? "vector";
-    case "binary":
-      return typeOf(expression.left) === "scalar" && typeOf(expression.right) === "scalar" ? "scalar" : "vector";
+    case "binary": {
+      // Remembered, since each operator of a long chain is asked by all those around it.
+      let type = typesOfOperators.get(expression);
+      if (type === undefined) {
+        const isScalar = typeOf(expression.left) === "scalar" && typeOf(expression.right) === "scalar";
+        typesOfOperators.set(expression, (type = isScalar ? "scalar" : "vector"));
+      }
+      return type;
+    }
   }
 }
 
@@ -110,7 +119,7 @@ function checkSelector(selector: VectorSelector, fail: Fail, mayMatchAll: boolea
   }
   const matchesNothing = selector.matchers.some((matcher) => {
     const compiled = compileMatcher(matcher);
-    return "matches" in compiled && !compiled.matches("");
+    return "matches" in compiled && !compiled.matchesEmpty;
   });
   if (!mayMatchAll && !matchesNothing) fail(selector, "vector selector must contain at least one non-empty matcher");
 }

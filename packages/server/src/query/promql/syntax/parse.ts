@@ -39,13 +39,19 @@ const withParameter: ReadonlySet<string> = new Set([
   "limit_ratio",
 ]);
 
-/** The tree of a query; an AppError `invalid_request` with position says what is wrong with it. */
+/** The tree of a query of our own; an AppError `invalid_request` with position says what is wrong with it. */
 export function parseExpression(text: string): Expression {
+  const expression = parseTree(text);
+  checkTypes(expression, text);
+  return expression;
+}
+
+/** The tree before its types and regular expressions are checked. */
+export function parseTree(text: string): Expression {
   const stream = new TokenStream(text, tokenize(text));
   if (stream.peek().kind === "end") throw stream.error({ start: 0, end: 0 }, "no expression found in input");
   const expression = parseOperators({ stream, depth: 0 }, 0);
   if (stream.peek().kind !== "end") throw stream.unexpected("");
-  checkTypes(expression, text);
   return expression;
 }
 
