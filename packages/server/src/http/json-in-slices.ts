@@ -51,12 +51,13 @@ async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> 
 
 async function* textsOfList(list: Iterable<unknown>, slices: Slices): AsyncGenerator<string> {
   let before = "[";
-  // Fewer at a time where items are long.
-  let atOnce = itemsAtOnce;
+  // Fewer at a time where items are long, which the first ones show.
+  let atOnce = 1;
   let items: unknown[] = [];
   const take = (): string => {
     const text = before + JSON.stringify(items).slice(1, -1);
-    if (text.length > pieceCharacters) atOnce = Math.max(1, atOnce >> 2);
+    if (text.length > pieceCharacters / 4) atOnce = Math.max(1, atOnce >> 1);
+    else if (text.length < pieceCharacters / 16) atOnce = Math.min(itemsAtOnce, atOnce * 2);
     items = [];
     before = ",";
     return text;

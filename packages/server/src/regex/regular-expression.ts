@@ -1,7 +1,7 @@
 /**
  * Regular expressions of strangers: RE2's syntax and meaning, anchored at both ends, `.` matches newlines, as in
  * Prometheus. What compiling costs is bounded before it begins; matching is linear in the text, takes turns with other
- * work and ends at the caller's deadline. docs/adr/0084-bounded-regular-expressions.md
+ * work and ends at the caller's deadline. docs/adr/0202-bounded-regular-expressions.md
  */
 import { compileAutomaton, type Automaton } from "./automaton.ts";
 import { GroupMatch } from "./capture-groups.ts";

@@ -54,8 +54,12 @@ const columnFormat: Settings = { default_format: "Native" };
 /** What a byte of JSON takes once it is parsed. */
 const bytesOfParsedByte = 3;
 
-async function* charged(body: Readable, charge: QueryOptions["charge"], bytesOfByte = 1): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+async function* charged(
+  body: AsyncIterable<Uint8Array>,
+  charge: QueryOptions["charge"],
+  bytesOfByte = 1,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
     charge?.(chunk.length * bytesOfByte);
     yield chunk;
   }

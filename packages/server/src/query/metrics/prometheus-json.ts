@@ -51,10 +51,16 @@ export function resultJson(value: QueryValue, timeMs: number): ResultJson {
   }
 }
 
+/** Samples and series are short; a histogram has up to some hundred buckets. */
 const longList = 64;
+const longListOfHistograms = 4;
 
-export function listOf<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): List<Json> {
-  return items.length > longList ? new JsonList(converted(items, convert)) : [...converted(items, convert)];
+export function listOf<Item, Json>(
+  items: ArrayLike<Item>,
+  convert: (item: Item, index: number) => Json,
+  longest = longList,
+): List<Json> {
+  return items.length > longest ? new JsonList(converted(items, convert)) : [...converted(items, convert)];
 }
 
 function* converted<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): Generator<Json> {
@@ -81,10 +87,11 @@ function matrixItem(series: MatrixSeries): MatrixItemJson {
     ]);
   }
   if (series.histograms.length > 0) {
-    item.histograms = listOf(series.histograms, (histogram, index) => [
+    const histogram = (value: FloatHistogram, index: number): [number, HistogramJson] => [
       series.histogramTimestampsMs[index]! / 1000,
-      histogramJson(histogram),
-    ]);
+      histogramJson(value),
+    ];
+    item.histograms = listOf(series.histograms, histogram, longListOfHistograms);
   }
   return item;
 }

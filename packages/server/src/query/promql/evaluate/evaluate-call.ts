@@ -218,7 +218,8 @@ async function otherVectorCall(invocation: Invocation): Promise<readonly Column[
 
 function vectorOf(values: Float64Array): Column {
   const column = newColumn(emptyLabels, false, values.length);
-  values.forEach((value, step) => setFloat(column, step, value));
+  column.kinds.fill(float);
+  column.values.set(values);
   return column;
 }
 

@@ -2,7 +2,7 @@
  * info: adds the data labels of info series, such as target_info, to series with the same job and instance.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#info
  */
-import { emptyLabels, entriesOf, getLabel, keepLabels, printLabels, setLabels, type Labels } from "../series/labels.ts";
+import { entriesOf, getLabel, keepLabels, printLabels, setLabels, type Labels } from "../series/labels.ts";
 import { compileMatcher, matchesAll } from "../series/matcher.ts";
 import type { StoredSeries } from "../storage.ts";
 import type { Call, Expression, LabelMatcher } from "../syntax/ast.ts";
@@ -89,15 +89,20 @@ async function fetchInfoSeries(
   matchers: readonly LabelMatcher[],
   { context, grid, time }: InfoCall & { time: SelectorTime },
 ): Promise<readonly StoredSeries[]> {
+  const { budget } = context;
+  const targets = new Map(Array.from(identifyingLabels, (name) => [name, new Set<string>()]));
+  for (const { labels } of columns) {
+    for (const [name, values] of targets) values.add(getLabel(labels, name));
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
   const identifying: LabelMatcher[] = [];
-  for (const name of identifyingLabels) {
-    const values = new Set(columns.map((column) => getLabel(column.labels, name)).filter((value) => value !== ""));
+  for (const [name, values] of targets) {
+    values.delete("");
     // Too many to name: then all are read, and those that belong to no series are left out below.
     if (values.size === 0 || values.size > maximumNamedTargets) continue;
     identifying.push({ name, operator: "=~", value: [...values].map(escapeExpression).join("|") });
   }
-  const areIdentified = columns.some((column) => keepLabels(column.labels, identifyingLabels) !== emptyLabels);
-  if (!areIdentified) return [];
+  if ([...targets.values()].every(({ size }) => size === 0)) return [];
   const first = time.fixedMs ?? grid.startMs;
   const last = time.fixedMs ?? grid.startMs + (grid.count - 1) * grid.stepMs;
   const request = {
@@ -124,7 +129,14 @@ interface Enrichment {
 
 async function enrich(columns: readonly Column[], enrichment: Enrichment): Promise<readonly Column[]> {
   const { budget, count, dataMatchers, infoColumns, untouched } = enrichment;
-  const byTarget = Map.groupBy(infoColumns, (column) => keepLabels(column.labels, identifyingLabels).key);
+  const byTarget = new Map<string, Column[]>();
+  for (const column of infoColumns) {
+    const { key } = keepLabels(column.labels, identifyingLabels);
+    const known = byTarget.get(key);
+    if (known === undefined) byTarget.set(key, [column]);
+    else known.push(column);
+    if (budget.spend(workOfLabels)) await budget.breathe();
+  }
   const mayLackInfo = dataMatchers.every((matcher) => {
     const compiled = compileMatcher(matcher);
     return "matches" in compiled && compiled.matchesEmpty;

@@ -72,37 +72,48 @@ function hasStaleMarker(values: Float64Array): boolean {
  * or repeated samples.
  */
 export function columnToRangeSeries(column: Column, grid: Grid): RangeSeries {
-  const floatSteps = stepsOf(column, float);
-  const histogramSteps = column.histograms === null ? [] : stepsOf(column, histogram);
-  const times = (steps: readonly number[]): Float64Array => Float64Array.from(steps, (step) => timeAt(grid, step));
+  const floats = stepsOf(column, float);
+  const histogramSteps = column.histograms === null ? new Uint32Array(0) : stepsOf(column, histogram);
   return {
     labels: column.labels,
     dropName: column.dropName,
     floats:
-      floatSteps.length === 0
+      floats.length === 0
         ? noFloats
-        : {
-            times: times(floatSteps),
-            values: Float64Array.from(floatSteps, (step) => column.values[step]!),
-            starts: null,
-          },
+        : { times: timesAt(grid, floats), values: valuesAt(column.values, floats), starts: null },
     histograms:
       histogramSteps.length === 0
         ? noHistograms
         : {
-            times: times(histogramSteps),
-            values: histogramSteps.map((step) => withoutResetHint(histogramAt(column, step))),
+            times: timesAt(grid, histogramSteps),
+            values: Array.from(histogramSteps, (step) => withoutResetHint(histogramAt(column, step))),
             starts: null,
           },
   };
 }
 
-function stepsOf(column: Column, kind: number): number[] {
-  const steps: number[] = [];
-  for (let step = 0; step < column.kinds.length; step++) {
-    if (column.kinds[step] === kind) steps.push(step);
+function stepsOf({ kinds }: Column, kind: number): Uint32Array {
+  const steps = new Uint32Array(kinds.length);
+  let count = 0;
+  for (let step = 0; step < kinds.length; step++) {
+    if (kinds[step] === kind) steps[count++] = step;
   }
-  return steps;
+  return steps.subarray(0, count);
+}
+
+// Plain loops, since subqueries have hundreds of thousands of steps and nothing else runs meanwhile.
+
+function timesAt(grid: Grid, steps: Uint32Array): Float64Array {
+  const times = new Float64Array(steps.length);
+  for (let index = 0; index < steps.length; index++) times[index] = timeAt(grid, steps[index]!);
+  return times;
+}
+
+function valuesAt(values: Float64Array, steps: Uint32Array): Float64Array {
+  if (steps.length === values.length) return values;
+  const picked = new Float64Array(steps.length);
+  for (let index = 0; index < steps.length; index++) picked[index] = values[steps[index]!]!;
+  return picked;
 }
 
 function withoutResetHint(value: FloatHistogram): FloatHistogram {
