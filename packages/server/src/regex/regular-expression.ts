@@ -3,6 +3,7 @@
  * Prometheus. What compiling costs is bounded before it begins; matching is linear in the text, takes turns with other
  * work and ends at the caller's deadline. docs/adr/0202-bounded-regular-expressions.md
  */
+import { inputLimit } from "../input-limits.ts";
 import { compileAutomaton, type Automaton } from "./automaton.ts";
 import { GroupMatch } from "./capture-groups.ts";
 import { compileCost } from "./compile-cost.ts";
@@ -10,9 +11,20 @@ import { LazyDfa } from "./lazy-dfa.ts";
 import { drive, withoutTurns, type Turns } from "./turns.ts";
 
 /** Characters of one expression. Lists of plain words (`a|b\.c`) need no program and may be longer. */
-export const maximumExpressionCharacters = 10_000;
+const maximumExpressionCharacters = inputLimit({
+  area: "PromQL",
+  bounds: "Length of a regular expression; lists of plain words may be longer",
+  value: 10_000,
+  unit: "characters",
+  error: "invalid_request",
+});
 /** Instructions that one expression may compile to: `a{1000}` has 1,000; `\pL` counts as 100. */
-export const maximumExpressionInstructions = 10_000;
+export const maximumExpressionInstructions = inputLimit({
+  area: "PromQL",
+  bounds: "Instructions that a regular expression compiles to",
+  value: 10_000,
+  error: "invalid_request",
+});
 /** Numbers that the groups of one match may take: instructions times groups asked for. */
 const maximumGroupNumbers = 1_000_000;
 

@@ -10,17 +10,17 @@ function cpuMs(): number {
 export async function longestHold<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly holdMs: number; readonly outcome: Result | Error }> {
-  let isDone = false;
+  const done = new AbortController();
   let holdMs = 0;
   const watch = async (): Promise<void> => {
-    for (let before = cpuMs(); !isDone; before = cpuMs()) {
+    for (let before = cpuMs(); !done.signal.aborted; before = cpuMs()) {
       await setImmediate();
       holdMs = Math.max(holdMs, cpuMs() - before);
     }
   };
   const watching = watch();
   const outcome = await work().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))));
-  isDone = true;
+  done.abort();
   await watching;
   return { holdMs, outcome };
 }

@@ -1,15 +1,26 @@
 /** Parameters of Prometheus' HTTP API, from the query string and from a form together. */
 import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
+import { inputLimit } from "../../input-limits.ts";
 import type { Turns } from "../../regex/turns.ts";
 import type { LabelMatcher } from "../promql/syntax/ast.ts";
 import { parseDuration } from "../promql/syntax/duration.ts";
 import { parseQuery, QuerySize } from "../promql/syntax/parse-query.ts";
 
 /** Parameters of one form. */
-const maximumParameters = 1000;
+const maximumParameters = inputLimit({
+  area: "PromQL",
+  bounds: "Parameters of a form of Prometheus' HTTP API",
+  value: 1000,
+  error: "invalid_request",
+});
 /** Selectors in `match[]`: each is a query of its own. */
-export const maximumSeriesSelectors = 100;
+const maximumSeriesSelectors = inputLimit({
+  area: "PromQL",
+  bounds: "Different `match[]` selectors of a request",
+  value: 100,
+  error: "invalid_request",
+});
 
 /** Read by name; a name that is given twice with different values is refused, but for `match[]`. */
 export class PrometheusParameters {

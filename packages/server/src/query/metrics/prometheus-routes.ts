@@ -3,6 +3,7 @@ import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometh
 import type { AppError, ErrorCode } from "../../errors.ts";
 import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
+import { inputLimit } from "../../input-limits.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Store } from "../../store/store.ts";
 import { queryInstant, queryRange, type QueryResult } from "../promql/engine.ts";
@@ -29,7 +30,13 @@ interface Call {
 type Serve = (call: Call) => Promise<unknown>;
 
 /** The form of a request: a query of 65,536 characters, percent-encoded, fits. */
-const maximumFormBytes = 524_288;
+const maximumFormBytes = inputLimit({
+  area: "PromQL",
+  bounds: "Form of a request of Prometheus' HTTP API",
+  value: 524_288,
+  unit: "bytes",
+  error: "payload_too_large",
+});
 const dayMs = 86_400_000;
 const longestTimeoutMs = 60_000;
 

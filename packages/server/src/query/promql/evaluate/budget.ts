@@ -3,6 +3,7 @@
  * other work run.
  */
 import { AppError } from "../../../errors.ts";
+import { inputLimit } from "../../../input-limits.ts";
 import { longStep, Slices } from "../../../slices.ts";
 import type { Turns } from "../../../regex/turns.ts";
 
@@ -23,13 +24,50 @@ export interface QueryLimits {
 }
 
 export const defaultLimits: QueryLimits = {
-  timeoutMs: 60_000,
-  maxSeries: 100_000,
-  maxSamples: 50_000_000,
-  maxPointsPerSeries: 11_000,
-  maxWindowSamples: 600_000,
-  maxResultSamples: 5_000_000,
-  maxResultLabelCharacters: 100_000_000,
+  timeoutMs: inputLimit({
+    area: "PromQL",
+    bounds: "Time of a query",
+    value: 60_000,
+    unit: "ms",
+    error: "timeout",
+  }),
+  maxSeries: inputLimit({
+    area: "PromQL",
+    bounds: "Series of one selector, of a result and of a list",
+    value: 100_000,
+    error: "invalid_request",
+  }),
+  maxSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples that a query holds at one time",
+    value: 50_000_000,
+    error: "invalid_request",
+  }),
+  maxPointsPerSeries: inputLimit({
+    area: "PromQL",
+    bounds: "Steps of a range query",
+    value: 11_000,
+    error: "invalid_request",
+  }),
+  maxWindowSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples of one series in a range, and steps of a subquery",
+    value: 600_000,
+    error: "invalid_request",
+  }),
+  maxResultSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples of a result; each bucket of a native histogram counts",
+    value: 5_000_000,
+    error: "invalid_request",
+  }),
+  maxResultLabelCharacters: inputLimit({
+    area: "PromQL",
+    bounds: "Labels of a result together",
+    value: 100_000_000,
+    unit: "characters",
+    error: "invalid_request",
+  }),
 };
 
 /** The memory that the query's request may hold. `add` throws when it is too much. */

@@ -1,4 +1,5 @@
 /** Functions over ranges: a window is moved over each series, step by step. */
+import { inputLimit } from "../../../input-limits.ts";
 import type { RangeCall, Window } from "../functions/range-function.ts";
 import { boundaryFunctions, rangeFunctions } from "../functions/range-functions.ts";
 import { emptyLabels, getLabel, labelsFrom } from "../series/labels.ts";
@@ -101,7 +102,12 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
 }
 
 /** Buckets of the native histograms of one series that a range may hold: its function looks at them without a break. */
-const maximumWindowBuckets = 2_000_000;
+const maximumWindowBuckets = inputLimit({
+  area: "PromQL",
+  bounds: "Buckets of the native histograms of one series in a range",
+  value: 2_000_000,
+  error: "invalid_request",
+});
 
 function checkWindow({ buckets, floats }: { readonly floats: number; readonly buckets: number }, budget: Budget): void {
   const { maxWindowSamples } = budget.limits;

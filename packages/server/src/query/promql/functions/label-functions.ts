@@ -1,4 +1,5 @@
 /** label_replace, label_join, and the sort functions: they look at series, not at values over time. */
+import { inputLimit } from "../../../input-limits.ts";
 import { compileGroupingExpression } from "../../../regex/regular-expression.ts";
 import { workOfLabels, type Budget } from "../evaluate/budget.ts";
 import { sortInSlices } from "../evaluate/sort-in-slices.ts";
@@ -55,7 +56,13 @@ export async function replaceLabel(
 /** Characters of an expression that an error shows. */
 const shownCharacters = 200;
 /** Characters of a value that label_replace and label_join may make. */
-const maximumValueCharacters = 65_536;
+const maximumValueCharacters = inputLimit({
+  area: "PromQL",
+  bounds: "Length of a label value that label_replace or label_join creates",
+  value: 65_536,
+  unit: "characters",
+  error: "invalid_request",
+});
 
 function withLabel(column: Column, name: string, value: string, budget: Budget): Column {
   if (value.length > maximumValueCharacters) {

@@ -1,5 +1,6 @@
 /** Queries of callers: their size is bounded, and what takes long takes turns with other requests. */
 import { AppError } from "../../../errors.ts";
+import { inputLimit } from "../../../input-limits.ts";
 import type { Turns } from "../../../regex/turns.ts";
 import { compileMatcher } from "../series/matcher.ts";
 import { childrenOf, type Expression, type VectorSelector } from "./ast.ts";
@@ -8,13 +9,34 @@ import { parseError } from "./parse-error.ts";
 import { parseTree } from "./parse.ts";
 
 /** Characters of a query. */
-export const maximumQueryCharacters = 65_536;
+const maximumQueryCharacters = inputLimit({
+  area: "PromQL",
+  bounds: "Length of a query",
+  value: 65_536,
+  unit: "characters",
+  error: "invalid_request",
+});
 /** Selectors of a query; each different one is asked of the store. */
-export const maximumSelectors = 100;
+const maximumSelectors = inputLimit({
+  area: "PromQL",
+  bounds: "Selectors of a query",
+  value: 100,
+  error: "invalid_request",
+});
 /** Label matchers of a query. */
-export const maximumMatchers = 1000;
+const maximumMatchers = inputLimit({
+  area: "PromQL",
+  bounds: "Label matchers of a query",
+  value: 1000,
+  error: "invalid_request",
+});
 /** Instructions that the regular expressions of a query may compile to together. */
-export const maximumQueryInstructions = 50_000;
+const maximumQueryInstructions = inputLimit({
+  area: "PromQL",
+  bounds: "Instructions that the regular expressions of a query compile to together",
+  value: 50_000,
+  error: "invalid_request",
+});
 
 /** What reading a character costs, in samples looked at. */
 const workOfCharacter = 16;

@@ -2,6 +2,7 @@
  * The parser: a query's text to a typed, frozen tree. Recursive descent with operator precedence, after Prometheus'
  * grammar (promql/parser/generated_parser.y); why not its lezer grammar: docs/adr/0025-promql-engine.md.
  */
+import { inputLimit } from "../../../input-limits.ts";
 import type { Aggregation, BinaryExpression, Expression, NumberLiteral, VectorMatching } from "./ast.ts";
 import { checkTypes, typeOf } from "./check.ts";
 import { functionSignatures, renamedFunctions } from "./functions.ts";
@@ -21,7 +22,12 @@ import {
 import { TokenStream } from "./token-stream.ts";
 
 /** How deeply expressions may be nested; more would only serve to exhaust the stack. */
-const maximumDepth = 200;
+const maximumDepth = inputLimit({
+  area: "PromQL",
+  bounds: "Levels of nesting of a query",
+  value: 200,
+  error: "invalid_request",
+});
 
 const strengthOf = new Map<string, number>(
   binaryOperators.flatMap((row, index) => row.map((operator) => [operator, index + 1] as const)),

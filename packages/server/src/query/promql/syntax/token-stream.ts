@@ -1,10 +1,16 @@
 /** A cursor over a query's tokens, with the errors of the parser. */
+import { inputLimit } from "../../../input-limits.ts";
 import { parseError } from "./parse-error.ts";
 import type { SourceRange } from "./source-range.ts";
 import { describeToken, type Token } from "./token.ts";
 
 /** How many operators, ranges and subqueries a query may have: each may make its tree one level deeper. */
-const maximumOperators = 1000;
+const maximumOperators = inputLimit({
+  area: "PromQL",
+  bounds: "Operators, ranges and subqueries of a query",
+  value: 1000,
+  error: "invalid_request",
+});
 
 export class TokenStream {
   readonly text: string;
