@@ -1,7 +1,7 @@
 /** What rows say of their resource and their scope by a hash, read once for all rows of an answer. */
 import { Slices } from "../slices.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
-import type { TenantReader } from "../store/store.ts";
+import type { QueryOptions, TenantReader } from "../store/store.ts";
 import { toKeyValues, type KeyValue } from "./attribute-values.ts";
 
 export interface Resource {
@@ -39,12 +39,12 @@ interface ScopeRow extends DescribingRow {
 export async function readDescriptions(
   reader: TenantReader,
   rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
-  { charge, signal }: { readonly signal: AbortSignal; readonly charge?: (bytes: number) => void },
+  { memory, signal }: Pick<QueryOptions, "memory"> & { readonly signal: AbortSignal },
 ): Promise<Descriptions> {
   const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
     schema_url, dropped_attributes`;
   const read = <Shape extends DescribingRow>(statement: Statement): Promise<Shape[]> =>
-    reader.query<Shape>(statement, { signal, charge, duplicates: "kept" });
+    reader.query<Shape>(statement, { signal, memory, duplicates: "kept" });
   const [resources, scopes] = await Promise.all([
     remembered<DescribingRow, Resource>(reader, {
       table: "resources",

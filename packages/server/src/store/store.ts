@@ -31,8 +31,6 @@ export interface QueryOptions {
    * ten times quicker, for statements that read the newest rows and whose caller removes doubles by the key itself.
    */
   readonly duplicates?: "removed" | "kept" | undefined;
-  /** Is told of each piece of the answer before it is kept; what it throws ends the query. */
-  readonly charge?: ((bytes: number) => void) | undefined;
 }
 
 /**

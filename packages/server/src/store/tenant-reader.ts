@@ -51,20 +51,6 @@ const rowFormat: Settings = {
 
 const columnFormat: Settings = { default_format: "Native" };
 
-/** What a byte of JSON takes once it is parsed. */
-const bytesOfParsedByte = 3;
-
-async function* charged(
-  body: AsyncIterable<Uint8Array>,
-  charge: QueryOptions["charge"],
-  bytesOfByte = 1,
-): AsyncGenerator<Uint8Array> {
-  for await (const chunk of body) {
-    charge?.(chunk.length * bytesOfByte);
-    yield chunk;
-  }
-}
-
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let rest = "";
@@ -110,10 +96,11 @@ const memoryPerByte = 4;
 async function* charged(
   body: AsyncIterable<Uint8Array>,
   memory: NonNullable<QueryOptions["memory"]>,
+  bytesPerByte: number,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) {
     try {
-      memory.add(chunk.length * memoryPerByte);
+      memory.add(chunk.length * bytesPerByte);
     } catch (error) {
       if (error instanceof AppError && error.code === "payload_too_large")
         throw new StoreError("The answer needs more memory than a request may hold.", {
@@ -172,7 +159,8 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
     const body = options.places.read({ organizationId, signal, begin });
-    return query.memory === undefined ? body : charged(body, query.memory);
+    if (query.memory === undefined) return body;
+    return charged(body, query.memory, format === columnFormat ? 1 : memoryPerByte);
   };
 
   async function* stream<Shape extends object = Row>(
@@ -180,7 +168,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     query: QueryOptions = {},
   ): AsyncGenerator<Shape> {
     try {
-      yield* rowsOf<Shape>(charged(open(statement, query, rowFormat), query.charge, bytesOfParsedByte));
+      yield* rowsOf<Shape>(open(statement, query, rowFormat));
     } catch (error) {
       throw toReadError(error, query.signal);
     }
@@ -194,7 +182,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     },
     async columns(statement, query = {}) {
       try {
-        return await readBlocks(charged(open(statement, query, columnFormat), query.charge));
+        return await readBlocks(open(statement, query, columnFormat));
       } catch (error) {
         throw toReadError(error, query.signal);
       }

@@ -54,7 +54,7 @@ describe("the statements of a query", () => {
       resource_id: `1844${digits(index)}`,
       scope_id: `1844${digits(index)}`,
     }));
-    await readDescriptions(reader, rows, signal);
+    await readDescriptions(reader, rows, { signal });
     assert.ok(longestUrl(statements) < urlLimit, String(longestUrl(statements)));
   });
 });

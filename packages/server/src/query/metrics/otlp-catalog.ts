@@ -52,7 +52,7 @@ export async function readCatalog(
   const rows = await reader.query<CatalogRow>(
     sql`SELECT metric, unit, any(description) AS description, toString(type) AS type, monotonic FROM series
       WHERE ${conditions} GROUP BY metric, unit, type, monotonic ORDER BY metric LIMIT 50000`,
-    { signal, charge, duplicates: "kept" },
+    { signal, memory: { add: charge }, duplicates: "kept" },
   );
   return rows.map((row) => ({ ...row, monotonic: row.monotonic === 1, name: nameOf(row) }));
 }

@@ -34,7 +34,7 @@ export async function readHistograms(
           groupArray((${offsetOf(request)}, toFloat64(count), sum, toUnixTimestamp64Nano(start_time), bitAnd(flags, 1), ${buckets})) AS points
         FROM distribution_points WHERE ${pointCondition(request)} GROUP BY series_id, bounds
       )`,
-    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const found = new Map<string, HistogramColumns[]>();
   const slices = new Slices();

@@ -108,7 +108,7 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
           groupArray((${offsetOf(request)}, value, toUnixTimestamp64Nano(start_time), bitAnd(flags, 1))) AS points
         FROM points WHERE ${pointCondition(request)} GROUP BY series_id
       )`,
-    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const found = new Map<string, ValueColumns>();
   const slices = new Slices();
@@ -152,7 +152,7 @@ export async function readDistributions(
     sql`SELECT series_id, groupArray((${timeColumns}, count, sum, scale, zero_count, zero_threshold,
         positive_offset, positive_counts, negative_offset, negative_counts, quantiles, quantile_values)) AS point_tuples
       FROM distribution_points WHERE ${pointCondition(request)} GROUP BY series_id`,
-    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const found = new Map<string, DistributionPoint[]>();
   const slices = new Slices();

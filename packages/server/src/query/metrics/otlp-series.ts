@@ -68,7 +68,10 @@ interface NamedSeries {
 async function readSeries(request: OtlpRequest, query: OtlpQuery): Promise<NamedSeries[]> {
   const { names, turns } = request;
   const rows = await readSeriesRows(request, query);
-  const descriptions = await readDescriptions(query.reader, rows, request);
+  const descriptions = await readDescriptions(query.reader, rows, {
+    signal: request.signal,
+    memory: { add: request.charge },
+  });
   const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
   const described = new Map<string, DescribedSeries[]>();
   for (const row of rows) {
@@ -108,7 +111,7 @@ async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQue
       sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
           mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
         FROM series WHERE ${conditions}`,
-      { signal, charge, duplicates: "kept", maximumRows: Math.max(1, maxSeries - rows.length) },
+      { signal, memory: { add: charge }, duplicates: "kept", maximumRows: Math.max(1, maxSeries - rows.length) },
     );
     for await (const row of found) rows.push(row);
   }

@@ -47,7 +47,7 @@ export async function selectSpanSeries(
   const labels = seriesLabels(metric, namedLabels);
   const rows = await reader.query<SampleRow>(samplesStatement(metric, { labels, condition, part }), {
     signal: request.signal,
-    charge: request.charge,
+    memory: { add: request.charge },
     maximumRows: request.hints.maxSeries,
   });
   const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
@@ -178,7 +178,7 @@ export async function spanSources(
   const labels = ["project_name", "service_name"] as const;
   const rows = await reader.query<{ label_values: string[] }>(
     sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}`,
-    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
 }
@@ -199,7 +199,7 @@ export async function spanLabelSets(
   const rows = await reader.query<{ label_values: string[] }>(
     sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}
       LIMIT ${bind.uint32(request.maxSeries)}`,
-    { signal: request.signal, charge: request.charge, duplicates: "kept", maximumRows: request.maxSeries },
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   const build = { name, labels, windowEnds: [], isDelta: true };
   if (part !== "bucket") return rows.map((row) => toLabels(row.label_values, build));

@@ -47,7 +47,7 @@ export async function aggregateSpanWindows(
   const statement = cellsStatement(metric, { labels, condition, part, cells });
   const rows = await query.reader.query<CellsRow>(statement, {
     signal: request.signal,
-    charge: request.charge,
+    memory: { add: request.charge },
     maximumRows: request.hints.maxSeries,
   });
   const grid = { cells, request, labels };

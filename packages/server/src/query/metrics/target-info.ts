@@ -27,9 +27,9 @@ export async function targetInfoLabels(
   const conditions = allOf([sql`organization = ${ownOrganization}`, ofProject(project), seenSince(fromMs)]);
   const rows = await reader.query<{ project: string; resource_id: string; scope_id: string }>(
     sql`SELECT DISTINCT project, resource_id, toUInt64(0) AS scope_id FROM series WHERE ${conditions}`,
-    { signal, charge, duplicates: "kept", maximumRows: maxSeries },
+    { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
   );
-  const { resources } = await readDescriptions(reader, rows, { signal, charge });
+  const { resources } = await readDescriptions(reader, rows, { signal, memory: { add: charge } });
   const found = new Map<string, Labels>();
   for (const row of rows) {
     const labels = toLabels(row.project, resources.get(row.resource_id)?.attributes ?? []);
