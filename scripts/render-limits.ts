@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { operations } from "../packages/server/src/api/index.ts";
+import type { SettingSchema } from "../packages/server/src/config/setting-schema.ts";
 import { settingRows } from "../packages/server/src/config/config-document.ts";
 import { errorTable } from "../packages/server/src/errors.ts";
 import { declaredLimits, limitAreas, type FixedLimit, type LimitOutcome } from "../packages/server/src/input-limits.ts";
@@ -53,6 +54,12 @@ function unitOf(path: string): FixedLimit["unit"] {
   return path.endsWith("_characters") ? "characters" : undefined;
 }
 
+/** The value of a setting that is not set. */
+function defaultOf(path: string, { default: value, description = "" }: SettingSchema): string {
+  if (typeof value === "number") return amount(value, unitOf(path));
+  return /Absent: (?<meaning>.*)\.$/.exec(description)?.groups?.["meaning"] ?? "no limit";
+}
+
 /** What a setting bounds: its description up to what happens beyond. */
 function boundsOf(description = ""): string {
   return /^(?:`[^`]*`|[^;.`]|\.(?! |$))*/.exec(description)![0].trim();
@@ -74,7 +81,7 @@ export async function renderLimitsDocument(): Promise<string> {
       .filter((setting) => setting.area === area)
       .map(({ path, schema, error }) => [
         boundsOf(schema.description),
-        typeof schema.default === "number" ? amount(schema.default, unitOf(path)) : "no limit",
+        defaultOf(path, schema),
         `\`${path}\``,
         outcome(error),
       ]);

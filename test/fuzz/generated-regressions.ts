@@ -56,7 +56,7 @@ const made: readonly [target: string, name: string, outcome: string | undefined,
   [
     "operations",
     "prompt of 15 MB",
-    "400",
+    undefined,
     () =>
       post(
         "/v1/chat/completions",
@@ -70,13 +70,13 @@ const made: readonly [target: string, name: string, outcome: string | undefined,
   [
     "operations",
     "messages that are numbers, 15 MB",
-    "400",
+    "413",
     () => post("/v1/chat/completions", `{"model":"sounding-trial","messages":[${"1,".repeat(7_500_000)}1]}`),
   ],
   [
     "operations",
     "a million members of extra_body",
-    undefined,
+    "413",
     () =>
       post(
         "/v1/chat/completions",
@@ -86,13 +86,13 @@ const made: readonly [target: string, name: string, outcome: string | undefined,
   [
     "operations",
     "a million members of a log query",
-    undefined,
+    "413",
     () => post("/observability/logs", `{${members(1_000_000)}}`),
   ],
   [
     "operations",
     "project name of 9 MB",
-    "400",
+    "413",
     () => post("/observability/logs", JSON.stringify({ project_name: "x".repeat(9_000_000) })),
   ],
   [

@@ -1,6 +1,6 @@
 /**
  * Refuses requests that a proxy in front may read differently: headers that name twice what must be said once, and
- * transfer codings other than chunked. https://www.rfc-editor.org/rfc/rfc9112#section-11.2
+ * transfer codings other than chunked; and requests without a host. https://www.rfc-editor.org/rfc/rfc9112#section-11.2
  */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
@@ -21,7 +21,7 @@ const singleHeaders = new Set([
 const watchedLengths = new Set([...singleHeaders].map(({ length }) => length));
 
 /** What is wrong with the request's headers, if anything. */
-export function framingFault({ headers, rawHeaders }: IncomingMessage): AppError | undefined {
+export function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const raw = rawHeaders[index]!;
@@ -34,6 +34,9 @@ export function framingFault({ headers, rawHeaders }: IncomingMessage): AppError
       });
     }
     seen.add(name);
+  }
+  if (headers.host === undefined && httpVersion === "1.1") {
+    return new AppError("invalid_request", "The header host is missing; HTTP/1.1 requires it.", { param: "host" });
   }
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.trim().toLowerCase() !== "chunked")

@@ -3,6 +3,7 @@
  * only the head of a part is held. https://www.rfc-editor.org/rfc/rfc7578 · https://www.rfc-editor.org/rfc/rfc2046#section-5.1
  */
 import { AppError } from "../errors.ts";
+import { inputLimit } from "../input-limits.ts";
 
 /** What stands before a part's bytes. */
 export interface PartHead {
@@ -18,7 +19,13 @@ export type MultipartItem =
   /** The part is over. */
   | { readonly kind: "end" };
 
-const longestHeadBytes = 16 * 1024;
+const longestHeadBytes = inputLimit({
+  area: "Forms and uploads",
+  bounds: "Head of one part of a form",
+  value: 16 * 1024,
+  unit: "bytes",
+  error: "invalid_request",
+});
 /** Spaces that may stand between a boundary and its line's end. */
 const longestPadding = 256;
 const lineEnd = "\r\n";

@@ -178,6 +178,8 @@ function createFastify(
       maxHeaderSize: settings.max_header_bytes,
       headersTimeout: settings.header_timeout_ms,
       connectionsCheckingInterval: 2_000,
+      // Node's own answer has no body and no request ID; check-framing.ts refuses such requests.
+      requireHostHeader: false,
     },
     requestTimeout: settings.body_timeout_ms,
     keepAliveTimeout: settings.keep_alive_timeout_ms,

@@ -3,9 +3,15 @@ import { AppError } from "../errors.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { TenantReader } from "../store/store.ts";
 import { withoutDoubles } from "./distinct-rows.ts";
+import { inputLimit } from "../input-limits.ts";
 
 /** More spans than this are not put into one answer. */
-const maximumSpans = 100_000;
+const maximumSpans = inputLimit({
+  area: "Logs, traces and metrics",
+  bounds: "Spans in one answer",
+  value: 100_000,
+  error: "invalid_request",
+});
 
 export interface SpanDetails {
   readonly trace_id: string;

@@ -3,9 +3,16 @@
  * guess, and a slow password hash would only slow down every request.
  */
 import { hash, randomBytes, timingSafeEqual } from "node:crypto";
+import { inputLimit } from "../input-limits.ts";
 
 /** Longer texts are no key of ours and are not even hashed. */
-export const maximumSecretLength = 256;
+export const maximumSecretLength = inputLimit({
+  area: "HTTP",
+  bounds: "An API key",
+  value: 256,
+  unit: "characters",
+  error: "invalid_api_key",
+});
 
 /** A new secret: `sk-` and 32 random bytes in base64url. */
 export function newSecret(): string {

@@ -1,9 +1,21 @@
 /** Which names files from elsewhere may have: those of a URL, of a hub's listing and of an archive's members. */
+import { inputLimit } from "../../input-limits.ts";
 
 /** Bytes of one segment. Names of lock files and unfinished downloads add some, and most file systems take 255. */
-export const longestNameBytes = 200;
+export const longestNameBytes = inputLimit({
+  area: "Configuration and model files",
+  bounds: "One segment of a path in an archive or listing",
+  value: 200,
+  unit: "bytes",
+  error: { instead: "`sounding models pull` fails" },
+});
 /** Segments of one path. */
-export const deepestPath = 32;
+export const deepestPath = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Segments of a path in an archive or listing",
+  value: 32,
+  error: { instead: "`sounding models pull` fails" },
+});
 
 // eslint-disable-next-line no-control-regex -- control characters are among what must be refused
 const forbidden = /[\\/\x00-\x1f\x7f-\x9f]/;

@@ -4,6 +4,7 @@
  */
 import { AppError } from "../../errors.ts";
 import { isSafePath } from "./member-names.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 export interface FileSource {
   readonly kind: "file";
@@ -119,7 +120,12 @@ export function parseModelSource(text: string, hubEndpoint: string = defaultHubE
 }
 
 /** Files of one split model. */
-export const mostParts = 1_000;
+export const mostParts = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Files of one split model",
+  value: 1_000,
+  error: { instead: "`sounding models pull` fails" },
+});
 
 /**
  * All files of a model that is split over several, given one of them: `…-00001-of-00003.gguf`.

@@ -3,6 +3,7 @@
  * because the hub tells size and checksum on its own answer, which redirects, and its token must not go elsewhere.
  */
 import { AppError } from "../../errors.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 export interface RemoteFile {
   readonly url: string;
@@ -22,7 +23,12 @@ export interface RemoteAnswer extends RemoteFacts {
   readonly response: Response;
 }
 
-const maximumRedirects = 10;
+const maximumRedirects = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Redirects of a download",
+  value: 10,
+  error: { instead: "`sounding models pull` fails" },
+});
 
 function problemOf(status: number, url: string, withToken: boolean): AppError {
   const { host } = new URL(url);

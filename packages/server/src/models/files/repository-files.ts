@@ -3,6 +3,7 @@ import { AppError } from "../../errors.ts";
 import { isSafePath, MemberNames } from "./member-names.ts";
 import type { RepositorySource } from "./model-source.ts";
 import { readBounded, requestFile } from "./remote-file.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 export interface RepositoryFile {
   /** Within the repository. */
@@ -12,10 +13,21 @@ export interface RepositoryFile {
 
 /** Pictures, examples and notes, which no engine reads. */
 const unneeded = /(?:^|\/)(?:\.[^/]*|test_wavs|README\.md|.*\.(?:py|sh|ipynb|png|jpg|gif|wav|mp3))(?:\/|$)/i;
-const mostFiles = 10_000;
+const mostFiles = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Files of a repository that is pulled",
+  value: 10_000,
+  error: { instead: "`sounding models pull` fails" },
+});
 const mostPages = 100;
 /** Bytes of one page of a listing; the hub's have 1,000 entries of some hundred bytes. */
-const longestPage = 16 * 2 ** 20;
+const longestPage = inputLimit({
+  area: "Configuration and model files",
+  bounds: "One page of a repository's listing",
+  value: 16 * 2 ** 20,
+  unit: "bytes",
+  error: { instead: "`sounding models pull` fails" },
+});
 
 interface Entry {
   readonly type?: unknown;

@@ -9,6 +9,7 @@ import type { ReadEntry } from "tar";
 import { AppError } from "../../errors.ts";
 import { deepestPath, isSafePath, MemberNames } from "./member-names.ts";
 import type { ArchiveSource } from "./model-source.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 /** In an unpacked folder: what it was made of. */
 export const originFile = ".sounding-origin.json";
@@ -24,13 +25,29 @@ interface UnpackOptions {
 }
 
 /** Files and folders of one archive. A voice with all its pronunciation data has some hundred. */
-export const mostEntries = 10_000;
+export const mostEntries = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Files and folders in an archive that is pulled",
+  value: 10_000,
+  error: { instead: "`sounding models pull` fails" },
+});
 /** Bytes of one archive's files together, also where the disk has more. */
-export const mostUnpackedBytes = 64 * 2 ** 30;
+export const mostUnpackedBytes = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Files of an archive that is pulled, together",
+  value: 64 * 2 ** 30,
+  unit: "bytes",
+  error: { instead: "`sounding models pull` fails" },
+});
 /** Space that unpacking leaves on the disk. */
 const spareBytes = 64 * 2 ** 20;
 /** Unpacked bytes for each packed one. Networks shrink to half at best. */
-const mostExpansion = 200;
+const mostExpansion = inputLimit({
+  area: "Configuration and model files",
+  bounds: "Unpacked bytes for each packed byte of an archive",
+  value: 200,
+  error: { instead: "`sounding models pull` fails" },
+});
 /** Bytes of tar's own headers for each entry, with those of a long name. */
 const headerBytes = 4096;
 

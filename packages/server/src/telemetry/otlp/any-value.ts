@@ -6,9 +6,15 @@ import type { Hash64 } from "./hash64.ts";
 import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
 import { malformed, MessageScan } from "./message-scan.ts";
 import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "./numbers.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 /** How deep lists and maps may be nested; beyond it a request is refused. */
-export const maximumDepth = 64;
+export const maximumDepth = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Levels of nested lists and maps in a value",
+  value: 64,
+  error: "invalid_request",
+});
 
 const letters = Object.fromEntries(
   Object.entries(attributeKinds).map(([kind, letter]) => [kind, letter.charCodeAt(0)]),

@@ -6,9 +6,15 @@
 import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
 import { type Field, MessageType, wireType, wireTypeOf } from "./message-type.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 /** How deep messages may be nested; a request without attributes of lists in lists has less than ten. */
-const maximumDepth = 256;
+const maximumDepth = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Levels of nesting of a message in OTLP/JSON",
+  value: 256,
+  error: "invalid_request",
+});
 const uint64Limit = 1n << 64n;
 const int64Limit = 1n << 63n;
 

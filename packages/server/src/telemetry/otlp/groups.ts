@@ -15,6 +15,7 @@ import { resourceAttributes } from "./known-attributes.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
 import { uint32At } from "./numbers.ts";
+import { inputLimit } from "../../input-limits.ts";
 
 /** How a project's telemetry is kept; at once when it is known. */
 export type SettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
@@ -41,7 +42,12 @@ interface Place {
 type Project = { readonly name: Uint8Array; readonly days: number } | { readonly refusal: string };
 
 /** More different projects in one request than this are refused, since each is looked up. */
-const maximumProjects = 100;
+const maximumProjects = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Projects in one request",
+  value: 100,
+  error: { instead: "records of further projects are rejected" },
+});
 const dayMs = 86_400_000;
 
 /** Reads the resources and scopes of one request. */

@@ -57,7 +57,12 @@ function tooManyFields(name: string): AppError {
 }
 
 /** How deep groups of unknown fields may be nested. */
-const maximumGroupDepth = 32;
+const maximumGroupDepth = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Levels of nested groups in unknown fields",
+  value: 32,
+  error: "invalid_request",
+});
 
 /** The last message that was read. One scan serves many messages of its type, one after the other. */
 export class MessageScan {

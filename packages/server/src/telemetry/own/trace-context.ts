@@ -1,5 +1,6 @@
 /** The caller's place in its own trace, as the header `traceparent` has it. https://www.w3.org/TR/trace-context/#traceparent-header */
 import { randomBytes } from "node:crypto";
+import { inputLimit } from "../../input-limits.ts";
 
 export interface TraceContext {
   /** 32 lower-case hex digits. */
@@ -16,7 +17,13 @@ const pattern =
 const zeroTrace = "0".repeat(32);
 const zeroSpan = "0".repeat(16);
 /** The conventions let longer ones be cut or dropped. */
-const longestTraceState = 512;
+const longestTraceState = inputLimit({
+  area: "HTTP",
+  bounds: "`tracestate` header",
+  value: 512,
+  unit: "characters",
+  error: { instead: "the header is ignored" },
+});
 /** OTLP's SpanFlags: "it is known whether the parent is remote", and "it is". */
 const remoteParentFlags = 0x300;
 const sampled = 1;
