@@ -13,7 +13,10 @@ export interface WorkerLimits {
   readonly buffersMiB: number;
 }
 
-/** Why a worker ended: a limit, or `crashed` for any other error or exit. */
+/**
+ * Why a worker ended: a limit, or `crashed` for any other error or exit. A thread with nothing left to do, which exits by itself,
+ * is `stalled` as well.
+ */
 export type WorkerEnd = { readonly reason: "stalled" | "memory" | "crashed"; readonly error?: unknown };
 
 export interface WorkerEvents {
@@ -59,7 +62,7 @@ export class WatchedWorker {
       const isMemory = (error as NodeJS.ErrnoException | null)?.code === "ERR_WORKER_OUT_OF_MEMORY";
       this.#end({ reason: isMemory ? "memory" : "crashed", error });
     });
-    this.#worker.on("exit", () => this.#end({ reason: "crashed" }));
+    this.#worker.on("exit", (code) => this.#end({ reason: code === 0 ? "stalled" : "crashed" }));
   }
 
   post(message: unknown, transfer: readonly Transferable[] = []): void {

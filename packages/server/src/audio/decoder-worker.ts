@@ -25,11 +25,16 @@ type Bytes = Extract<ToDecoder, { type: "bytes" }>["bytes"];
 /** How long messages of the server may wait. */
 const longestTurnMs = 20;
 
+/**
+ * The recording that is decoded. Meanwhile the port keeps the thread alive only while the server owes an answer: a library that
+ * waits for what never comes (Mediabunny 1.61.0 does so at some MP4 files) ends the thread, because nothing is left to do.
+ */
 let current: Exchange | undefined;
 
 parentPort!.on("message", (message: ToDecoder) => {
   if (message.type === "start") {
     current = new Exchange(message);
+    parentPort!.unref();
     void decode(message, current);
   } else current?.take(message);
 });
@@ -59,10 +64,10 @@ async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<
     }
     await exchange.push(resampler.end(), heard);
     await exchange.finish();
-    current = undefined;
+    leave();
     send({ type: "end", heard });
   } catch (thrown) {
-    current = undefined;
+    leave();
     const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder broke at it", thrown);
     send({ type: "error", code: error.code, message: error.message, param: error.param });
   }
@@ -71,10 +76,17 @@ async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<
   send({ type: "free" });
 }
 
+function leave(): void {
+  current = undefined;
+  parentPort!.ref();
+}
+
 /** The worker's side of one recording. */
 class Exchange {
   readonly #progress: Int32Array;
   readonly #playing = Promise.withResolvers<Playing>();
+  /** Answers of the server that are waited for. */
+  #owed = 0;
   #bytes = Promise.withResolvers<Bytes>();
   #skip = 0;
   /** Pieces that may be sent. */
@@ -106,7 +118,7 @@ class Exchange {
       if (this.#credit > 0) this.#sendPiece();
       this.#bytes = Promise.withResolvers();
       send({ type: "read" });
-      const bytes = await this.#bytes.promise;
+      const bytes = await this.#fromServer(this.#bytes.promise);
       if (bytes === null) return;
       if (bytes === "failed") throw new Error("The source of the recording failed.");
       Atomics.add(this.#progress, 0, bytes.length);
@@ -123,7 +135,7 @@ class Exchange {
 
   /** Waits until somebody wants the samples. */
   async rate(): Promise<number> {
-    const { rate, skip } = await this.#playing.promise;
+    const { rate, skip } = await this.#fromServer(this.#playing.promise);
     this.#skip = skip;
     return rate;
   }
@@ -145,9 +157,20 @@ class Exchange {
   async finish(): Promise<void> {
     while (this.#credit === 0) {
       this.#credited = Promise.withResolvers();
-      await this.#credited.promise;
+      await this.#fromServer(this.#credited.promise);
     }
     this.#sendPiece();
+  }
+
+  async #fromServer<T>(answer: Promise<T>): Promise<T> {
+    this.#owed += 1;
+    if (current === this) parentPort!.ref();
+    try {
+      return await answer;
+    } finally {
+      this.#owed -= 1;
+      if (current === this && this.#owed === 0) parentPort!.unref();
+    }
   }
 
   #sendPiece(): void {

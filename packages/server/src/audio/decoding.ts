@@ -155,7 +155,7 @@ export class Decoding implements AudioInput, Tenant {
   onEnd({ reason, error }: WorkerEnd): void {
     if (error instanceof AppError) return this.#end({ error });
     const why = {
-      stalled: "decoding it takes too much CPU time",
+      stalled: "its decoder makes no progress",
       memory: "decoding it takes too much memory",
       crashed: "its decoder broke at it",
     }[reason];
