@@ -14,6 +14,8 @@ export const operations = { alternative: 1, alternativeMatch: 2, capture: 3, ass
 export const firstConsuming = 8;
 
 export interface Automaton {
+  /** The same expression with the matcher of re2js, which cannot pause. */
+  readonly pattern: RE2JS;
   readonly instructions: readonly Instruction[];
   readonly start: number;
   /** Whether `\b`, `^` or their like occur: then the characters around a place matter. */
@@ -30,9 +32,11 @@ interface Program {
 /** @throws the parser's exception, whose message is RE2's */
 export function compileAutomaton(expression: string): Automaton {
   // `.` matches newlines, as in Prometheus.
-  const compiled = RE2JS.compile(expression, RE2JS.DOTALL).re2();
+  const pattern = RE2JS.compile(expression, RE2JS.DOTALL);
+  const compiled = pattern.re2();
   const program = compiled.prog as Program;
   return {
+    pattern,
     instructions: program.inst,
     start: program.start,
     hasAssertions: program.inst.some(({ op }) => op === operations.assertion),

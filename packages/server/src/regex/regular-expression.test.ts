@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { RE2JS } from "re2js";
+import { compileAutomaton } from "./automaton.ts";
+import { GroupMatch } from "./capture-groups.ts";
 import { compileCost } from "./compile-cost.ts";
 import { compileExpression, compileGroupingExpression, maximumExpressionInstructions } from "./regular-expression.ts";
-import { withoutTurns } from "./turns.ts";
+import { drive, withoutTurns } from "./turns.ts";
 
 const { tree } = fc.letrec<{ tree: string; atom: string }>((tie) => ({
   atom: fc.oneof(
@@ -63,6 +65,9 @@ describe("expressions mean what they mean in RE2", () => {
         const numbers = Array.from({ length: matcher.groupCount() + 1 }, (_, group) => group);
         const expected = matcher.matches() ? numbers.map((group) => matcher.group(group) ?? "") : undefined;
         assert.deepEqual(compiled.groups(value, numbers, withoutTurns), expected);
+        // Longer texts take this way.
+        const pausing = new GroupMatch(compileAutomaton(expression), value, numbers);
+        assert.deepEqual(drive(pausing, withoutTurns), expected);
       }),
       { numRuns: 2000 },
     );

@@ -37,10 +37,9 @@ export async function replaceLabel(
   const numbers = [...new Set(groups.filter((group) => group !== undefined))];
   const replaced: Column[] = [];
   for (const column of columns) {
-    if (budget.spend(workOfLabels)) await budget.breathe();
+    if (budget.spend(workOfReplacement)) await budget.breathe();
     const text = getLabel(column.labels, source);
-    // To match is quicker than to find groups, and most expressions match few values.
-    const found = (await compiled.matches(text, budget)) ? await compiled.groups(text, numbers, budget) : undefined;
+    const found = await compiled.groups(text, numbers, budget);
     if (found === undefined) {
       replaced.push(column);
       continue;
@@ -53,6 +52,8 @@ export async function replaceLabel(
   return mergeColumns(replaced, budget);
 }
 
+/** The work of finding groups in a short value and of making labels, in samples looked at. */
+const workOfReplacement = 512;
 /** Characters of an expression that an error shows. */
 const shownCharacters = 200;
 /** Characters of a value that label_replace and label_join may make. */
