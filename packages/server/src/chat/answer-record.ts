@@ -24,6 +24,8 @@ export interface RecordedAnswer {
 
 /** More characters of an answer than this are not kept. */
 const maximumCharacters = 1_048_576;
+/** What a call of a tool counts as in addition to its texts. */
+const charactersPerCall = 64;
 
 interface ChoiceRecord {
   text: string;
@@ -84,12 +86,14 @@ export class AnswerRecord implements RecordedAnswer {
     index: number,
     piece: { index: number; id?: string; function?: { name?: string; arguments?: string } },
   ): void {
-    const choice = this.#choice(index, piece.function?.arguments?.length ?? 0);
+    const { arguments: text = "", name = "" } = piece.function ?? {};
+    // Calls without arguments cost memory too.
+    const choice = this.#choice(index, text.length + name.length + (piece.id === undefined ? 0 : charactersPerCall));
     if (choice === undefined) return;
     const call = (choice.toolCalls[piece.index] ??= { id: "", name: "", arguments: "" });
     call.id += piece.id ?? "";
-    call.name += piece.function?.name ?? "";
-    call.arguments += piece.function?.arguments ?? "";
+    call.name += name;
+    call.arguments += text;
   }
 
   /** The choice, while there is room for so many characters more. */

@@ -1,7 +1,7 @@
 /** One choice of a streamed answer on its way through the guardrails. */
 import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
 import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
-import { checkThrough } from "./check-texts.ts";
+import { checkThrough, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 
 export interface AnswerCheck {
@@ -14,6 +14,8 @@ type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 
 /** More characters of the arguments of tool calls end the choice: what cannot be judged does not leave. */
 export const maximumArguments = 1_048_576;
+/** What a call counts as, however short it is. */
+const charactersPerCall = 128;
 /** So that no frame grows beyond what strict clients take, whatever has to be escaped. */
 const argumentsPerChunk = 65_536;
 
@@ -29,7 +31,8 @@ export class GuardedChoice {
   readonly #index: number;
   readonly #check: AnswerCheck;
   readonly #channels = new Map<string, Channel>();
-  readonly #calls: ToolCallPiece[] = [];
+  /** By index. */
+  readonly #calls = new Map<number, ToolCallPiece>();
   #argumentsLength = 0;
 
   constructor(index: number, check: AnswerCheck) {
@@ -93,19 +96,22 @@ export class GuardedChoice {
   }
 
   #keepCall(piece: ToolCallPiece): void {
-    this.#argumentsLength += piece.function?.arguments?.length ?? 0;
-    const known = this.#calls.find(({ index }) => index === piece.index);
+    const text = piece.function?.arguments ?? "";
+    this.#argumentsLength += text.length;
+    const known = this.#calls.get(piece.index);
     if (known === undefined) {
-      this.#calls.push({ ...piece, function: { ...piece.function, arguments: piece.function?.arguments ?? "" } });
+      // Calls without arguments cost memory too.
+      this.#argumentsLength += charactersPerCall;
+      this.#calls.set(piece.index, { ...piece, function: { ...piece.function, arguments: text } });
       return;
     }
-    known.function!.arguments += piece.function?.arguments ?? "";
+    known.function!.arguments += text;
     known.function!.name ??= piece.function?.name as string;
   }
 
   /** The tool calls with their arguments judged as a whole; undefined: they may not leave. */
   async #judgedCalls(): Promise<ToolCallPiece[] | undefined> {
-    let calls = this.#calls;
+    let calls = [...this.#calls.values()];
     const { checkers, ...check } = this.#check;
     for (const checker of checkers) {
       const { blocked, value } = await checkThrough(calls, mapArguments, { ...check, checker, side: "output" });
@@ -130,11 +136,14 @@ export class GuardedChoice {
   }
 }
 
-function mapArguments(calls: ToolCallPiece[], map: (text: string) => string): ToolCallPiece[] {
-  return calls.map((call) => ({
-    ...call,
-    function: { ...call.function, arguments: mapJsonTexts(call.function!.arguments!, map) },
-  }));
+async function mapArguments(calls: ToolCallPiece[], mapping: TextMapping): Promise<ToolCallPiece[]> {
+  const mapped: ToolCallPiece[] = [];
+  for (const call of calls) {
+    const text = await mapJsonTexts(call.function!.arguments!, mapping);
+    mapped.push({ ...call, function: { ...call.function, arguments: text } });
+    if (mapping.slices.isOver()) await mapping.slices.next();
+  }
+  return mapped;
 }
 
 /** A tool call as the pieces of a stream: the first says whose arguments follow. */

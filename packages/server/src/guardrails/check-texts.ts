@@ -1,4 +1,5 @@
 /** All texts of a value through one guardrail. */
+import { Slices } from "../slices.ts";
 import { isBlocked, type Checker, type Finding, type Side } from "./finding.ts";
 
 export interface TextCheck {
@@ -9,8 +10,14 @@ export interface TextCheck {
   report(finding: Finding): void;
 }
 
+export interface TextMapping {
+  map(text: string): string;
+  /** Values may have hundreds of thousands of texts. */
+  readonly slices: Slices;
+}
+
 /** The value with every text replaced; always the same texts in the same order. */
-export type MapTexts<Value> = (value: Value, map: (text: string) => string) => Value;
+export type MapTexts<Value> = (value: Value, mapping: TextMapping) => Promise<Value>;
 
 export interface Checked<Value> {
   /** With its texts as they were judged; the very same where none changed. */
@@ -26,21 +33,27 @@ export async function checkThrough<Value>(
   { checker, report, side, signal }: TextCheck,
 ): Promise<Checked<Value>> {
   const texts: string[] = [];
-  mapTexts(value, (text) => {
+  const slices = new Slices();
+  const collect = (text: string): string => {
     texts.push(text);
     return text;
-  });
+  };
+  await mapTexts(value, { map: collect, slices });
   if (texts.length === 0) return { value, blocked: undefined };
+  signal.throwIfAborted();
   const judged = await checker.judge(texts, signal);
   let blocked: Finding | undefined;
-  for (const each of judged) {
+  let isChanged = false;
+  for (const [index, each] of judged.entries()) {
     for (const found of each.findings) {
       const finding = { ...found, guardrail: checker.name, side };
       report(finding);
       if (isBlocked(each) && found.action === "block") blocked ??= finding;
     }
+    isChanged ||= each.text !== texts[index];
+    if (slices.isOver()) await slices.next();
   }
-  if (judged.every(({ text }, index) => text === texts[index])) return { value, blocked };
+  if (!isChanged) return { value, blocked };
   const rest = judged.values();
-  return { value: mapTexts(value, () => rest.next().value!.text), blocked };
+  return { value: await mapTexts(value, { map: () => rest.next().value!.text, slices }), blocked };
 }

@@ -4,8 +4,9 @@
  */
 import type { ChatChoice, ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { GuardedChoice, type AnswerCheck } from "./answer-choice.ts";
-import { checkThrough } from "./check-texts.ts";
+import { checkThrough, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
+import { Slices } from "../slices.ts";
 
 /** Fails as `Checker.judge`. */
 export async function guardCompletion(completion: ChatCompletion, check: AnswerCheck): Promise<ChatCompletion> {
@@ -40,17 +41,25 @@ function judgeable(message: Message): Message {
   };
 }
 
-function mapMessage(message: Message, map: (text: string) => string): Message {
+async function mapMessage(message: Message, mapping: TextMapping): Promise<Message> {
+  const { map, slices } = mapping;
   const mapped = Object.entries(message).map(([name, value]): [string, unknown] => [
     name,
     name !== "role" && typeof value === "string" ? map(value) : value,
   ]);
-  const calls = message.tool_calls?.map((call) => ({
-    ...call,
-    function: { ...call.function, arguments: mapJsonTexts(call.function.arguments, map) },
-  }));
-  return { ...(Object.fromEntries(mapped) as Message), ...(calls === undefined ? {} : { tool_calls: calls }) };
+  const whole = Object.fromEntries(mapped) as Message;
+  if (message.tool_calls === undefined) return whole;
+  const calls: NonNullable<Message["tool_calls"]> = [];
+  for (const call of message.tool_calls) {
+    const text = await mapJsonTexts(call.function.arguments, mapping);
+    calls.push({ ...call, function: { ...call.function, arguments: text } });
+    if (slices.isOver()) await slices.next();
+  }
+  return { ...whole, tool_calls: calls };
 }
+
+/** Choices of chunks that have already come are judged without a wait; so many, and others have their turn. */
+const choicesPerTurn = 64;
 
 export interface StreamCheck extends AnswerCheck {
   /** How many choices were asked for. */
@@ -66,6 +75,8 @@ export async function* guardStream(
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
   const choices = new Map<number, GuardedChoice>();
   let last: ChatCompletionChunk | undefined;
+  const slices = new Slices();
+  let judged = 0;
   for await (const chunk of chunks) {
     last = chunk;
     const out: ChatCompletionChunk["choices"] = [];
@@ -73,6 +84,8 @@ export async function* guardStream(
       let guarded = choices.get(choice.index);
       if (guarded === undefined) choices.set(choice.index, (guarded = new GuardedChoice(choice.index, check)));
       if (!guarded.isOver) out.push(...(await guarded.push(choice)));
+      judged += 1;
+      if (judged % choicesPerTurn === 0) await slices.next();
     }
     if (out.length === 0 && chunk.usage == null && chunk.choices.length > 0) check.onWithheld();
     else yield* asChunks(chunk, out);

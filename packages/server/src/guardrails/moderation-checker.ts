@@ -5,6 +5,7 @@
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
+import { longStep, Slices } from "../slices.ts";
 import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
 import type { CategoryJudgement, ModerationClient } from "./moderation-client.ts";
 import { pieceEnd } from "./text-pieces.ts";
@@ -19,6 +20,8 @@ export interface ModerationParts {
 /** Of whole texts: characters of one input, and inputs of one request. */
 const longestInput = 8_000;
 const mostInputs = 32;
+/** Splitting and looking at more characters than these takes long enough to look at the clock. */
+const shortPiece = 400;
 /** Characters of what was let pass before. */
 const contextLength = 300;
 
@@ -29,7 +32,14 @@ export function createModerationChecker(parts: ModerationParts): Checker {
     redacts: Object.values(categories).some(({ action }) => action === "redact"),
     filter: (signal) => new ModerationFilter(parts, signal),
     async judge(texts, signal) {
-      const pieces = texts.flatMap((text, index) => splitText(text, longestInput).map((piece) => ({ index, piece })));
+      const slices = new Slices();
+      const pieces: { index: number; piece: string }[] = [];
+      for (const [index, text] of texts.entries()) {
+        for (const piece of splitText(text, longestInput)) {
+          pieces.push({ index, piece });
+          if (slices.isOver(piece.length > shortPiece ? longStep : 1)) await slices.next();
+        }
+      }
       const judged = texts.map((): { text: string; findings: TextFinding[] } => ({ text: "", findings: [] }));
       for (let at = 0; at < pieces.length; at += mostInputs) {
         const asked = pieces.slice(at, at + mostInputs);
@@ -43,6 +53,7 @@ export function createModerationChecker(parts: ModerationParts): Checker {
           target.findings.push(...found.findings);
           target.text += isRedacted(found) ? replacement : piece;
         }
+        if (slices.isOver(mostInputs)) await slices.next();
       }
       return judged;
     },
@@ -63,7 +74,10 @@ class ModerationFilter implements TextFilter {
     this.#held += piece;
     let text = "";
     const findings: TextFinding[] = [];
+    const slices = new Slices();
     for (;;) {
+      // A piece that is not sent, having no letters, is judged without a wait.
+      if (slices.isOver(longStep)) await slices.next();
       const end = pieceEnd(this.#held, { longest, isLast });
       if (end === 0) return { text, findings };
       const next = this.#held.slice(0, end);
@@ -83,14 +97,12 @@ function isRedacted({ findings }: FilteredText): boolean {
   return findings.some(({ action }) => action === "redact");
 }
 
-function splitText(text: string, longest: number): string[] {
-  const pieces: string[] = [];
+function* splitText(text: string, longest: number): Generator<string, void, undefined> {
   for (let rest = text; rest !== "";) {
     const end = rest.length <= longest ? rest.length : pieceEnd(rest, { longest, isLast: true });
-    pieces.push(rest.slice(0, end));
+    yield rest.slice(0, end);
     rest = rest.slice(end);
   }
-  return pieces;
 }
 
 type Asking = ModerationParts & { readonly signal: AbortSignal };

@@ -4,11 +4,10 @@
  */
 import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
 import { isObject } from "../models/openai-compatible/json-object.ts";
-import type { MapTexts } from "./check-texts.ts";
+import type { MapTexts, TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 
 type Members = Readonly<Record<string, unknown>>;
-type MapText = (text: string) => string;
 
 /**
  * Maps the texts of a request; its other members stay as they are.
@@ -16,11 +15,16 @@ type MapText = (text: string) => string;
  */
 export function mapPromptTexts(roles: readonly string[] | undefined): MapTexts<ChatRequest> {
   const isJudged = (role: string): boolean => roles === undefined || roles.includes(role);
-  return (request, map) => {
-    const messages = request.messages.map((message) => (isJudged(message.role) ? mapMessage(message, map) : message));
+  return async (request, mapping) => {
+    const messages: ChatMessage[] = [];
+    for (const message of request.messages) {
+      messages.push(isJudged(message.role) ? await mapMessage(message, mapping) : message);
+      if (mapping.slices.isOver()) await mapping.slices.next();
+    }
     const { prediction } = request as { readonly prediction?: unknown };
     if (!isJudged("assistant") || !isObject(prediction)) return { ...request, messages };
-    return { ...request, messages, prediction: { ...prediction, content: mapContent(prediction["content"], map) } };
+    const content = await mapContent(prediction["content"], mapping);
+    return { ...request, messages, prediction: { ...prediction, content } };
   };
 }
 
@@ -28,48 +32,71 @@ export function mapPromptTexts(roles: readonly string[] | undefined): MapTexts<C
 const names: ReadonlySet<string> = new Set(["role", "tool_call_id"]);
 
 /** Every member that is text, known or not: engines tell reasoning, refusals and more in members of their own. */
-function mapMessage(message: ChatMessage, map: MapText): ChatMessage {
-  const members = Object.entries(message).map(([name, value]): [string, unknown] => [
-    name,
-    names.has(name) ? value : mapMember(name, value, map),
-  ]);
-  return Object.fromEntries(members) as ChatMessage;
+async function mapMessage(message: ChatMessage, mapping: TextMapping): Promise<ChatMessage> {
+  return (await mapMembers(message, mapping, (name, value) =>
+    names.has(name) ? value : mapMember(name, value, mapping),
+  )) as ChatMessage;
 }
 
-function mapMember(name: string, value: unknown, map: MapText): unknown {
+async function mapMembers(
+  members: Members,
+  { slices }: TextMapping,
+  map: (name: string, value: unknown) => unknown,
+): Promise<Members> {
+  const mapped: [string, unknown][] = [];
+  for (const name of Object.keys(members)) {
+    mapped.push([name, await map(name, members[name])]);
+    if (slices.isOver()) await slices.next();
+  }
+  return Object.fromEntries(mapped);
+}
+
+function mapMember(name: string, value: unknown, mapping: TextMapping): unknown {
   switch (name) {
     case "function_call":
-      return mapArguments(value, map);
+      return mapArguments(value, mapping);
     case "tool_calls":
-      return Array.isArray(value) ? value.map((call: Members) => mapToolCall(call, map)) : value;
+      return Array.isArray(value) ? mapList(value, mapping, (call) => mapToolCall(call as Members, mapping)) : value;
     case "content":
     case "reasoning_details":
-      return mapContent(value, map);
+      return mapContent(value, mapping);
     default:
-      return typeof value === "string" ? map(value) : value;
+      return typeof value === "string" ? mapping.map(value) : value;
   }
 }
 
-function mapToolCall(call: Members, map: MapText): Members {
-  return { ...call, function: mapArguments(call["function"], map) };
+async function mapToolCall(call: Members, mapping: TextMapping): Promise<Members> {
+  return { ...call, function: await mapArguments(call["function"], mapping) };
 }
 
-function mapArguments(called: unknown, map: MapText): unknown {
+async function mapArguments(called: unknown, mapping: TextMapping): Promise<unknown> {
   if (!isObject(called) || typeof called["arguments"] !== "string") return called;
-  return { ...called, arguments: mapJsonTexts(called["arguments"], map) };
+  return { ...called, arguments: await mapJsonTexts(called["arguments"], mapping) };
 }
 
 /** A text, or parts of which some are texts; what images, sound and files say is not known here. */
-function mapContent(content: unknown, map: MapText): unknown {
-  if (typeof content === "string") return map(content);
-  return Array.isArray(content) ? content.map((part: unknown) => mapPart(part, map)) : content;
+function mapContent(content: unknown, mapping: TextMapping): unknown {
+  if (typeof content === "string") return mapping.map(content);
+  return Array.isArray(content) ? mapList(content, mapping, (part) => mapPart(part, mapping)) : content;
+}
+
+async function mapList(
+  list: readonly unknown[],
+  { slices }: TextMapping,
+  map: (item: unknown) => unknown,
+): Promise<unknown[]> {
+  const mapped: unknown[] = [];
+  for (const item of list) {
+    mapped.push(await map(item));
+    if (slices.isOver()) await slices.next();
+  }
+  return mapped;
 }
 
 /** What parts of messages, of reasoning (`reasoning_details`) and of thoughts call their text. */
 const texts: ReadonlySet<string> = new Set(["text", "refusal", "thinking", "summary"]);
 
-function mapPart(part: unknown, map: MapText): unknown {
+function mapPart(part: unknown, mapping: TextMapping): unknown {
   if (!isObject(part)) return part;
-  const members = Object.entries(part).map(([name, value]) => [name, texts.has(name) ? mapContent(value, map) : value]);
-  return Object.fromEntries(members) as Members;
+  return mapMembers(part, mapping, (name, value) => (texts.has(name) ? mapContent(value, mapping) : value));
 }

@@ -2,7 +2,9 @@
  * Local rules on a text that grows. As much is held back as the longest match is long: a match is therefore found, or
  * known to be impossible, before its first character leaves, however the text is cut.
  */
+import { Slices } from "../slices.ts";
 import type { FilteredText, TextFilter, TextFinding } from "./finding.ts";
+import type { RedactionCount } from "./redaction-count.ts";
 import { wordSign, type Match, type TextMatcher } from "./text-matcher.ts";
 
 /** As many code units before the held text are kept, to know whether a word begins there. */
@@ -11,46 +13,72 @@ const contextLength = 2;
 const startsWithWordSign = new RegExp(`^${wordSign}`, "u");
 const endsWithWord = new RegExp(`${wordSign}+$`, "u");
 
+/** A search takes some microseconds. */
+const stepsPerSearch = 4;
+/** A search looks at no more text than this and the longest match, since it may look at all of it for every match. */
+const smallestWindow = 512;
+
+export interface RuleFilterOptions {
+  readonly matchers: readonly TextMatcher[];
+  readonly replacement: string;
+  readonly signal: AbortSignal;
+  readonly redactions: RedactionCount;
+}
+
 export class RuleFilter implements TextFilter {
-  readonly #matchers: readonly TextMatcher[];
-  readonly #replacement: string;
+  readonly #options: RuleFilterOptions;
   readonly #longestMatch: number;
+  readonly #window: number;
   /** Where each matcher looks next; places count from the begin of the whole text. */
   readonly #resume: number[];
   /** The text from `#begin` on: a little of what has left, and all that has not. */
   #text = "";
   #begin = 0;
   #released = 0;
-  /** What is to be replaced, in order, without overlaps. */
+  /** What is to be replaced; in order and without overlaps once `#joinRedactions` has run. */
   #redactions: Match[] = [];
   #isBlocked = false;
 
-  constructor(matchers: readonly TextMatcher[], replacement: string) {
-    this.#matchers = matchers;
-    this.#replacement = replacement;
-    this.#longestMatch = Math.max(...matchers.map(({ longestMatch }) => longestMatch));
-    this.#resume = matchers.map(() => 0);
+  constructor(options: RuleFilterOptions) {
+    this.#options = options;
+    this.#longestMatch = options.matchers.reduce((longest, matcher) => Math.max(longest, matcher.longestMatch), 0);
+    this.#window = Math.max(smallestWindow, this.#longestMatch);
+    this.#resume = options.matchers.map(() => 0);
+    if (options.redactions.isOverLimit) this.#redactFrom(0);
   }
 
-  push(piece: string, isLast: boolean): FilteredText {
+  /** @param slices of the work that this is part of */
+  async push(piece: string, isLast: boolean, slices = new Slices()): Promise<FilteredText> {
     if (this.#isBlocked) return { text: "", findings: [] };
-    this.#text += piece;
-    const findings: TextFinding[] = [];
-    for (const index of this.#matchers.keys()) {
-      findings.push(...this.#search(index, isLast));
-      if (findings.at(-1)?.action !== "block") continue;
-      this.#isBlocked = true;
-      return { text: "", findings };
+    const findings = new Set<TextFinding>();
+    let text = "";
+    for (let at = 0, isEnd = false; !isEnd; at += this.#window) {
+      isEnd = at + this.#window >= piece.length;
+      this.#text += piece.slice(at, at + this.#window);
+      for (const [index, { finding }] of this.#options.matchers.entries()) {
+        if (await this.#search(index, isEnd && isLast, slices)) findings.add(finding);
+        if (finding.action !== "block" || !findings.has(finding)) continue;
+        this.#isBlocked = true;
+        return { text: "", findings: [...findings] };
+      }
+      text += this.#release(isEnd && isLast);
     }
-    return { text: this.#release(isLast), findings };
+    return { text, findings: [...findings] };
   }
 
-  /** All matches of one matcher that more text cannot change; of each kind of finding one. */
-  #search(index: number, isLast: boolean): TextFinding[] {
-    const matcher = this.#matchers[index]!;
+  /**
+   * All matches of one matcher that more text cannot change; of a kind of finding that is not redacted, one.
+   * @returns whether there are any
+   */
+  async #search(index: number, isLast: boolean, slices: Slices): Promise<boolean> {
+    const matcher = this.#options.matchers[index]!;
     const end = this.#begin + this.#text.length;
     let isFound = false;
     for (;;) {
+      if (slices.isOver(stepsPerSearch)) {
+        await slices.next();
+        this.#options.signal.throwIfAborted();
+      }
       const from = Math.max(this.#resume[index]!, this.#released) - this.#begin;
       const found = from > this.#text.length ? undefined : matcher.find(this.#text, from);
       if (found === undefined) break;
@@ -65,18 +93,35 @@ export class RuleFilter implements TextFilter {
       if (matcher.finding.action === "redact") this.#redact(match);
       else this.#resume[index] = Infinity;
     }
-    return isFound ? [matcher.finding] : [];
+    return isFound;
   }
 
   #redact(match: Match): void {
-    const apart = this.#redactions.filter(({ start, end }) => end <= match.start || start >= match.end);
-    const touched = this.#redactions.filter((each) => !apart.includes(each));
-    const start = Math.min(match.start, ...touched.map((each) => each.start));
-    const end = Math.max(match.end, ...touched.map((each) => each.end));
-    this.#redactions = [...apart, { start, end }].sort((left, right) => left.start - right.start);
+    this.#options.redactions.add();
+    if (this.#options.redactions.isOverLimit) this.#redactFrom(match.start);
+    else this.#redactions.push(match);
+  }
+
+  /** All that follows is replaced, and only what blocks is still searched. */
+  #redactFrom(start: number): void {
+    this.#redactions.push({ start, end: Infinity });
+    for (const [index, { finding }] of this.#options.matchers.entries()) {
+      if (finding.action === "redact") this.#resume[index] = Infinity;
+    }
+  }
+
+  #joinRedactions(): void {
+    const joined: Match[] = [];
+    for (const next of this.#redactions.sort((left, right) => left.start - right.start)) {
+      const last = joined.at(-1);
+      if (last === undefined || next.start >= last.end) joined.push(next);
+      else joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, next.end) };
+    }
+    this.#redactions = joined;
   }
 
   #release(isLast: boolean): string {
+    this.#joinRedactions();
     const end = this.#begin + this.#text.length;
     const to = isLast ? end : this.#placeToCut(Math.max(this.#released, end - this.#longestMatch));
     let text = "";
@@ -85,7 +130,7 @@ export class RuleFilter implements TextFilter {
       if (start >= to) break;
       text += this.#slice(at, Math.max(at, start));
       // Of a match whose first part left before, the replacement has left too.
-      if (start >= this.#released) text += this.#replacement;
+      if (start >= this.#released) text += this.#options.replacement;
       at = Math.max(at, Math.min(redactedTo, to));
     }
     text += this.#slice(at, to);

@@ -81,10 +81,11 @@ function patternMatcher(
     longestMatch: maxMatchCharacters,
     find(text, from) {
       const matcher = expression.matcher(text);
-      if (!matcher.find(from)) return undefined;
-      const [start, end] = [matcher.start(), matcher.end()];
       // An empty match, as `\b` has, is nothing that could be told or removed.
-      return end > start ? { start, end } : this.find(text, from + 1);
+      for (let at = from; at <= text.length && matcher.find(at); at = matcher.end() + 1) {
+        if (matcher.end() > matcher.start()) return { start: matcher.start(), end: matcher.end() };
+      }
+      return undefined;
     },
     resumeAfter: ({ end }) => end,
   };

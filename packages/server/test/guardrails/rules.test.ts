@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { array, assert as check, constantFrom, integer, property, string } from "fast-check";
+import { array, assert as check, asyncProperty, constantFrom, integer, string } from "fast-check";
 import { createRulesChecker } from "../../src/guardrails/rules-checker.ts";
 import type { RulesGuardrailSettings } from "../../src/config/guardrails.ts";
 
@@ -17,13 +17,12 @@ function checkerOf(rules: readonly Rule[], maxMatchCharacters = 20) {
 }
 
 /** What leaves when the pieces come one after the other. */
-function streamed(rules: readonly Rule[], pieces: readonly string[]) {
+async function streamed(rules: readonly Rule[], pieces: readonly string[]) {
   const filter = checkerOf(rules).filter(new AbortController().signal);
   const left: string[] = [];
   const found: string[] = [];
   for (const [index, piece] of [...pieces, ""].entries()) {
-    const filtered = filter.push(piece, index === pieces.length);
-    assert.ok(!(filtered instanceof Promise));
+    const filtered = await filter.push(piece, index === pieces.length);
     left.push(filtered.text);
     found.push(...filtered.findings.map(({ action, category }) => `${action} ${category}`));
   }
@@ -55,9 +54,13 @@ describe("words", () => {
       const [judged] = await checkerOf(rules).judge([text], new AbortController().signal);
       assert.equal(judged!.text, expected);
       for (let place = 0; place <= text.length; place += 1) {
-        assert.equal(streamed(rules, [text.slice(0, place), text.slice(place)]).text, expected, `cut at ${place}`);
+        assert.equal(
+          (await streamed(rules, [text.slice(0, place), text.slice(place)])).text,
+          expected,
+          `cut at ${place}`,
+        );
       }
-      assert.equal(streamed(rules, text.split("")).text, expected);
+      assert.equal((await streamed(rules, text.split(""))).text, expected);
     });
   }
 });
@@ -72,12 +75,16 @@ describe("patterns", () => {
     [["ab", "bc"], "xabcx", "x#x"],
     [[String.raw`\d+`], "a 1234567890123 b", "a # b"],
   ] as const) {
-    test(`${JSON.stringify(patterns)} in ${JSON.stringify(text)}, whole and cut anywhere`, () => {
+    test(`${JSON.stringify(patterns)} in ${JSON.stringify(text)}, whole and cut anywhere`, async () => {
       const rules: Rule[] = [{ patterns: [...patterns], action: "redact" }];
       for (let place = 0; place <= text.length; place += 1) {
-        assert.equal(streamed(rules, [text.slice(0, place), text.slice(place)]).text, expected, `cut at ${place}`);
+        assert.equal(
+          (await streamed(rules, [text.slice(0, place), text.slice(place)])).text,
+          expected,
+          `cut at ${place}`,
+        );
       }
-      assert.equal(streamed(rules, text.split("")).text, expected);
+      assert.equal((await streamed(rules, text.split(""))).text, expected);
     });
   }
 
@@ -87,8 +94,8 @@ describe("patterns", () => {
     assert.deepEqual(judged!.findings, []);
   });
 
-  test("that match everything hold back no more than is promised", () => {
-    const { left } = streamed([{ patterns: ["x(?s:.*)"], action: "flag" }], ["x", "y".repeat(500), "z"]);
+  test("that match everything hold back no more than is promised", async () => {
+    const { left } = await streamed([{ patterns: ["x(?s:.*)"], action: "flag" }], ["x", "y".repeat(500), "z"]);
     assert.equal(left[1]!.length, 501 - 20);
   });
 });
@@ -99,15 +106,15 @@ const places = array(integer({ min: 0, max: 10_000 }), { maxLength: 30 });
 const blocked = /(?<![\p{L}\p{M}\p{N}_])(?:bomb|bad {1,8}word)(?![\p{L}\p{M}\p{N}_])/u;
 
 describe("however a text is cut", () => {
-  test("a word is not parted by a block behind it", () => {
-    assert.equal(streamed([{ words: ["bomb"] }], ["A bombard", "ment is a ", "bomb."]).text, "A bombardment ");
-    assert.equal(streamed([{ words: ["bad word", "bomb"] }], ["bad wordbomb😀bad word "]).text, "bad ");
+  test("a word is not parted by a block behind it", async () => {
+    assert.equal((await streamed([{ words: ["bomb"] }], ["A bombard", "ment is a ", "bomb."])).text, "A bombardment ");
+    assert.equal((await streamed([{ words: ["bad word", "bomb"] }], ["bad wordbomb😀bad word "])).text, "bad ");
   });
 
-  test("a blocked word never leaves, nor does anything behind it", () => {
-    check(
-      property(texts, places, (text, cuts) => {
-        const { found, text: left } = streamed([{ words: ["bomb", "bad word"] }], cutAt(text, cuts));
+  test("a blocked word never leaves, nor does anything behind it", async () => {
+    await check(
+      asyncProperty(texts, places, async (text, cuts) => {
+        const { found, text: left } = await streamed([{ words: ["bomb", "bad word"] }], cutAt(text, cuts));
         assert.doesNotMatch(left, blocked);
         assert.equal(found.length > 0, blocked.test(text));
         assert.ok(text.startsWith(left));
@@ -117,33 +124,33 @@ describe("however a text is cut", () => {
     );
   });
 
-  test("redaction gives the same, and no half of a character leaves by itself", () => {
+  test("redaction gives the same, and no half of a character leaves by itself", async () => {
     const rules: Rule[] = [{ words: ["bomb", "bad word"], patterns: ["x+", "mb? b"], action: "redact" }];
-    check(
-      property(texts, places, (text, cuts) => {
-        const whole = streamed(rules, [text]);
-        const parted = streamed(rules, cutAt(text, cuts));
+    await check(
+      asyncProperty(texts, places, async (text, cuts) => {
+        const whole = await streamed(rules, [text]);
+        const parted = await streamed(rules, cutAt(text, cuts));
         assert.equal(parted.text, whole.text);
-        for (const piece of streamed(rules, Array.from(text)).left) assert.ok(piece.isWellFormed());
+        for (const piece of (await streamed(rules, Array.from(text))).left) assert.ok(piece.isWellFormed());
       }),
       { numRuns: 400 },
     );
   });
 
-  test("a redacted word never leaves", () => {
-    check(
-      property(texts, places, (text, cuts) => {
-        const { text: left } = streamed([{ words: ["bomb", "bad word"], action: "redact" }], cutAt(text, cuts));
+  test("a redacted word never leaves", async () => {
+    await check(
+      asyncProperty(texts, places, async (text, cuts) => {
+        const { text: left } = await streamed([{ words: ["bomb", "bad word"], action: "redact" }], cutAt(text, cuts));
         assert.doesNotMatch(left, blocked);
       }),
       { numRuns: 400 },
     );
   });
 
-  test("what is only flagged, or is not there, leaves as it came", () => {
-    check(
-      property(string({ unit: "grapheme" }), places, (text, cuts) => {
-        const { found, text: left } = streamed([{ words: ["e"], action: "flag" }], cutAt(text, cuts));
+  test("what is only flagged, or is not there, leaves as it came", async () => {
+    await check(
+      asyncProperty(string({ unit: "grapheme" }), places, async (text, cuts) => {
+        const { found, text: left } = await streamed([{ words: ["e"], action: "flag" }], cutAt(text, cuts));
         assert.equal(left, text);
         assert.ok(found.length <= 1);
       }),
@@ -151,24 +158,10 @@ describe("however a text is cut", () => {
   });
 });
 
-test("a long text is judged without holding up others", async () => {
-  const checker = checkerOf([{ words: ["bomb"], patterns: ["(?i)how to .{0,10} bomb"], category: "violence" }]);
-  let turns = 0;
-  const turn = setInterval(() => (turns += 1), 1);
-  const [judged] = await checker.judge([`${"quite harmless ".repeat(20_000)} bomb`], new AbortController().signal);
-  clearInterval(turn);
-  assert.deepEqual(judged, { text: judged!.text, findings: [{ category: "violence", action: "block" }] });
-  assert.ok(turns > 5, `${turns} turns`);
-});
-
-test("many short texts are judged without holding up others, and none behind a block", async () => {
+test("many short texts are judged, and none behind a block", async () => {
   const checker = checkerOf([{ words: ["bomb"] }, { words: ["cat"], action: "flag" }]);
-  let turns = 0;
-  const turn = setInterval(() => (turns += 1), 1);
   const texts = [...Array.from({ length: 20_000 }, () => "quite harmless"), "bomb", "cat"];
   const judged = await checker.judge(texts, new AbortController().signal);
-  clearInterval(turn);
-  assert.ok(turns > 5, `${turns} turns`);
   assert.deepEqual(
     judged.map(({ text }) => text),
     texts,

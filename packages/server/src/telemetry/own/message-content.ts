@@ -23,17 +23,51 @@ type Part = Readonly<Record<string, unknown>>;
 
 /** Longer texts are left out, since a JSON text that is cut is none. */
 const longestText = 262_144;
+/** Of a message, a part or a call as JSON: `{"type":""}`. */
+const shortestItem = 11;
 
 export function contentAttributes(messages: readonly Message[], answer: AnswerContent | undefined): Attributes {
-  const instructions = messages.filter(({ role }) => role === "system" || role === "developer");
-  const others = messages.filter((message) => !instructions.includes(message));
+  const instructions = messages.filter(isInstruction);
+  const others = messages.filter((message) => !isInstruction(message));
   return {
-    [genAi.systemInstructions]: toText(instructions.flatMap(contentParts)),
-    [genAi.inputMessages]: toText(others.map((message) => ({ role: message.role, parts: messageParts(message) }))),
+    [genAi.systemInstructions]: partsText(instructions, (message) => contentParts(message)),
+    [genAi.inputMessages]: partsText(others, (message) => [{ role: message.role, parts: messageParts(message) }]),
     [genAi.outputMessages]: toText(
       (answer?.choices ?? []).map((choice, index) => outputMessage(choice, answer, index)),
     ),
   };
+}
+
+function isInstruction({ role }: Message): boolean {
+  return role === "system" || role === "developer";
+}
+
+/** Looks at no more messages than may be kept: this runs without a pause, and a prompt may have millions of parts. */
+function partsText(messages: readonly Message[], partsOf: (message: Message) => Part[]): string | undefined {
+  let room = longestText;
+  for (const message of messages) {
+    room -= leastLength(message);
+    if (room < 0) return undefined;
+  }
+  return toText(messages.flatMap(partsOf));
+}
+
+/** No message is shorter than this once it is written as JSON. */
+function leastLength({ content, tool_calls: calls }: Message): number {
+  let length = shortestItem;
+  if (typeof content === "string") length += content.length;
+  else {
+    for (const part of content ?? []) {
+      length += shortestItem + (part.type === "text" && "text" in part ? String(part.text).length : 0);
+      if (length > longestText) return length;
+    }
+  }
+  for (const call of calls ?? []) {
+    // Arguments may be shorter once they are parsed, but as long a text takes long to parse.
+    length += shortestItem + call.function.arguments.length;
+    if (length > longestText) return length;
+  }
+  return length;
 }
 
 /** What was to be spoken, as a message of the caller. */

@@ -1,0 +1,22 @@
+/** Bounds the redactions of one text or one prompt; beyond the limit the rest is redacted as a whole. */
+import { inputLimit } from "../input-limits.ts";
+
+/** Each costs a search of its own, which may look as far ahead as the longest match is long. */
+const maxRedactions = inputLimit({
+  area: "Chat completions",
+  bounds: "Matches that one guardrail redacts in one prompt or in one text of an answer",
+  value: 100_000,
+  error: { instead: "the rest of the text is redacted" },
+});
+
+export class RedactionCount {
+  #count = 0;
+
+  get isOverLimit(): boolean {
+    return this.#count > maxRedactions;
+  }
+
+  add(): void {
+    this.#count += 1;
+  }
+}
