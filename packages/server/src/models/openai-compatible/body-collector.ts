@@ -1,18 +1,24 @@
 /** A body read as a whole, up to a limit. */
 import { AppError } from "../../errors.ts";
+import { maxAnswerValues, ValueCount } from "./answer-limits.ts";
 import type { AnswerHeaders } from "./exchange.ts";
 
 export class BodyCollector {
   readonly maxBytes: number;
   readonly #pieces: Buffer[] = [];
+  readonly #values = new ValueCount(maxAnswerValues);
   #byteLength = 0;
 
   constructor(maxBytes: number) {
     this.maxBytes = maxBytes;
   }
 
-  /** @returns false when the limit is passed; the bytes beyond it are thrown away */
+  /**
+   * @returns false when the limit is passed; the bytes beyond it are thrown away
+   * @throws AppError upstream_failed when these are too many values to parse
+   */
   push(bytes: Buffer): boolean {
+    this.#values.push(bytes);
     const room = this.maxBytes - this.#byteLength;
     this.#pieces.push(bytes.length > room ? bytes.subarray(0, room) : bytes);
     this.#byteLength += Math.min(room, bytes.length);

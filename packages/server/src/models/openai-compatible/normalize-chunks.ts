@@ -4,8 +4,10 @@
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "./json-object.ts";
+import { maxChoices, maxEventValues, tooMany, ValueCount } from "./answer-limits.ts";
+import { isObject, nonEmptyText, type JsonObject } from "./json-object.ts";
 import {
+  choiceIndex,
   finishReasonOf,
   invalidAnswer,
   newCompletionId,
@@ -70,6 +72,7 @@ export class ChunkNormalizer {
     throwCarriedError(chunk);
     const choices = chunk["choices"] ?? [];
     if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are no list");
+    if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
     const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
     if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
     const id = nonEmptyText(chunk["id"]);
@@ -140,7 +143,7 @@ export class ChunkNormalizer {
   #normalizeChoice(choice: unknown, position: number): boolean {
     if (!isObject(choice)) throw invalidAnswer("a chunk's choice is no object");
     normalizeChoice(choice);
-    const index = wholeNumber(choice["index"]) ?? position;
+    const index = choiceIndex(choice, position);
     choice["index"] = index;
     let state = this.#choices.get(index);
     if (state === undefined) {
@@ -188,6 +191,7 @@ function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boo
 
 function parseChunk(data: string): JsonObject {
   let value: unknown;
+  if (data.length > smallEventLength) new ValueCount(maxEventValues).push(Buffer.from(data));
   try {
     value = JSON.parse(data);
   } catch (error) {

@@ -1,8 +1,10 @@
 /** A batch answer, made acceptable to strict clients or refused. */
 import type { ChatCompletion } from "../../api/chat-answer.ts";
-import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "./json-object.ts";
+import { maxChoices, maxToolCalls, tooMany } from "./answer-limits.ts";
+import { isObject, nonEmptyText, type JsonObject } from "./json-object.ts";
 import {
   argumentsOf,
+  choiceIndex,
   finishReasonOf,
   invalidAnswer,
   newCompletionId,
@@ -25,6 +27,7 @@ export function normalizeCompletion(value: unknown, model: string): ChatCompleti
   throwCarriedError(value);
   const choices = value["choices"];
   if (!Array.isArray(choices) || choices.length === 0) throw invalidAnswer("it has no choices");
+  if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
   value["id"] = nonEmptyText(value["id"]) ?? newCompletionId();
   value["object"] = "chat.completion";
   value["created"] = unixSeconds(value["created"]);
@@ -42,7 +45,7 @@ export function normalizeCompletion(value: unknown, model: string): ChatCompleti
 function normalizeBatchChoice(choice: unknown, position: number): void {
   if (!isObject(choice)) throw invalidAnswer(`choices[${position}] is no object`);
   normalizeChoice(choice);
-  choice["index"] = wholeNumber(choice["index"]) ?? position;
+  choice["index"] = choiceIndex(choice, position);
   choice["logprobs"] ??= null;
   const message = choice["message"];
   if (!isObject(message)) throw invalidAnswer(`choices[${position}] has no message`);
@@ -58,6 +61,7 @@ function normalizeBatchChoice(choice: unknown, position: number): void {
 /** Only calls of functions: clients know no other kind. */
 function normalizeToolCalls(value: unknown): JsonObject[] {
   if (!Array.isArray(value)) return [];
+  if (value.length > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
   return value.filter(isFunctionCall).map((call) => {
     const { function: called } = call;
     if (nonEmptyText(called["name"]) === undefined) throw invalidAnswer("a tool call names no function");

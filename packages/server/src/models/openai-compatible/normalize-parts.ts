@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { finishReasons, type FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
+import { maxChoices, tooMany } from "./answer-limits.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "./json-object.ts";
 import { carriedError } from "./upstream-error.ts";
 
@@ -50,6 +51,13 @@ export function normalizeHead(head: JsonObject): void {
   if (fingerprint != null && typeof fingerprint !== "string") delete head["system_fingerprint"];
   const tier = head["service_tier"];
   if (tier !== undefined && !serviceTiers.has(tier)) delete head["service_tier"];
+}
+
+/** The choice's number. Lists are kept by it, so it must be small. */
+export function choiceIndex(choice: JsonObject, position: number): number {
+  const index = wholeNumber(choice["index"]) ?? position;
+  if (index >= maxChoices) throw tooMany("choices", maxChoices);
+  return index;
 }
 
 /** Members of a choice, batch or streamed. */

@@ -1,4 +1,5 @@
 /** The pieces of the tool calls of one streamed choice. */
+import { maxToolCalls, tooMany } from "./answer-limits.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "./json-object.ts";
 import { argumentsOf, newToolCallId } from "./normalize-parts.ts";
 
@@ -18,8 +19,11 @@ interface ToolCall {
 export class ToolCallPieces {
   /** By the engine's index; for pieces without one, by position. */
   readonly #calls = new Map<number, ToolCall>();
+  /** Of functions; those that clients may see. */
   #count = 0;
+  #begun = 0;
   #latest = 0;
+  #highest = -1;
 
   get hasCalls(): boolean {
     return this.#count > 0;
@@ -63,10 +67,13 @@ export class ToolCallPieces {
     const latest = this.#calls.get(this.#latest);
     if (latest === undefined) return 0;
     const isNext = id === undefined ? name !== undefined : id !== latest.id;
-    return isNext ? Math.max(...this.#calls.keys()) + 1 : this.#latest;
+    return isNext ? this.#highest + 1 : this.#latest;
   }
 
   #begin(key: number, id: string | undefined, type: unknown): ToolCall {
+    this.#begun += 1;
+    if (this.#begun > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
+    this.#highest = Math.max(this.#highest, key);
     const isFunction = type == null || type === "" || type === "function";
     const call = { index: isFunction ? this.#count++ : -1, id };
     this.#calls.set(key, call);
