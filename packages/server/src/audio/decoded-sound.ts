@@ -4,6 +4,7 @@
 import { AppError } from "../errors.ts";
 import { type AudioLimits, checkLayout, mixChannels, type SampleSource, tooLong } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
+import { boundedSample } from "./sample-encodings.ts";
 
 /** What decoders give: channels that lie apart. */
 export interface DecodedSound {
@@ -97,11 +98,17 @@ async function* mixed(
       if (sound.sampleRate !== first.sampleRate) throw damaged(format, "its sample rate changes on the way");
       samplesLeft -= sound.samplesDecoded;
       if (samplesLeft < 0) throw tooLong(limits.maxSeconds);
-      yield mixChannels(sound.channelData);
+      yield withinFullScale(mixChannels(sound.channelData));
     }
   } finally {
     await sounds.return();
   }
+}
+
+/** Damaged frames may decode to anything, and what is no number would spread through filters to all that follows. */
+function withinFullScale(samples: Float32Array): Float32Array {
+  for (let index = 0; index < samples.length; index += 1) samples[index] = boundedSample(samples[index]!);
+  return samples;
 }
 
 /** The next piece that is not empty; null at the end. */

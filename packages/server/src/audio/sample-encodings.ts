@@ -35,14 +35,14 @@ export const sampleEncodings: Readonly<Record<SampleEncodingName, SampleEncoding
     read: (view, offset) => (view.getUint16(offset, true) + view.getInt8(offset + 2) * 2 ** 16) / 2 ** 23,
   },
   pcm32: { name: "32-bit PCM", bytes: 4, read: (view, offset) => view.getInt32(offset, true) / 2 ** 31 },
-  float32: { name: "32-bit float", bytes: 4, read: (view, offset) => bounded(view.getFloat32(offset, true)) },
-  float64: { name: "64-bit float", bytes: 8, read: (view, offset) => bounded(view.getFloat64(offset, true)) },
+  float32: { name: "32-bit float", bytes: 4, read: (view, offset) => boundedSample(view.getFloat32(offset, true)) },
+  float64: { name: "64-bit float", bytes: 8, read: (view, offset) => boundedSample(view.getFloat64(offset, true)) },
   aLaw: { name: "A-law", bytes: 1, read: (view, offset) => aLawValues[view.getUint8(offset)] ?? 0 },
   muLaw: { name: "mu-law", bytes: 1, read: (view, offset) => muLawValues[view.getUint8(offset)] ?? 0 },
 };
 
 /** Floats may hold anything: what is no number is silence, what is beyond full scale is clipped. */
-function bounded(value: number): number {
+export function boundedSample(value: number): number {
   if (value >= -1 && value <= 1) return value;
   return Number.isNaN(value) ? 0 : Math.sign(value);
 }
