@@ -2,11 +2,12 @@
  * OTLP/JSON to protobuf without holding the event loop: small bodies at once, large ones in a worker thread, since
  * JSON.parse cannot be cut into slices.
  */
-import { Worker } from "node:worker_threads";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { FairQueue } from "../../fair-queue.ts";
+import { inputLimit } from "../../input-limits.ts";
 import type { Logger } from "../../logger.ts";
 import { scriptBeside } from "../../subprocess.ts";
+import { WatchedWorker, type WorkerEnd } from "../../watched-worker.ts";
 import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
 
@@ -15,19 +16,27 @@ const inlineBytes = 32_768;
 /** The worker's heap: what a body of 64 MiB of ordinary records needs, with room to spare. */
 const defaultHeapMiB = 1280;
 
-/** The longest body takes about three seconds of an idle processor; a worker that takes this long makes no progress. */
-const defaultLongestMs = 120_000;
+/** The request, its text and the protobuf message, each at most 64 MiB, with room to spare. */
+const buffersMiB = 512;
+/** The longest body takes about three seconds. */
+const defaultLongestCpuMs = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "CPU time for reading one OTLP/JSON body",
+  value: 30_000,
+  unit: "ms",
+  error: "payload_too_large",
+});
 
 /** What the worker is asked, and what it answers. */
 export interface ConvertRequest {
-  readonly id: number;
   readonly signal: SignalName;
   readonly bytes: Uint8Array;
+  /** What parsing may take of the worker's heap. */
+  readonly heapBytes: number;
 }
 export type ConvertAnswer =
-  | { readonly id: number; readonly bytes: Uint8Array }
+  | { readonly bytes: Uint8Array }
   | {
-      readonly id: number;
       readonly error: { readonly code: ErrorCode; readonly message: string; readonly param: string | null };
     };
 
@@ -37,6 +46,7 @@ export interface JsonConverter {
   close(): Promise<void>;
 }
 
+/** The body that the worker has. */
 interface Waiting {
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
@@ -44,14 +54,18 @@ interface Waiting {
 
 const entry = scriptBeside(import.meta.url, "json-worker");
 
-/** `heapMiB`: the worker's heap; a body that needs more is refused. `longestMs`: for one body; then it is refused. */
+const tooMuch: Readonly<Record<Exclude<WorkerEnd["reason"], "crashed">, string>> = {
+  stalled: "This JSON body takes too long to read; send smaller requests, or protobuf.",
+  memory: "This JSON body needs too much memory; send smaller requests, or protobuf.",
+};
+
+/** `heapMiB`: the worker's heap; a body that needs more is refused, as is one that takes more than `longestCpuMs`. */
 export function createJsonConverter(
   logger: Logger,
-  { heapMiB = defaultHeapMiB, longestMs = defaultLongestMs } = {},
+  { heapMiB = defaultHeapMiB, longestCpuMs = defaultLongestCpuMs } = {},
 ): JsonConverter {
-  const waiting = new Map<number, Waiting>();
-  let worker: Worker | undefined;
-  let lastId = 0;
+  let waiting: Waiting | undefined;
+  let worker: WatchedWorker | undefined;
 
   /**
    * One body after the other, so that the heap is there for one of them alone; a worker that dies fails the one it had.
@@ -60,65 +74,42 @@ export function createJsonConverter(
   const turns = new FairQueue({ places: 1, maxWaiting: 100_000, what: "The reader of OTLP/JSON" });
   const never = new AbortController().signal;
 
-  function start(): Worker {
-    const started = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: heapMiB } });
-    started.unref();
-    started.on("message", (answer: ConvertAnswer) => {
-      const call = waiting.get(answer.id);
-      waiting.delete(answer.id);
-      if ("bytes" in answer) call?.resolve(answer.bytes);
-      else
-        call?.reject(new AppError(answer.error.code, answer.error.message, { param: answer.error.param ?? undefined }));
-    });
-    started.on("error", (error) => fail(started, error));
-    started.on("exit", () => fail(started, undefined));
-    return started;
-  }
+  const onMessage = (message: unknown): void => {
+    const answer = message as ConvertAnswer;
+    if ("bytes" in answer) return waiting?.resolve(answer.bytes);
+    waiting?.reject(new AppError(answer.error.code, answer.error.message, { param: answer.error.param ?? undefined }));
+  };
 
-  function fail(died: Worker, error: unknown): void {
-    // Its error was seen before its end, and another worker may be at work by now.
-    if (worker !== died) return;
+  const onEnd = ({ reason, error }: WorkerEnd): void => {
     worker = undefined;
-    if (waiting.size > 0) logger.warn({ error }, "the worker that reads OTLP/JSON died; it is started again");
-    const reason = new AppError("internal", "The body could not be read; the log has the details.", { cause: error });
-    for (const call of waiting.values()) call.reject(reason);
-    waiting.clear();
-  }
+    if (reason !== "crashed") return waiting?.reject(new AppError("payload_too_large", tooMuch[reason]));
+    if (waiting !== undefined) logger.warn({ error }, "the worker that reads OTLP/JSON died; it is started again");
+    waiting?.reject(new AppError("internal", "The body could not be read; the log has the details.", { cause: error }));
+  };
 
   function inWorker(bytes: Uint8Array, signal: Signal): Promise<Uint8Array> {
     return new Promise((resolve, reject) => {
-      worker ??= start();
-      lastId += 1;
-      waiting.set(lastId, { resolve, reject });
-      // A running call keeps the process alive, an idle worker does not.
-      worker.ref();
+      worker ??= new WatchedWorker(entry, { stallCpuMs: longestCpuMs, heapMiB, buffersMiB }, { onMessage, onEnd });
+      waiting = { resolve, reject };
+      // JSON.parse reports no progress, so a body has its whole CPU time at once.
+      worker.watch(() => 0);
       // A large body has its memory to itself, and nobody needs it any more: it is handed over, not copied.
       const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-      const request: ConvertRequest = { id: lastId, signal: signal.name, bytes: whole };
-      worker.postMessage(request, [whole.buffer as ArrayBuffer]);
+      // A part of the heap stays free for what else the worker needs.
+      const request: ConvertRequest = { signal: signal.name, bytes: whole, heapBytes: heapMiB * 2 ** 20 * 0.9 };
+      worker.post(request, [whole.buffer as ArrayBuffer]);
     });
   }
 
   async function inTurn(bytes: Uint8Array, signal: Signal, organizationId: string): Promise<Uint8Array> {
     const leave = await turns.enter(organizationId, never);
-    const watchdog = setTimeout(() => stopWorker(), longestMs);
     try {
       return await inWorker(bytes, signal);
     } finally {
-      clearTimeout(watchdog);
-      worker?.unref();
+      waiting = undefined;
+      worker?.unwatch();
       leave();
     }
-  }
-
-  /** The body that it has is refused; the next one gets another worker. */
-  function stopWorker(): void {
-    const stopped = worker;
-    worker = undefined;
-    void stopped?.terminate();
-    const reason = new AppError("payload_too_large", "This JSON body takes too long to read; send smaller requests.");
-    for (const call of waiting.values()) call.reject(reason);
-    waiting.clear();
   }
 
   return {
