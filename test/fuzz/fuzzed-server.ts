@@ -130,6 +130,7 @@ function watchOver({ child, output }: ServedProcess) {
   const over = Promise.withResolvers<void>();
   let peakRss = 0;
   let longestHoldMs = 0;
+  let isWarm = false;
   let fate: string | undefined;
   let cpuAtBeatMs = mainThreadCpuMs(child.pid!);
   child.on("message", (report: ProbeReport) => {
@@ -140,7 +141,11 @@ function watchOver({ child, output }: ServedProcess) {
     if (report.kind === "beat") longestHoldMs = Math.max(longestHoldMs, report.longestHoldMs);
     cpuAtBeatMs = mainThreadCpuMs(child.pid!);
     peakRss = Math.max(peakRss, report.rss);
-    if (report.kind === "collected") collected.shift()?.(report);
+    if (report.kind !== "collected") return;
+    // The first is asked for when the server is warm.
+    if (!isWarm) longestHoldMs = 0;
+    isWarm = true;
+    collected.shift()?.(report);
   });
   child.once("exit", (code, signal) => {
     fate ??= `the server ended with ${signal ?? `code ${code}`}: ${output.stderr.slice(-1000)}`;

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { renderServer, runCampaign, defaultHoldMs } from "./campaign.ts";
 import { saveFinding } from "./regressions.ts";
 import { replayRegressions } from "./replay.ts";
-import { renderTallies } from "./tally.ts";
+import { renderTallies, type Finding } from "./tally.ts";
 import { targets } from "./targets/all.ts";
 
 const { values } = parseArgs({
@@ -29,7 +29,15 @@ const number = (name: keyof typeof values): number | undefined => {
     throw new Error(`--${name} is ${String(text)}; expected an integer of at least 0.`);
   return value;
 };
+const printFinding = ({ target, index, input, what }: Finding): void => {
+  const path = saveFinding({ target, input });
+  print(
+    `${target} #${index}: ${what}\n  ${path}\n  npm run fuzz -- --seed ${seed} --only ${target} --from ${index} --inputs 1\n`,
+  );
+};
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
+
+const seed = number("seed") ?? Date.now() % 2 ** 31;
 
 if (values.list === true) {
   for (const { name, kind } of targets) print(`${name}  ${kind}`);
@@ -41,7 +49,6 @@ if (values.list === true) {
 } else {
   const unknown = values.only?.filter((name) => !targets.some((target) => target.name === name)) ?? [];
   if (unknown.length > 0) throw new Error(`--only ${unknown.join(", ")} is not a target; --list shows them.`);
-  const seed = number("seed") ?? Date.now() % 2 ** 31;
   const holdMs = number("hold-ms") ?? defaultHoldMs;
   print(`seed ${seed}, bound on holds ${holdMs} ms of CPU, ${availableParallelism()} processors`);
   const inputs = number("inputs");
@@ -52,14 +59,13 @@ if (values.list === true) {
     from: number("from") ?? 0,
     concurrency: number("concurrency") ?? 12,
     ...(values.only === undefined ? {} : { only: values.only }),
-    onTally: ({ name, inputs: count, findings: found }) => print(`${name}: ${count} inputs, ${found.length} findings`),
+    onTally: ({ name, inputs: count, findings: found }) => {
+      print(`${name}: ${count} inputs, ${found.length} findings`);
+      found.forEach(printFinding);
+    },
   });
   print(`\n${renderTallies(tallies)}\n`);
   if (server !== undefined) print(`${renderServer(server)}\n`);
-  for (const finding of findings) {
-    const again = `npm run fuzz -- --seed ${seed} --only ${finding.target} --from ${finding.index} --inputs 1`;
-    print(`${finding.target} #${finding.index}: ${finding.what}\n  ${saveFinding(finding)}\n  ${again}\n`);
-  }
   for (const line of server?.faultLines.slice(0, 20) ?? []) print(line);
   print(`${tallies.reduce((sum, tally) => sum + tally.inputs, 0)} inputs, ${findings.length} findings`);
   process.exitCode = findings.length === 0 ? 0 : 1;

@@ -24,10 +24,18 @@ const write = ({ container, key }: Place, value: unknown): void => {
   Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
 };
 
-/** The value with one change; the argument is not touched. */
-export function mutateJson(value: unknown, random: Random): unknown {
-  const root = { root: structuredClone(value) };
-  const place = random.pick(placesOf(root));
+/** The value with so many changes; the argument is not touched. */
+export function mutateJson(value: unknown, random: Random, changes: number): unknown {
+  const root: Record<string, unknown> = { root: structuredClone(value) };
+  for (let change = 0; change < changes; change += 1) changeOnce(root, random);
+  return root["root"] ?? null;
+}
+
+function changeOnce(root: Record<string, unknown>, random: Random): void {
+  const places = placesOf(root);
+  // An earlier change may have removed everything.
+  if (places.length === 0) root["root"] = null;
+  const place: Place = places.length === 0 ? { container: root, key: "root" } : random.pick(places);
   const old = read(place);
   switch (random.below(12)) {
     case 0:
@@ -41,10 +49,12 @@ export function mutateJson(value: unknown, random: Random): unknown {
       write(place, hostileNumber(random));
       break;
     case 3:
-      write(place, nested(random, random.chance(0.2) ? random.between(450, 2000) : random.between(1, 60)));
+      write(place, nested(random, random.chance(0.2) ? random.between(450, 700) : random.between(1, 60)));
       break;
     case 4: {
-      const copies = random.chance(0.1) ? random.between(100, 5000) : random.between(2, 20);
+      // Copies of copies would grow without bound.
+      const isLeaf = typeof old !== "object";
+      const copies = isLeaf && random.chance(0.1) ? random.between(100, 5000) : random.between(2, isLeaf ? 20 : 6);
       write(
         place,
         Array.from({ length: copies }, () => old),
@@ -68,7 +78,7 @@ export function mutateJson(value: unknown, random: Random): unknown {
     case 8:
       if (typeof old === "string")
         write(place, old.slice(0, random.below(old.length + 1)) + hostileString(random, 256));
-      else write(place, String(old));
+      else write(place, JSON.stringify(old ?? null).slice(0, 1000));
       break;
     case 9:
       if (typeof old === "number") write(place, old * random.pick([-1, 0, 10, 1e6, 1.5]));
@@ -77,7 +87,6 @@ export function mutateJson(value: unknown, random: Random): unknown {
     default:
       write(place, hostileValue(random));
   }
-  return root.root === undefined ? null : root.root;
 }
 
 const literals = [

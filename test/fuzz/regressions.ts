@@ -35,7 +35,7 @@ export function regressions(): readonly Regression[] {
 }
 
 /** Keeps the finding's input as a file. @returns the file's path in the repository */
-export function saveFinding({ target, input }: Finding): string {
+export function saveFinding({ target, input }: Pick<Finding, "target" | "input">): string {
   const folder = join(directory, target);
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true });
   const path = join(folder, `${createHash("sha256").update(input).digest("hex").slice(0, 12)}.bin`);

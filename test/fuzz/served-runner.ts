@@ -69,6 +69,7 @@ export class ServedRunner implements AsyncDisposable {
   ): Promise<Tally> {
     const tally = new Tally(target.name);
     await target.prepare?.();
+    await this.#ready();
     const startMs = Date.now();
     const end = { index: limits.from + limits.most, ms: startMs + limits.ms };
     let next = limits.from;

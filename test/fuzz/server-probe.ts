@@ -30,6 +30,8 @@ if (isMainThread && boundMs > 0 && process.send !== undefined) {
     globalThis.gc?.();
     setImmediate(() => {
       globalThis.gc?.();
+      // Neither the start of the process nor these collections are holds.
+      probe.take();
       send({ kind: "collected", ...memory() });
     });
   });

@@ -78,7 +78,9 @@ export const multipartDecoderTarget: DirectTarget = {
     try {
       const decoder = new MultipartDecoder(boundaryOf(new Map(headers).get("content-type")));
       let items = 0;
-      for (let at = 0, length = 1 + (bytes.length % 700); at < bytes.length; at += length) {
+      // Small pieces show what is cut apart, and some thousand of them are enough.
+      const length = Math.ceil(bytes.length / 5000) + (bytes.length % 700);
+      for (let at = 0; at < bytes.length; at += length) {
         for (const item of decoder.push(bytes.subarray(at, at + length))) items += item.kind === "head" ? 1 : 0;
       }
       decoder.end();

@@ -66,7 +66,7 @@ function bodyOf(operation: Operation, random: Random): unknown {
   if (random.chance(0.05)) return hostileValue(random, 5);
   // The answer's length is not what is tested.
   if (operation.id === "createChatCompletion") value = { max_tokens: 8, ...(value as object) };
-  for (let change = random.size(4); change > 0; change -= 1) value = mutateJson(value, random);
+  value = mutateJson(value, random, random.size(4));
   return value;
 }
 

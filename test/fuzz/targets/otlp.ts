@@ -96,7 +96,7 @@ const jsonRequests: Readonly<Record<SignalName, unknown>> = {
 
 function jsonRequest(signal: SignalName, random: Random): Buffer {
   let value = jsonRequests[signal];
-  for (let change = random.size(5); change > 0; change -= 1) value = mutateJson(value, random);
+  value = mutateJson(value, random, random.size(5));
   return Buffer.from(jsonText(value, random));
 }
 

@@ -1,5 +1,7 @@
 /** PromQL: over Prometheus' HTTP API, and straight into the parser and the printer. */
 import { AppError } from "../../../packages/server/src/errors.ts";
+import { Budget, defaultLimits } from "../../../packages/server/src/query/promql/evaluate/budget.ts";
+import { parseQuery } from "../../../packages/server/src/query/promql/syntax/parse-query.ts";
 import { parseExpression } from "../../../packages/server/src/query/promql/syntax/parse.ts";
 import { printExpression } from "../../../packages/server/src/query/promql/syntax/print.ts";
 import { inUrl, writeMessage } from "../http-message.ts";
@@ -75,11 +77,11 @@ export const promqlParserTarget: DirectTarget = {
   name: "promql-parser",
   share: 2,
   generate: (random) => Buffer.from(promqlText(random)),
-  run(input) {
+  async run(input) {
     const text = Buffer.from(input).toString("utf8");
     let printed: string;
     try {
-      printed = printExpression(parseExpression(text));
+      printed = printExpression(await parseQuery(text, new Budget(defaultLimits, new AbortController().signal)));
     } catch (error) {
       if (error instanceof AppError && error.status < 500) return String(error.status);
       throw error;

@@ -16,7 +16,7 @@ export const requestBodiesTarget: DirectTarget = {
   generate(random) {
     const index = random.below(withBody.length);
     let value = schemaValue(withBody[index]!.json, random);
-    for (let change = 1 + random.size(5); change > 0; change -= 1) value = mutateJson(value, random);
+    value = mutateJson(value, random, 1 + random.size(5));
     return Buffer.concat([Buffer.from([index]), Buffer.from(JSON.stringify(value) ?? "null")]);
   },
   run(input) {

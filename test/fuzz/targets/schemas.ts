@@ -78,7 +78,7 @@ function anySchema(random: Random): unknown {
     ...(schemaOf(random, 4) as object),
     ...(random.chance(0.3) ? { $defs: { a: schemaOf(random, 2), b: schemaOf(random, 3) } } : {}),
   };
-  return random.chance(0.3) ? mutateJson(schema, random) : schema;
+  return random.chance(0.3) ? mutateJson(schema, random, 1) : schema;
 }
 
 export const chatSchemasTarget: ServedTarget = {

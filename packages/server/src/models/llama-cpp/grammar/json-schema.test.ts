@@ -226,6 +226,8 @@ describe("a grammar made from a JSON Schema", () => {
     { type: "object", properties: [] },
     { type: "object", required: ["a"], additionalProperties: false },
     { $ref: "#/$defs/none" },
+    { $ref: "#/$defs/100%" },
+    { $ref: "#/__proto__" },
     { $ref: "https://example.org/schema" },
     { type: "integer", minimum: 3, maximum: 2 },
     { type: "string", minLength: 3, maxLength: 2 },

@@ -109,6 +109,15 @@ export function refuseBeside(place: SchemaPlace, schema: SchemaObject, ...known:
   }
 }
 
+/** A step of a JSON pointer in a URL's fragment; undefined where its percent encoding is wrong. https://www.rfc-editor.org/rfc/rfc6901#section-6 */
+function decodeStep(step: string): string | undefined {
+  try {
+    return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return undefined;
+  }
+}
+
 export function resolvePointer(place: SchemaPlace, pointer: string): JsonSchema {
   if (!pointer.startsWith("#"))
     throw invalid(
@@ -117,8 +126,9 @@ export function resolvePointer(place: SchemaPlace, pointer: string): JsonSchema 
     );
   let found: unknown = place.root;
   for (const step of pointer.slice(1).split("/").slice(1)) {
-    const key = decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
-    found = isObject(found) || Array.isArray(found) ? (found as Record<string, unknown>)[key] : undefined;
+    const key = decodeStep(step);
+    const isThere = key !== undefined && (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key);
+    found = isThere ? (found as Record<string, unknown>)[key] : undefined;
   }
   if (typeof found !== "boolean" && !isObject(found))
     throw invalid(`${place.path}.$ref`, `nothing is at ${JSON.stringify(pointer)}.`);

@@ -1,0 +1,47 @@
+/** A hundred seconds of fuzzing with a fixed seed, and every input that broke something before. CONTRIBUTING.md says how to fuzz. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { renderServer, runCampaign } from "./campaign.ts";
+import { replayRegressions } from "./replay.ts";
+import { renderTallies, type Finding } from "./tally.ts";
+
+const seed = 20_261_122;
+const seconds = Number(process.env["SOUNDING_TEST_FUZZ_SECONDS"] ?? 100);
+/** CPU time, so that a busy machine does not count; with room for slow processors. `npm run fuzz` has the real bound. */
+const holdMs = 250;
+const mostGrowthBytes = 192 * 1_048_576;
+const again = ({ target, index }: Finding): string =>
+  `npm run fuzz -- --seed ${seed} --only ${target} --from ${index} --inputs 1`;
+
+test(
+  "hostile inputs break no rule, and the other organization is served throughout",
+  { timeout: 1_200_000 },
+  async (context) => {
+    const { tallies, findings, server } = await runCampaign({ seed, seconds, holdMs });
+    for (const line of `${renderTallies(tallies)}\n${renderServer(server!)}`.split("\n")) context.diagnostic(line);
+    assert.deepEqual(
+      findings.map((finding) => `${finding.target} #${finding.index}: ${finding.what} (${again(finding)})`),
+      [],
+    );
+    assert.ok(
+      tallies.every(({ inputs }) => inputs > 0),
+      "every target had inputs",
+    );
+    const { neighbor, usedBefore, usedAfter, restarts } = server!;
+    const refused = [...neighbor.refused.values()].reduce((sum, count) => sum + count, 0);
+    assert.ok(
+      neighbor.requests > 20 && refused <= neighbor.requests / 50,
+      `${refused} of ${neighbor.requests} were refused`,
+    );
+    assert.ok(usedAfter - usedBefore < mostGrowthBytes, `memory grew from ${usedBefore} to ${usedAfter} bytes`);
+    assert.equal(restarts, 0);
+  },
+);
+
+describe("an input that broke something once breaks nothing", { timeout: 1_200_000 }, () => {
+  test("each of them", async (context) => {
+    for await (const { regression, finding } of replayRegressions(holdMs)) {
+      await context.test(`${regression.target}: ${regression.name}`, () => assert.equal(finding?.what, undefined));
+    }
+  });
+});
