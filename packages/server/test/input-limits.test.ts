@@ -86,6 +86,14 @@ describe("the server", () => {
     assert.deepEqual(await post(value + 1), [status, code]);
   });
 
+  test("takes a path parameter of the longest length, and none beyond", async () => {
+    const { value, status, code } = limitOf("A parameter in the path of a URL");
+    const get = (length: number) => server.call(`/prometheus/api/v1/label/${"x".repeat(length)}/values`);
+    // Telemetry is switched off here.
+    assert.equal((await get(value)).status, 503);
+    assert.deepEqual(await outcomeOf(get(value + 1)), [status, code]);
+  });
+
   test("lists as many objects in a page as are allowed, and refuses more", async () => {
     const { value, status, code } = limitOf("Objects in one page of a list (`limit`)");
     const list = (limit: number) =>

@@ -11,11 +11,23 @@ import {
 } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { damagedWav, readWavFormat } from "./wav-format.ts";
+import { inputLimit } from "../input-limits.ts";
 
 const unknownSize = 0xffff_ffff;
 /** Chunks before the samples, and bytes of a chunk that we look into. */
-const mostChunks = 1000;
-const largestHeaderChunk = 4096;
+const mostChunks = inputLimit({
+  area: "Transcription and audio",
+  bounds: "Chunks of a WAV file before its samples",
+  value: 1000,
+  error: "invalid_request",
+});
+const largestHeaderChunk = inputLimit({
+  area: "Transcription and audio",
+  bounds: "A chunk of a WAV file that describes the samples",
+  value: 4096,
+  unit: "bytes",
+  error: "invalid_request",
+});
 
 /** Whether these first 12 bytes are those of a WAV file. */
 export function looksLikeWav(start: Uint8Array): boolean {

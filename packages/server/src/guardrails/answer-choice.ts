@@ -3,6 +3,7 @@ import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
 import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
 import { checkThrough, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
+import { inputLimit } from "../input-limits.ts";
 
 export interface AnswerCheck {
   readonly checkers: readonly Checker[];
@@ -13,7 +14,13 @@ export interface AnswerCheck {
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 
 /** More characters of the arguments of tool calls end the choice: what cannot be judged does not leave. */
-export const maximumArguments = 1_048_576;
+export const maximumArguments = inputLimit({
+  area: "Chat completions",
+  bounds: "Arguments of the tool calls in one choice, where guardrails check the answer",
+  value: 1_048_576,
+  unit: "characters",
+  error: { instead: "the choice ends with `content_filter`" },
+});
 /** What a call counts as, however short it is. */
 const charactersPerCall = 128;
 /** So that no frame grows beyond what strict clients take, whatever has to be escaped. */

@@ -18,6 +18,7 @@ import type { FailedKeys } from "./failed-keys.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Exchange, type FinishedExchange } from "./exchange.ts";
 import { framingFault } from "./check-framing.ts";
+import { inputLimit } from "../input-limits.ts";
 import { Connections } from "./connections.ts";
 import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
 import { replyEmpty, replyError } from "./reply.ts";
@@ -60,6 +61,13 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
+const longestPathParameter = inputLimit({
+  area: "HTTP",
+  bounds: "A parameter in the path of a URL",
+  value: 1024,
+  unit: "characters",
+  error: "invalid_request",
+});
 const methods = ["GET", "POST", "PATCH", "DELETE", "PUT"] as const;
 
 export async function startHttpServer(parts: HttpServerParts): Promise<HttpServer> {
@@ -186,7 +194,7 @@ function createFastify(
     forceCloseConnections: "idle",
     return503OnClosing: false,
     trustProxy: settings.trusted_proxies.length === 0 ? false : [...settings.trusted_proxies],
-    routerOptions: { maxParamLength: 1024 },
+    routerOptions: { maxParamLength: longestPathParameter },
     clientErrorHandler: refuseConnection,
     frameworkErrors: (_error, request, reply) => {
       reply.hijack();

@@ -12,6 +12,7 @@ import type { RowMemories } from "./row-memory.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
 import { StoreError, toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
+import { inputLimit } from "../input-limits.ts";
 
 export interface ReaderOptions {
   readonly connection: Connection;
@@ -27,7 +28,13 @@ export interface ReaderOptions {
 const defaultMaximumRows = 100_000;
 const maximumAnswerBytes = 268_435_456;
 /** Characters of all parameters together, before they are encoded for the URL, whose own limit is in connection.ts. */
-const maximumParameterLength = 900_000;
+const maximumParameterLength = inputLimit({
+  area: "Logs, traces and metrics",
+  bounds: "Names and values that one statement of a query asks for, together",
+  value: 900_000,
+  unit: "characters",
+  error: "invalid_request",
+});
 
 /** Identifiers of organizations are ours (tenancy/identifier.ts); what is none cannot stand between quotes. */
 const organizationPattern = /^[\w-]{1,100}$/;

@@ -10,6 +10,7 @@ import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import type { WorkAdmission } from "../../http/admit-work.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
 import type { FailedKeys } from "../../http/failed-keys.ts";
+import { inputLimit } from "../../input-limits.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
@@ -62,7 +63,13 @@ export interface GrpcServer {
 
 /** Large windows: a message of half a megabyte should not wait for the client's acknowledgements. */
 const windowBytes = 1_048_576;
-const sessionSettings = { initialWindowSize: windowBytes, maxConcurrentStreams: 256, enablePush: false };
+const concurrentCalls = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Calls at the same time over one gRPC connection",
+  value: 256,
+  error: { instead: "the client waits" },
+});
+const sessionSettings = { initialWindowSize: windowBytes, maxConcurrentStreams: concurrentCalls, enablePush: false };
 
 const signalByPath: ReadonlyMap<string, Signal> = new Map(
   Object.values(signals).map((signal) => [`/${signal.service}/Export`, signal]),

@@ -1,6 +1,7 @@
 /** A place in a JSON Schema while it is read: what is there, how errors name it, what it refers to. */
 import { AppError } from "../../../errors.ts";
 import type { Grammar } from "./grammar.ts";
+import { inputLimit } from "../../../input-limits.ts";
 
 export type JsonSchema = boolean | { readonly [keyword: string]: unknown };
 
@@ -55,7 +56,12 @@ export const keywordsByType: Readonly<Record<string, readonly string[]>> = {
   null: [],
 };
 export const typeNames = Object.keys(keywordsByType);
-const maximumDepth = 100;
+const maximumDepth = inputLimit({
+  area: "Chat completions",
+  bounds: "Levels of nesting of a schema, for llama.cpp models",
+  value: 100,
+  error: "invalid_request",
+});
 
 export function isObject(value: unknown): value is { readonly [keyword: string]: unknown } {
   return typeof value === "object" && value !== null && !Array.isArray(value);
