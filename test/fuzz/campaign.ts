@@ -27,11 +27,8 @@ export interface CampaignReport {
 }
 
 export const defaultHoldMs = 50;
-/** How many inputs a direct target takes for each one that a server takes: they are that much cheaper. */
-const directWeight = 8;
-
 const weightOf = ({ share = 1 }: AnyTarget): number => share;
-const inputWeightOf = (target: AnyTarget): number => weightOf(target) * (target.kind === "direct" ? directWeight : 1);
+const inputWeightOf = (target: AnyTarget): number => weightOf(target) * target.perSecond;
 
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const { seed, inputs, seconds = 60, from = 0, only, holdMs = defaultHoldMs, concurrency = 12 } = options;

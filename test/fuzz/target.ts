@@ -5,6 +5,8 @@ interface Target {
   readonly name: string;
   /** Of the time, compared with other targets; 1 when absent. */
   readonly share?: number;
+  /** About how many inputs a second it takes on one core; divides a number of inputs so that each target gets its share of the time. */
+  readonly perSecond: number;
   /** What `generate` needs. */
   prepare?(): Promise<void>;
   generate(random: Random): Uint8Array;

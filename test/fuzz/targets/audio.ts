@@ -36,6 +36,7 @@ function recording(random: Random): AudioFile {
 export const audioTarget: DirectTarget = {
   kind: "direct",
   name: "audio",
+  perSecond: 80,
   share: 4,
   prepare,
   // The name of the seed, a line end, the bytes: raw samples are known by their name alone.
@@ -66,6 +67,7 @@ export const audioTarget: DirectTarget = {
 export const uploadsTarget: ServedTarget = {
   kind: "served",
   name: "audio-uploads",
+  perSecond: 40,
   transport: "http1",
   prepare,
   generate(random) {

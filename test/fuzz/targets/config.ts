@@ -43,6 +43,7 @@ let example = "";
 export const configTarget: DirectTarget = {
   kind: "direct",
   name: "config",
+  perSecond: 600,
   // A file is read once, at the start, by whoever runs the server.
   holdMs: 1000,
   async prepare() {

@@ -62,6 +62,7 @@ function generate(random: Random): Buffer {
 export const multipartTarget: ServedTarget = {
   kind: "served",
   name: "multipart",
+  perSecond: 800,
   transport: "http1",
   generate,
   serverErrors: [502, 504],
@@ -71,6 +72,7 @@ export const multipartTarget: ServedTarget = {
 export const multipartDecoderTarget: DirectTarget = {
   kind: "direct",
   name: "multipart-decoder",
+  perSecond: 3000,
   generate,
   run(input) {
     const { headers, body } = readMessage(input);

@@ -109,6 +109,7 @@ function generate(random: Random): Buffer {
 export const operationsTarget: ServedTarget = {
   kind: "served",
   name: "operations",
+  perSecond: 150,
   transport: "http1",
   share: 3,
   serverErrors: [502, 504],

@@ -105,6 +105,7 @@ const signalOf = (random: Random): SignalName => random.pick(names);
 export const otlpHttpTarget: ServedTarget = {
   kind: "served",
   name: "otlp-http",
+  perSecond: 250,
   transport: "http1",
   generate(random) {
     const signal = signalOf(random);
@@ -123,6 +124,7 @@ export const otlpHttpTarget: ServedTarget = {
 export const otlpGrpcTarget: ServedTarget = {
   kind: "served",
   name: "otlp-grpc",
+  perSecond: 300,
   transport: "http2",
   generate(random) {
     const signal = signals[signalOf(random)];
@@ -158,6 +160,7 @@ export const otlpGrpcTarget: ServedTarget = {
 export const otlpDecoderTarget: DirectTarget = {
   kind: "direct",
   name: "otlp-decoder",
+  perSecond: 350,
   share: 2,
   generate(random) {
     const signal = random.below(3);

@@ -57,6 +57,7 @@ function parametersOf(random: Random): {
 export const prometheusTarget: ServedTarget = {
   kind: "served",
   name: "prometheus",
+  perSecond: 100,
   transport: "http1",
   share: 2,
   generate(random) {
@@ -75,6 +76,7 @@ export const prometheusTarget: ServedTarget = {
 export const promqlParserTarget: DirectTarget = {
   kind: "direct",
   name: "promql-parser",
+  perSecond: 1800,
   share: 2,
   generate: (random) => Buffer.from(promqlText(random)),
   async run(input) {

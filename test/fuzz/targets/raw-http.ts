@@ -97,6 +97,7 @@ function message(random: Random): Buffer {
 export const rawHttpTarget: ServedTarget = {
   kind: "served",
   name: "raw-http",
+  perSecond: 700,
   transport: "http1",
   isRaw: true,
   serverErrors: [502, 504],

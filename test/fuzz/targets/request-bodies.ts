@@ -12,6 +12,7 @@ const withBody = operations.flatMap(({ body, form }) => body ?? form?.fields ?? 
 export const requestBodiesTarget: DirectTarget = {
   kind: "direct",
   name: "request-bodies",
+  perSecond: 2000,
   share: 2,
   generate(random) {
     const index = random.below(withBody.length);

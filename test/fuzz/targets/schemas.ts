@@ -84,6 +84,7 @@ function anySchema(random: Random): unknown {
 export const chatSchemasTarget: ServedTarget = {
   kind: "served",
   name: "chat-schemas",
+  perSecond: 60,
   transport: "http1",
   generate(random) {
     const schema = anySchema(random);
@@ -117,6 +118,7 @@ export const chatSchemasTarget: ServedTarget = {
 export const schemaGrammarTarget: DirectTarget = {
   kind: "direct",
   name: "schema-grammar",
+  perSecond: 600,
   holdMs: 2000,
   generate: (random) => Buffer.from(JSON.stringify(anySchema(random)) ?? "null"),
   run(input) {
