@@ -1,5 +1,5 @@
 /** Whether the branches of a `oneOf` exclude each other, so that a value of one is never a value of another. */
-import type { JsonSchema, SchemaObject } from "./schema-place.ts";
+import { isObject, type JsonSchema, type SchemaObject } from "./schema-place.ts";
 
 /** The only values that a schema allows, as JSON text; undefined if they are not listed. */
 function listedValues(schema: unknown): Set<string> | undefined {
@@ -42,6 +42,8 @@ function discriminated(one: SchemaObject, other: SchemaObject): boolean {
 
 function exclude(one: JsonSchema, other: JsonSchema): boolean {
   if (typeof one === "boolean" || typeof other === "boolean") return false;
+  // Branches come as the caller wrote them; one that is no schema is refused when it is compiled.
+  if (!isObject(one) || !isObject(other)) return true;
   return (
     disjoint(typesOf(one), typesOf(other)) ||
     disjoint(listedValues(one), listedValues(other)) ||

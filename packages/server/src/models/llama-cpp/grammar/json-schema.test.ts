@@ -234,6 +234,8 @@ describe("a grammar made from a JSON Schema", () => {
     { type: "string", minLength: "3" },
     { enum: "a" },
     { anyOf: [] },
+    { oneOf: [null, { type: "string" }] },
+    { oneOf: [{ type: "string" }, [], 3] },
     { enum: ["a"], type: "integer" },
   ];
   for (const each of wrong) {
