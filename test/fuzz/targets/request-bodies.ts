@@ -8,6 +8,9 @@ import type { DirectTarget } from "../target.ts";
 
 const withBody = operations.flatMap(({ body, form }) => body ?? form?.fields ?? []);
 
+/** `server.max_json_body_bytes`: the server refuses longer bodies before it parses them. */
+const longestBodyBytes = 16_777_216;
+
 /** The first byte is the schema's index, the rest JSON. */
 export const requestBodiesTarget: DirectTarget = {
   kind: "direct",
@@ -21,6 +24,7 @@ export const requestBodiesTarget: DirectTarget = {
     return Buffer.concat([Buffer.from([index]), Buffer.from(JSON.stringify(value) ?? "null")]);
   },
   run(input) {
+    if (input.length > longestBodyBytes) return "413";
     const schema = withBody[(input[0] ?? 0) % withBody.length]!;
     const value: unknown = JSON.parse(Buffer.from(input.subarray(1)).toString("utf8"));
     try {
