@@ -129,7 +129,7 @@ export function licenceProblems(dependencies: readonly Dependency[]): string[] {
 
 const separateProgram = "@echogarden/espeak-ng-emscripten";
 /** The one file that runs the separate program, in a process of its own. */
-const programEntry = "packages/server/src/models/espeak/package-process.ts";
+const programEntry = "packages/server/src/engines/espeak/package-process.ts";
 
 /**
  * Where code under the GPL would be linked with the server, a line each: only the entry of its own process imports it, and

@@ -1,9 +1,9 @@
 /** docs/metrics.md: every metric that can be asked for by name, and every series that is counted from spans. */
-import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/metric-presets.ts";
-import type { MetricPreset } from "../packages/server/src/query/metrics/preset.ts";
-import { checkCall } from "../packages/server/src/query/metrics/preset-call.ts";
-import { printExpression } from "../packages/server/src/query/promql/syntax/print.ts";
-import { spanMetrics } from "../packages/server/src/query/metrics/span-metrics.ts";
+import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/presets/metric-presets.ts";
+import type { MetricPreset } from "../packages/server/src/query/metrics/presets/preset.ts";
+import { checkCall } from "../packages/server/src/query/metrics/presets/preset-call.ts";
+import { printExpression } from "../packages/server/src/languages/promql/syntax/print.ts";
+import { spanMetrics } from "../packages/server/src/query/metrics/span-series/span-metrics.ts";
 
 const introduction = `# Metrics
 

@@ -62,7 +62,7 @@ describe("the licences of production dependencies", () => {
 });
 
 describe("the program under the GPL", () => {
-  const entry = "packages/server/src/models/espeak/package-process.ts";
+  const entry = "packages/server/src/engines/espeak/package-process.ts";
   const own = 'import createEspeak from "@echogarden/espeak-ng-emscripten";';
 
   test("may be imported by the entry of its own process alone", () => {

@@ -10,7 +10,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { createMetricPresets } from "../../packages/server/src/query/metrics/metric-presets.ts";
+import { createMetricPresets } from "../../packages/server/src/query/metrics/presets/metric-presets.ts";
 import { openTestStore } from "../../packages/server/test/store/test-store.ts";
 import {
   noPrometheus,

@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { metricsRoutes } from "../../packages/server/src/query/metrics/routes.ts";
-import { createMetricPresets } from "../../packages/server/src/query/metrics/metric-presets.ts";
+import { createMetricPresets } from "../../packages/server/src/query/metrics/presets/metric-presets.ts";
 import { openTestStore } from "../../packages/server/test/store/test-store.ts";
 import { startTestHttp } from "../../packages/server/test/support/test-http.ts";
 import { testKey } from "../../packages/server/test/support/test-key.ts";

@@ -8,8 +8,8 @@
 import { parseArgs } from "node:util";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
 import { silentLogger } from "../../packages/server/src/logger.ts";
-import type { RecordedAudio, TranscribedWord } from "../../packages/server/src/models/model.ts";
-import { createPocketSphinxEngine } from "../../packages/server/src/models/pocketsphinx/engine.ts";
+import type { RecordedAudio, TranscribedWord } from "../../packages/server/src/engines/engine.ts";
+import { createPocketSphinxEngine } from "../../packages/server/src/engines/pocketsphinx/engine.ts";
 import { pocketSphinxSettings } from "../../packages/server/test/pocketsphinx/engine-settings.ts";
 import { callOf, speak } from "../../packages/server/test/pocketsphinx/spoken.ts";
 import { childrenOf, cpuMicros, describeMachine, residentBytes } from "../processes.ts";

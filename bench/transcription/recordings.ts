@@ -3,7 +3,7 @@ import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAudio } from "../../packages/server/src/audio/read-audio.ts";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
-import type { RecordedAudio } from "../../packages/server/src/models/model.ts";
+import type { RecordedAudio } from "../../packages/server/src/engines/engine.ts";
 
 export interface Recording {
   readonly name: string;

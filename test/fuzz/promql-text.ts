@@ -1,5 +1,5 @@
 /** PromQL as text: from a grammar, so that most of it parses, and with damage. */
-import { functionSignatures } from "../../packages/server/src/query/promql/syntax/functions.ts";
+import { functionSignatures } from "../../packages/server/src/languages/promql/syntax/functions.ts";
 import { mutateText } from "./mutate-bytes.ts";
 import type { Random } from "./random.ts";
 

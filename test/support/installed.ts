@@ -1,5 +1,5 @@
 /** Which programs of others this machine has, for tests that need them. */
-import { findInstallation } from "../../packages/server/src/models/pocketsphinx/installation.ts";
+import { findInstallation } from "../../packages/server/src/engines/pocketsphinx/installation.ts";
 
 export function hasPocketSphinx(): boolean {
   try {

@@ -11,11 +11,11 @@ import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { implicitEngines } from "./config/discovery.ts";
-import { DiskSpace } from "./disk-space.ts";
+import { DiskSpace } from "./status/disk-space.ts";
 import { AppError } from "./errors.ts";
-import { createHealthChecks } from "./health-checks.ts";
+import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
-import type { FinishedExchange } from "./http/exchange.ts";
+import type { FinishedRequest } from "./http/request-context.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
@@ -23,14 +23,14 @@ import { createLimiter } from "./limits/limiter.ts";
 import { telemetryWorkOf } from "./limits/work-kind.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
-import { createEngineFactory } from "./models/engine-factory.ts";
-import { trialEngineSettings } from "./models/llama-cpp/engine.ts";
-import { createRegistry } from "./models/registry.ts";
-import type { ModelsConfig } from "./models/route-table.ts";
-import { createMetricPresets } from "./query/metrics/metric-presets.ts";
+import { createEngineFactory } from "./routing/engine-factory.ts";
+import { trialEngineSettings } from "./engines/llama-cpp/engine.ts";
+import { createRegistry } from "./routing/registry.ts";
+import type { ModelsConfig } from "./routing/route-table.ts";
+import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { queryRoutes } from "./query/routes.ts";
-import { createTracePresets } from "./query/trace-presets.ts";
+import { createTracePresets } from "./query/traces/trace-presets.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
@@ -39,9 +39,9 @@ import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import { type GrpcSettings, startGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
-import { createOwnTelemetry, noOwnTelemetry } from "./telemetry/own/own-telemetry.ts";
-import { providerName } from "./telemetry/own/provider-name.ts";
-import { bootstrap, type FirstStart } from "./tenancy/bootstrap.ts";
+import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
+import { providerName } from "./telemetry/calls/provider-name.ts";
+import { bootstrap, type InitialCredentials } from "./tenancy/bootstrap.ts";
 import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
@@ -51,16 +51,16 @@ import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
 import { createTranscribe } from "./transcription/transcribe.ts";
-import { watchHolds } from "./work/hold-watch.ts";
+import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
 
 export interface AppOptions {
   readonly config: Config;
   readonly logger: LeveledLogger;
   readonly version: string;
   /** Told of every request that is over, for telemetry of the process. */
-  readonly observeRequest?: ((exchange: FinishedExchange) => void) | undefined;
+  readonly observeRequest?: ((request: FinishedRequest) => void) | undefined;
   /** Told at once of the first keys, whose secrets would else be lost if a later part cannot start. */
-  readonly onFirstStart?: ((made: FirstStart) => void) | undefined;
+  readonly onFirstStart?: ((made: InitialCredentials) => void) | undefined;
 }
 
 /** A running server. */
@@ -70,7 +70,7 @@ export interface App {
   /** Where OTLP/gRPC is taken, when it is. */
   readonly grpcPort: number | undefined;
   /** The secrets of the first keys, when this start made them. */
-  readonly firstStart: FirstStart | undefined;
+  readonly firstStart: InitialCredentials | undefined;
   /** Puts in force what a new configuration changes of models, limits and the log; running calls are not touched. */
   reload(config: Config): Promise<void>;
   /** Asks all engines anew which models they have. */
@@ -133,9 +133,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const registry = closeAtEnd(await createRegistry({ config: modelsOf(config), createEngine, logger }));
   const settingsOf = createProjectSettings(control);
   let engines = config.engines;
-  const ownTelemetry = closeAtEnd(
+  const callTelemetry = closeAtEnd(
     config.telemetry.enabled
-      ? createOwnTelemetry({
+      ? createCallTelemetry({
           store,
           settingsOf,
           identity: { version, instanceId: randomUUID() },
@@ -143,7 +143,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
           logger,
           onDrop: (calls, reason) => metrics.countDroppedTelemetry(calls, reason),
         })
-      : noOwnTelemetry,
+      : noCallTelemetry,
   );
   const guardrails = closeAtEnd(createGuardrails(config.guardrails, { logger, rootOf: (id) => registry.rootOf(id) }));
   let maxInputCharacters = config.speech.max_input_characters;
@@ -154,10 +154,10 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     limiter,
     observe: (call) => {
       metrics.observeChat(call);
-      ownTelemetry.observeChat(call);
+      callTelemetry.observeChat(call);
     },
-    observeRefusal: (call) => ownTelemetry.observeChat(call),
-    keepsContent: (scope) => ownTelemetry.keepsContent(scope),
+    observeRefusal: (call) => callTelemetry.observeChat(call),
+    keepsContent: (scope) => callTelemetry.keepsContent(scope),
   });
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
   const speak = createSpeak({
@@ -166,9 +166,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     maxInputCharacters: () => maxInputCharacters,
     observe: (call) => {
       metrics.observeSpeech(call);
-      ownTelemetry.observeSpeech(call);
+      callTelemetry.observeSpeech(call);
     },
-    observeRefusal: (call) => ownTelemetry.observeSpeech(call),
+    observeRefusal: (call) => callTelemetry.observeSpeech(call),
   });
   const listVoices = createListVoices({
     speakers: (scope) => registry.speakers(scope.key),
@@ -191,9 +191,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     makesSentences: () => transcription.sentences,
     observe: (call) => {
       metrics.observeTranscription(call);
-      ownTelemetry.observeTranscription(call);
+      callTelemetry.observeTranscription(call);
     },
-    observeRefusal: (call) => ownTelemetry.observeTranscription(call),
+    observeRefusal: (call) => callTelemetry.observeTranscription(call),
   });
   const http = closeAtEnd(
     await startHttpServer({
@@ -205,9 +205,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         return kind === undefined ? undefined : limiter.admitWork(scope, kind);
       },
       logger,
-      observe: (exchange) => {
-        metrics.observeRequest(exchange);
-        observeRequest?.(exchange);
+      observe: (request) => {
+        metrics.observeRequest(request);
+        observeRequest?.(request);
       },
       routes: [
         ...chatRoutes(chat),
@@ -243,7 +243,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       ? undefined
       : closeAtEnd(await startGrpcServer({ ...grpcParts, settings: grpcSettings(config, grpcPort) }));
 
-  starting.defer(watchHolds({ logger, observe: metrics.observeLoopDelay }).stop);
+  starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
 
   const running = starting.move();
   return {

@@ -50,7 +50,7 @@ type Allowed = "values" | "types";
 function importTable(): Map<string, Map<string, Allowed>> {
   const text = readFileSync(join(repository, "ARCHITECTURE.md"), "utf8");
   const table = /<!-- imports:begin -->(?<rows>.*)<!-- imports:end -->/s.exec(text)?.groups?.["rows"] ?? "";
-  const rows = [...table.matchAll(/^- `(?<room>[a-z-]+)` may import (?<allowed>.*)$/gm)];
+  const rows = [...table.matchAll(/^- `(?<room>[a-z/-]+)` may import (?<allowed>.*)$/gm)];
   return new Map(
     rows.map(({ groups }) => {
       const entries = groups!["allowed"]!.split(",").map((entry) => entry.trim());
@@ -63,8 +63,13 @@ function importTable(): Map<string, Map<string, Allowed>> {
   );
 }
 
+/** Rooms whose folders are rooms of their own. */
+const dividedRooms = new Set(["engines", "languages", "query", "telemetry"]);
+
 function roomOf(file: string): string {
-  return relative(serverSource, file).split(sep)[0]!.replace(/\.ts$/, "");
+  const parts = relative(serverSource, file).split(sep);
+  const first = parts[0]!.replace(/\.ts$/, "");
+  return dividedRooms.has(first) && parts.length > 2 ? `${first}/${parts[1]!}` : first;
 }
 
 function withoutComments(file: string): string {

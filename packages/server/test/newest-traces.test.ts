@@ -1,8 +1,8 @@
 /** Which traces are the newest, where spans are too many for one look at them. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { searchTraces } from "../src/query/traces.ts";
-import { createTracePresets } from "../src/query/trace-presets.ts";
+import { searchTraces } from "../src/query/traces/search-traces.ts";
+import { createTracePresets } from "../src/query/traces/trace-presets.ts";
 import { appendSpans, type SpanRow } from "./metrics/telemetry-rows.ts";
 import { openTestStore, scopeOf, type TestStore } from "./store/test-store.ts";
 

@@ -1,9 +1,9 @@
 /** PromQL: over Prometheus' HTTP API, and straight into the parser and the printer. */
 import { AppError } from "../../../packages/server/src/errors.ts";
-import { Budget, defaultLimits } from "../../../packages/server/src/query/promql/evaluate/budget.ts";
-import { parseQuery } from "../../../packages/server/src/query/promql/syntax/parse-query.ts";
-import { parseExpression } from "../../../packages/server/src/query/promql/syntax/parse.ts";
-import { printExpression } from "../../../packages/server/src/query/promql/syntax/print.ts";
+import { Budget, defaultLimits } from "../../../packages/server/src/languages/promql/evaluate/budget.ts";
+import { parseQuery } from "../../../packages/server/src/languages/promql/syntax/parse-query.ts";
+import { parseExpression } from "../../../packages/server/src/languages/promql/syntax/parse.ts";
+import { printExpression } from "../../../packages/server/src/languages/promql/syntax/print.ts";
 import { inUrl, writeMessage } from "../http-message.ts";
 import { promqlSteps, promqlText, promqlTimes, seriesSelector } from "../promql-text.ts";
 import { presentMs, type Random } from "../random.ts";

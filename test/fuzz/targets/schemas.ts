@@ -1,7 +1,7 @@
 /** JSON schemas of structured output and tools: sent to the trial model, and straight into the grammar. */
 import { AppError } from "../../../packages/server/src/errors.ts";
-import { createMatcher } from "../../../packages/server/src/models/llama-cpp/grammar/matcher.ts";
-import { schemaGrammar } from "../../../packages/server/src/models/llama-cpp/grammar/json-schema.ts";
+import { createMatcher } from "../../../packages/server/src/engines/llama-cpp/grammar/matcher.ts";
+import { schemaGrammar } from "../../../packages/server/src/engines/llama-cpp/grammar/json-schema.ts";
 import { hostileString } from "../hostile-values.ts";
 import { writeMessage } from "../http-message.ts";
 import { jsonText, mutateJson } from "../mutate-json.ts";

@@ -3,11 +3,11 @@
  * when one is terminated; organizations take turns when all are busy.
  */
 import { AppError } from "../errors.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { FairQueue } from "../scheduling/fair-queue.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { Logger } from "../logger.ts";
-import { scriptBeside } from "../subprocess.ts";
-import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../watched-worker.ts";
+import { scriptBeside } from "../child-process/subprocess.ts";
+import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../child-process/watched-worker.ts";
 import type { AudioInput } from "./audio-input.ts";
 import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
 import { Decoding, type DecodingJob } from "./decoding.ts";
@@ -70,7 +70,7 @@ export interface Tenant {
 }
 
 /** A worker that a tenant has to itself. */
-export interface Seat {
+export interface DecoderSlot {
   post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
   /** Gives the worker back when it has sent everything. */
   finish(): void;
@@ -114,7 +114,7 @@ export class DecoderPool {
   }
 
   /** Waits for a worker. @throws AppError `overloaded`; the signal's reason */
-  async take(tenant: Tenant, signal: AbortSignal): Promise<Seat> {
+  async take(tenant: Tenant, signal: AbortSignal): Promise<DecoderSlot> {
     const release = await this.#enter(tenant.owner, signal);
     const thread = this.#idle.pop() ?? this.#start();
     const taken: Taken = { tenant, sinceMs: performance.now() };

@@ -3,7 +3,7 @@ import type { ErrorCode } from "../errors.ts";
 import type { CompressedKind } from "./compressed-kind.ts";
 
 /** How the samples are wanted. */
-export interface Playing {
+export interface DecodeRequest {
   /** In Hz; the worker resamples. */
   readonly rate: number;
   /** Samples at that rate that an earlier worker has sent already. */
@@ -18,9 +18,9 @@ export type ToDecoder =
       /** One 32-bit counter, which wraps: bytes read and values decoded. */
       readonly progress: SharedArrayBuffer;
       /** Absent as long as nobody wants the samples. */
-      readonly playing: Playing | undefined;
+      readonly playing: DecodeRequest | undefined;
     }
-  | { readonly type: "play"; readonly playing: Playing }
+  | { readonly type: "play"; readonly playing: DecodeRequest }
   /** The answer to `read`: null at the end, `failed` when the source broke. */
   | { readonly type: "bytes"; readonly bytes: Uint8Array | null | "failed" }
   /** The server has taken a piece; the worker may send another one. */

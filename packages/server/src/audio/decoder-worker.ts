@@ -9,7 +9,7 @@ import { createByteReader } from "./byte-reader.ts";
 import { kindNames } from "./compressed-kind.ts";
 import { decodeCompressed } from "./decode-compressed.ts";
 import { damaged, type DecodedSound, toSampleSource } from "./decoded-sound.ts";
-import { type FromDecoder, pieceSamples, piecesAhead, type Playing, type ToDecoder } from "./decoder-protocol.ts";
+import { type FromDecoder, pieceSamples, piecesAhead, type DecodeRequest, type ToDecoder } from "./decoder-protocol.ts";
 import { createResampler } from "./resampler.ts";
 import { joinSamples } from "./samples.ts";
 
@@ -29,11 +29,11 @@ const longestTurnMs = 20;
  * The recording that is decoded. Meanwhile the port keeps the thread alive only while the server owes an answer: a library that
  * waits for what never comes (Mediabunny 1.61.0 does so at some MP4 files) ends the thread, because nothing is left to do.
  */
-let current: Exchange | undefined;
+let current: DecoderSession | undefined;
 
 parentPort!.on("message", (message: ToDecoder) => {
   if (message.type === "start") {
-    current = new Exchange(message);
+    current = new DecoderSession(message);
     parentPort!.unref();
     void decode(message, current);
   } else current?.take(message);
@@ -43,27 +43,27 @@ function send(message: FromDecoder, transfer: ArrayBuffer[] = []): void {
   parentPort!.postMessage(message, transfer);
 }
 
-async function decode({ kind, maxSeconds }: Start, exchange: Exchange): Promise<void> {
+async function decode({ kind, maxSeconds }: Start, session: DecoderSession): Promise<void> {
   const format = kindNames[kind];
   try {
-    const sounds = exchange.counted(decodeCompressed(kind, createByteReader(exchange.bytes())));
+    const sounds = session.counted(decodeCompressed(kind, createByteReader(session.bytes())));
     const source = await toSampleSource(sounds, { format, limits: { maxSeconds } });
     send({ type: "opened", sampleRate: source.sampleRate, channels: source.channels });
-    const resampler = await createResampler(source.sampleRate, await exchange.rate());
+    const resampler = await createResampler(source.sampleRate, await session.rate());
     let turnMs = performance.now();
     let heard = 0;
     for await (const samples of source.samples) {
       for (let from = 0; from < samples.length; from += pieceSamples) {
         const piece = samples.subarray(from, from + pieceSamples);
         heard += piece.length;
-        await exchange.push(resampler.push(piece), heard);
+        await session.push(resampler.push(piece), heard);
         if (performance.now() - turnMs < longestTurnMs) continue;
         await nextTurn();
         turnMs = performance.now();
       }
     }
-    await exchange.push(resampler.end(), heard);
-    await exchange.finish();
+    await session.push(resampler.end(), heard);
+    await session.finish();
     leave();
     send({ type: "end", heard });
   } catch (thrown) {
@@ -82,9 +82,9 @@ function leave(): void {
 }
 
 /** The worker's side of one recording. */
-class Exchange {
+class DecoderSession {
   readonly #progress: Int32Array;
-  readonly #playing = Promise.withResolvers<Playing>();
+  readonly #playing = Promise.withResolvers<DecodeRequest>();
   /** Answers of the server that are waited for. */
   #owed = 0;
   #bytes = Promise.withResolvers<Bytes>();

@@ -3,12 +3,12 @@
  * taken. When others need the worker the recording is decoded again later, from its beginning to where it was.
  */
 import { AppError } from "../errors.ts";
-import type { WorkerEnd } from "../watched-worker.ts";
+import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { type CompressedKind, kindNames } from "./compressed-kind.ts";
 import { damaged } from "./decoded-sound.ts";
-import type { DecoderPool, Seat, Tenant } from "./decoder-pool.ts";
+import type { DecoderPool, DecoderSlot, Tenant } from "./decoder-pool.ts";
 import { type FromDecoder, piecesAhead } from "./decoder-protocol.ts";
 
 export interface DecodingJob {
@@ -45,7 +45,7 @@ export class Decoding implements AudioInput, Tenant {
   /** The bytes that the worker asked for are on their way. */
   #feeding: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
-  #seat: Seat | undefined;
+  #seat: DecoderSlot | undefined;
   #sitting = false;
   #readSinceMs: number | undefined;
   /** Since when nobody has taken samples although there are as many as may wait. */
@@ -204,7 +204,7 @@ export class Decoding implements AudioInput, Tenant {
     this.#fullSinceMs = undefined;
   }
 
-  async #feed(seat: Seat, reader: ByteReader): Promise<void> {
+  async #feed(seat: DecoderSlot, reader: ByteReader): Promise<void> {
     this.#readSinceMs = performance.now();
     try {
       const piece = await reader.readSome(readBytes);

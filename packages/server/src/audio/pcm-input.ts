@@ -1,5 +1,5 @@
 /** Samples that our own code reads (WAV, raw), as an `AudioInput`: resampled in slices, so that other requests are served. */
-import { longStep, Slices } from "../slices.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { AudioInput, SampleSource } from "./audio-input.ts";
 import { createResampler } from "./resampler.ts";
 
@@ -9,14 +9,14 @@ export function toAudioInput({ sampleRate, channels, encoding, samples }: Sample
   let heardCount = 0;
 
   async function* open(rate = sampleRate): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined> {
-    const slices = new Slices();
+    const yielder = new CooperativeYield();
     try {
       const resampler = await createResampler(sampleRate, rate);
       for (let next = await (first ?? iterator.next()); next.done !== true; next = await iterator.next()) {
         heardCount += next.value.length;
         const resampled = resampler.push(next.value);
         if (resampled.length > 0) yield resampled as Float32Array<ArrayBuffer>;
-        if (slices.isOver(longStep)) await slices.next();
+        if (yielder.isDue(longStep)) await yielder.yield();
       }
       const last = resampler.end();
       if (last.length > 0) yield last as Float32Array<ArrayBuffer>;

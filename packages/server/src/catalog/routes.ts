@@ -2,8 +2,8 @@
 import { capabilities, getModel, listModels, type Capability, type ModelObject } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";
-import type { ListedModel } from "../models/model-index.ts";
-import type { Registry } from "../models/registry.ts";
+import type { ListedModel } from "../routing/model-index.ts";
+import type { Registry } from "../routing/registry.ts";
 
 export function catalogRoutes(registry: Pick<Registry, "list" | "describe">): Route[] {
   return [

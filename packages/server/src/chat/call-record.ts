@@ -6,7 +6,7 @@ import { callerOf, type Caller } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Attempt } from "../models/model.ts";
+import type { Attempt } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 import { AnswerRecord, type RecordedAnswer } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";

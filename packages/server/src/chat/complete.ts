@@ -6,7 +6,7 @@ import { callerOf } from "../http/caller.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import type { ChatCall, ChatModel } from "../models/model.ts";
+import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 import { prepareChat } from "./prepare.ts";
 import { CallRecord, type FinishedChat, type RefusedChat } from "./call-record.ts";
@@ -73,7 +73,7 @@ export function createChat(parts: ChatParts): Chat {
         choiceCount: request.n ?? 1,
         onWithheld: () => record.onWithheld(),
       }) ?? answered;
-    const frames = toFrames(counted(chunks, record), {
+    const frames = toFrames(recordOutcome(chunks, record), {
       includeUsage,
       observer: record,
     });
@@ -157,7 +157,7 @@ async function complete(
 const left = new AppError("client_closed", "The client left before the answer was whole.");
 
 /** The chunks as they are; the call is over when they end, fail, or are left. */
-async function* counted(
+async function* recordOutcome(
   chunks: AsyncIterable<ChatCompletionChunk>,
   record: CallRecord,
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {

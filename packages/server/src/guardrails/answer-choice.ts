@@ -148,7 +148,7 @@ async function mapArguments(calls: ToolCallPiece[], mapping: TextMapping): Promi
   for (const call of calls) {
     const text = await mapJsonTexts(call.function!.arguments!, mapping);
     mapped.push({ ...call, function: { ...call.function, arguments: text } });
-    if (mapping.slices.isOver()) await mapping.slices.next();
+    if (mapping.yielder.isDue()) await mapping.yielder.yield();
   }
   return mapped;
 }

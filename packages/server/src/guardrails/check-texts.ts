@@ -1,10 +1,10 @@
 /** All texts of a value through one guardrail. */
-import { Slices } from "../slices.ts";
-import { isBlocked, type Checker, type Finding, type Side } from "./finding.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import { isBlocked, type Checker, type Finding, type Direction } from "./finding.ts";
 
 export interface TextCheck {
   readonly checker: Checker;
-  readonly side: Side;
+  readonly side: Direction;
   readonly signal: AbortSignal;
   /** Told of everything that is found. */
   report(finding: Finding): void;
@@ -13,7 +13,7 @@ export interface TextCheck {
 export interface TextMapping {
   map(text: string): string;
   /** Values may have hundreds of thousands of texts. */
-  readonly slices: Slices;
+  readonly yielder: CooperativeYield;
 }
 
 /** The value with every text replaced; always the same texts in the same order. */
@@ -33,12 +33,12 @@ export async function checkThrough<Value>(
   { checker, report, side, signal }: TextCheck,
 ): Promise<Checked<Value>> {
   const texts: string[] = [];
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   const collect = (text: string): string => {
     texts.push(text);
     return text;
   };
-  await mapTexts(value, { map: collect, slices });
+  await mapTexts(value, { map: collect, yielder });
   if (texts.length === 0) return { value, blocked: undefined };
   signal.throwIfAborted();
   const judged = await checker.judge(texts, signal);
@@ -51,9 +51,9 @@ export async function checkThrough<Value>(
       if (isBlocked(each) && found.action === "block") blocked ??= finding;
     }
     isChanged ||= each.text !== texts[index];
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   if (!isChanged) return { value, blocked };
   const rest = judged.values();
-  return { value: await mapTexts(value, { map: () => rest.next().value!.text, slices }), blocked };
+  return { value: await mapTexts(value, { map: () => rest.next().value!.text, yielder }), blocked };
 }

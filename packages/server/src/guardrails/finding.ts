@@ -8,12 +8,12 @@ export interface TextFinding {
   readonly action: GuardrailAction;
 }
 
-export type Side = "input" | "output";
+export type Direction = "input" | "output";
 
 /** The same, with who found it and where: as telemetry tells it. */
 export interface Finding extends TextFinding {
   readonly guardrail: string;
-  readonly side: Side;
+  readonly side: Direction;
 }
 
 export interface FilteredText {

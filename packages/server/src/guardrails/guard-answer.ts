@@ -6,7 +6,7 @@ import type { ChatChoice, ChatCompletion, ChatCompletionChunk } from "../api/cha
 import { GuardedChoice, type AnswerCheck } from "./answer-choice.ts";
 import { checkThrough, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
-import { Slices } from "../slices.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
 /** Fails as `Checker.judge`. */
 export async function guardCompletion(completion: ChatCompletion, check: AnswerCheck): Promise<ChatCompletion> {
@@ -42,7 +42,7 @@ function judgeable(message: Message): Message {
 }
 
 async function mapMessage(message: Message, mapping: TextMapping): Promise<Message> {
-  const { map, slices } = mapping;
+  const { map, yielder } = mapping;
   const mapped = Object.entries(message).map(([name, value]): [string, unknown] => [
     name,
     name !== "role" && typeof value === "string" ? map(value) : value,
@@ -53,7 +53,7 @@ async function mapMessage(message: Message, mapping: TextMapping): Promise<Messa
   for (const call of message.tool_calls) {
     const text = await mapJsonTexts(call.function.arguments, mapping);
     calls.push({ ...call, function: { ...call.function, arguments: text } });
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   return { ...whole, tool_calls: calls };
 }
@@ -75,7 +75,7 @@ export async function* guardStream(
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
   const choices = new Map<number, GuardedChoice>();
   let last: ChatCompletionChunk | undefined;
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   let judged = 0;
   for await (const chunk of chunks) {
     last = chunk;
@@ -85,7 +85,7 @@ export async function* guardStream(
       if (guarded === undefined) choices.set(choice.index, (guarded = new GuardedChoice(choice.index, check)));
       if (!guarded.isOver) out.push(...(await guarded.push(choice)));
       judged += 1;
-      if (judged % choicesPerTurn === 0) await slices.next();
+      if (judged % choicesPerTurn === 0) await yielder.yield();
     }
     if (out.length === 0 && chunk.usage == null && chunk.choices.length > 0) check.onWithheld();
     else yield* asChunks(chunk, out);

@@ -1,7 +1,7 @@
 /** The guardrails of the configuration, and which of them apply to a call. docs/adr/0019-guardrails.md */
 import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
 import type { Logger } from "../logger.ts";
-import { matchesName } from "../models/model-access.ts";
+import { matchesName } from "../routing/model-access.ts";
 import type { Scope } from "../tenant.ts";
 import { ChatGuard, type AppliedGuardrail } from "./chat-guard.ts";
 import { createModerationChecker } from "./moderation-checker.ts";

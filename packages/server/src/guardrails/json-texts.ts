@@ -6,9 +6,9 @@ import { JsonStrings } from "./json-strings.ts";
  * The JSON with every string replaced, names of members included, in the order in which they stand, those too that a later
  * member of the same name hides; all else stays as it is written. What is no JSON is one text.
  */
-export async function mapJsonTexts(json: string, { map, slices }: TextMapping): Promise<string> {
+export async function mapJsonTexts(json: string, { map, yielder }: TextMapping): Promise<string> {
   const strings = new JsonStrings(json);
-  while (strings.step()) if (slices.isOver()) await slices.next();
+  while (strings.step()) if (yielder.isDue()) await yielder.yield();
   if (!strings.isValid) return map(json);
   const parts: string[] = [];
   let at = 0;
@@ -18,7 +18,7 @@ export async function mapJsonTexts(json: string, { map, slices }: TextMapping): 
       parts.push(json.slice(at, start), JSON.stringify(replaced));
       at = end;
     }
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   return at === 0 ? json : parts.join("") + json.slice(at);
 }

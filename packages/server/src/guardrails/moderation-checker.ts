@@ -5,7 +5,7 @@
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { longStep, Slices } from "../slices.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
 import type { CategoryJudgement, ModerationClient } from "./moderation-client.ts";
 import { pieceEnd } from "./text-pieces.ts";
@@ -32,12 +32,12 @@ export function createModerationChecker(parts: ModerationParts): Checker {
     redacts: Object.values(categories).some(({ action }) => action === "redact"),
     filter: (signal) => new ModerationFilter(parts, signal),
     async judge(texts, signal) {
-      const slices = new Slices();
+      const yielder = new CooperativeYield();
       const pieces: { index: number; piece: string }[] = [];
       for (const [index, text] of texts.entries()) {
         for (const piece of splitText(text, longestInput)) {
           pieces.push({ index, piece });
-          if (slices.isOver(piece.length > shortPiece ? longStep : 1)) await slices.next();
+          if (yielder.isDue(piece.length > shortPiece ? longStep : 1)) await yielder.yield();
         }
       }
       const judged = texts.map((): { text: string; findings: TextFinding[] } => ({ text: "", findings: [] }));
@@ -53,7 +53,7 @@ export function createModerationChecker(parts: ModerationParts): Checker {
           target.findings.push(...found.findings);
           target.text += isRedacted(found) ? replacement : piece;
         }
-        if (slices.isOver(mostInputs)) await slices.next();
+        if (yielder.isDue(mostInputs)) await yielder.yield();
       }
       return judged;
     },
@@ -74,10 +74,10 @@ class ModerationFilter implements TextFilter {
     this.#held += piece;
     let text = "";
     const findings: TextFinding[] = [];
-    const slices = new Slices();
+    const yielder = new CooperativeYield();
     for (;;) {
       // A piece that is not sent, having no letters, is judged without a wait.
-      if (slices.isOver(longStep)) await slices.next();
+      if (yielder.isDue(longStep)) await yielder.yield();
       const end = pieceEnd(this.#held, { longest, isLast });
       if (end === 0) return { text, findings };
       const next = this.#held.slice(0, end);

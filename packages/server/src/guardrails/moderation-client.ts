@@ -3,10 +3,10 @@ import { contentCategories, type ContentCategory } from "../api/content-categori
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { collectAnswer } from "../models/openai-compatible/collect-answer.ts";
-import { ConnectionPool } from "../models/openai-compatible/connection-pool.ts";
-import { splitBaseUrl } from "../models/openai-compatible/endpoint.ts";
-import { isObject } from "../models/openai-compatible/json-object.ts";
+import { collectAnswer } from "../engines/upstream-http/collect-answer.ts";
+import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
+import { splitBaseUrl } from "../engines/openai-compatible/endpoint.ts";
+import { isObject } from "../engines/upstream-http/json-object.ts";
 
 /** What the endpoint says of a text in one category, with its subcategories. */
 export interface CategoryJudgement {

@@ -3,7 +3,7 @@
  * that the caller predicts. https://platform.openai.com/docs/guides/predicted-outputs
  */
 import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
-import { isObject } from "../models/openai-compatible/json-object.ts";
+import { isObject } from "../engines/upstream-http/json-object.ts";
 import type { MapTexts, TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 
@@ -19,7 +19,7 @@ export function mapPromptTexts(roles: readonly string[] | undefined): MapTexts<C
     const messages: ChatMessage[] = [];
     for (const message of request.messages) {
       messages.push(isJudged(message.role) ? await mapMessage(message, mapping) : message);
-      if (mapping.slices.isOver()) await mapping.slices.next();
+      if (mapping.yielder.isDue()) await mapping.yielder.yield();
     }
     const { prediction } = request as { readonly prediction?: unknown };
     if (!isJudged("assistant") || !isObject(prediction)) return { ...request, messages };
@@ -40,13 +40,13 @@ async function mapMessage(message: ChatMessage, mapping: TextMapping): Promise<C
 
 async function mapMembers(
   members: Members,
-  { slices }: TextMapping,
+  { yielder }: TextMapping,
   map: (name: string, value: unknown) => unknown,
 ): Promise<Members> {
   const mapped: [string, unknown][] = [];
   for (const name of Object.keys(members)) {
     mapped.push([name, await map(name, members[name])]);
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   return Object.fromEntries(mapped);
 }
@@ -82,13 +82,13 @@ function mapContent(content: unknown, mapping: TextMapping): unknown {
 
 async function mapList(
   list: readonly unknown[],
-  { slices }: TextMapping,
+  { yielder }: TextMapping,
   map: (item: unknown) => unknown,
 ): Promise<unknown[]> {
   const mapped: unknown[] = [];
   for (const item of list) {
     mapped.push(await map(item));
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   return mapped;
 }

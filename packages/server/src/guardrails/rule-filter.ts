@@ -2,7 +2,7 @@
  * Local rules on a text that grows. As much is held back as the longest match is long: a match is therefore found, or
  * known to be impossible, before its first character leaves, however the text is cut.
  */
-import { Slices } from "../slices.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { FilteredText, TextFilter, TextFinding } from "./finding.ts";
 import type { RedactionCount } from "./redaction-count.ts";
 import { wordSign, type Match, type TextMatcher } from "./text-matcher.ts";
@@ -47,8 +47,8 @@ export class RuleFilter implements TextFilter {
     if (options.redactions.isOverLimit) this.#redactFrom(0);
   }
 
-  /** @param slices of the work that this is part of */
-  async push(piece: string, isLast: boolean, slices = new Slices()): Promise<FilteredText> {
+  /** @param of the work that this is part of */
+  async push(piece: string, isLast: boolean, yielder = new CooperativeYield()): Promise<FilteredText> {
     if (this.#isBlocked) return { text: "", findings: [] };
     const findings = new Set<TextFinding>();
     let text = "";
@@ -56,7 +56,7 @@ export class RuleFilter implements TextFilter {
       isEnd = at + this.#window >= piece.length;
       this.#text += piece.slice(at, at + this.#window);
       for (const [index, { finding }] of this.#options.matchers.entries()) {
-        if (await this.#search(index, isEnd && isLast, slices)) findings.add(finding);
+        if (await this.#search(index, isEnd && isLast, yielder)) findings.add(finding);
         if (finding.action !== "block" || !findings.has(finding)) continue;
         this.#isBlocked = true;
         return { text: "", findings: [...findings] };
@@ -70,13 +70,13 @@ export class RuleFilter implements TextFilter {
    * All matches of one matcher that more text cannot change; of a kind of finding that is not redacted, one.
    * @returns whether there are any
    */
-  async #search(index: number, isLast: boolean, slices: Slices): Promise<boolean> {
+  async #search(index: number, isLast: boolean, yielder: CooperativeYield): Promise<boolean> {
     const matcher = this.#options.matchers[index]!;
     const end = this.#begin + this.#text.length;
     let isFound = false;
     for (;;) {
-      if (slices.isOver(stepsPerSearch)) {
-        await slices.next();
+      if (yielder.isDue(stepsPerSearch)) {
+        await yielder.yield();
         this.#options.signal.throwIfAborted();
       }
       const from = Math.max(this.#resume[index]!, this.#released) - this.#begin;

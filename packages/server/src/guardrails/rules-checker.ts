@@ -1,6 +1,6 @@
 /** Words and patterns of the configuration, matched by this server. */
 import type { RulesGuardrailSettings } from "../config/guardrails.ts";
-import { Slices } from "../slices.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type FilteredText } from "./finding.ts";
 import { RedactionCount } from "./redaction-count.ts";
 import { RuleFilter } from "./rule-filter.ts";
@@ -20,12 +20,12 @@ export function createRulesChecker(name: string, settings: RulesGuardrailSetting
   const judge = async (
     texts: readonly string[],
     by: readonly TextMatcher[],
-    { signal, slices }: { readonly signal: AbortSignal; readonly slices: Slices },
+    { signal, yielder }: { readonly signal: AbortSignal; readonly yielder: CooperativeYield },
   ): Promise<Judgement> => {
     const options = { matchers: by, replacement, signal, redactions: new RedactionCount() };
     const judged: FilteredText[] = [];
     for (const text of texts) {
-      const next = await new RuleFilter(options).push(text, true, slices);
+      const next = await new RuleFilter(options).push(text, true, yielder);
       judged.push(next);
       if (isBlocked(next)) return { judged, isBlocked: true };
     }
@@ -37,15 +37,15 @@ export function createRulesChecker(name: string, settings: RulesGuardrailSetting
     redacts: redacting.length > 0,
     filter: (signal) => new RuleFilter({ matchers, replacement, signal, redactions: new RedactionCount() }),
     async judge(texts, signal) {
-      const slices = new Slices();
-      const first = await judge(texts, matchers, { signal, slices });
+      const yielder = new CooperativeYield();
+      const first = await judge(texts, matchers, { signal, yielder });
       if (!first.isBlocked) return first.judged;
       // A block ends the search, but not what is to be redacted.
-      const second = redacting.length === 0 ? undefined : await judge(texts, redacting, { signal, slices });
+      const second = redacting.length === 0 ? undefined : await judge(texts, redacting, { signal, yielder });
       const judged: FilteredText[] = [];
       for (const [index, text] of texts.entries()) {
         judged.push({ text: second?.judged[index]?.text ?? text, findings: first.judged[index]?.findings ?? [] });
-        if (slices.isOver()) await slices.next();
+        if (yielder.isDue()) await yielder.yield();
       }
       return judged;
     },

@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
-import { longStep, Slices } from "../slices.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
 export interface BodyLimits {
   /** Largest body, after decompression. */
@@ -79,11 +79,11 @@ export function collectBody(
 export async function joinPieces(pieces: readonly Buffer[], length: number): Promise<Buffer> {
   if (pieces.length === 1) return pieces[0]!;
   const whole = Buffer.allocUnsafe(length);
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   let at = 0;
   for (const piece of pieces) {
     at += piece.copy(whole, at);
-    if (slices.isOver(longStep)) await slices.next();
+    if (yielder.isDue(longStep)) await yielder.yield();
   }
   return whole;
 }

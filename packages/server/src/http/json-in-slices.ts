@@ -1,5 +1,5 @@
 /** Long values as JSON without holding the thread or memory: the text is made in pieces and sent as it is made. */
-import { longStep, Slices } from "../slices.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { RouteAnswer } from "./route.ts";
 
 /** Lists up to here are written by one call of JSON.stringify, of longer ones so many items at a time. */
@@ -18,7 +18,7 @@ export class JsonList<Item> {
 /** The answer with a value of plain objects, lists and scalars: as a whole where it is short, else as a stream of the same text. */
 export function jsonInSlices(value: unknown): RouteAnswer {
   if (!isLong(value)) return { kind: "json", value };
-  return { kind: "stream", bytes: encoded(textsOf(value, new Slices())), type: "application/json" };
+  return { kind: "stream", bytes: encoded(textsOf(value, new CooperativeYield())), type: "application/json" };
 }
 
 /** Longer texts are written one by one: a list of them is long whatever its length. */
@@ -33,23 +33,23 @@ function isLong(value: unknown): boolean {
   return Object.values(value).some(isLong);
 }
 
-async function* textsOf(value: unknown, slices: Slices): AsyncGenerator<string> {
+async function* textsOf(value: unknown, yielder: CooperativeYield): AsyncGenerator<string> {
   if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
-  else if (Array.isArray(value)) yield* textsOfList(value, slices);
-  else if (value instanceof JsonList) yield* textsOfList(value.items, slices);
+  else if (Array.isArray(value)) yield* textsOfList(value, yielder);
+  else if (value instanceof JsonList) yield* textsOfList(value.items, yielder);
   else {
     let before = "{";
     for (const [name, member] of Object.entries(value as object)) {
       if (member === undefined) continue;
       yield `${before}${JSON.stringify(name)}:`;
-      yield* textsOf(member, slices);
+      yield* textsOf(member, yielder);
       before = ",";
     }
     yield "}";
   }
 }
 
-async function* textsOfList(list: Iterable<unknown>, slices: Slices): AsyncGenerator<string> {
+async function* textsOfList(list: Iterable<unknown>, yielder: CooperativeYield): AsyncGenerator<string> {
   let before = "[";
   // Fewer at a time where items are long, which the first ones show.
   let atOnce = 1;
@@ -67,10 +67,10 @@ async function* textsOfList(list: Iterable<unknown>, slices: Slices): AsyncGener
       if (items.length > 0) yield take();
       yield before;
       before = ",";
-      yield* textsOf(item, slices);
+      yield* textsOf(item, yielder);
     } else if (items.push(item) >= atOnce) yield take();
     else continue;
-    if (slices.isOver(longStep)) await slices.next();
+    if (yielder.isDue(longStep)) await yielder.yield();
   }
   if (items.length > 0) yield take();
   yield before === "[" ? "[]" : "]";

@@ -2,8 +2,8 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
-import { longStep, Slices } from "../slices.ts";
-import { measured } from "../work/main-thread.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import { measured } from "../scheduling/main-thread-time.ts";
 import { JsonScan } from "./json-scan.ts";
 
 export interface JsonLimits {
@@ -24,19 +24,19 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");
   const scan = new JsonScan(bytes, maxValues);
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   for (let end = 0; end < bytes.length;) {
     end = Math.min(bytes.length, end + scanStepBytes);
     scan.run(end);
-    if (slices.isOver(longStep)) await slices.next();
+    if (yielder.isDue(longStep)) await yielder.yield();
   }
   // Text with other characters takes two bytes for each.
   const textBytes = isAscii(bytes) ? bytes.length : bytes.length * 2;
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = bytes.length >= largeBytes;
-  if (isLarge) await slices.next();
+  if (isLarge) await yielder.yield();
   const text = measured("decode", () => bytes.toString("utf8"));
-  if (isLarge) await slices.next();
+  if (isLarge) await yielder.yield();
   try {
     return measured("parse", () => JSON.parse(text) as unknown);
   } catch (error) {

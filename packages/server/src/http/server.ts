@@ -9,18 +9,18 @@ import type { Operation } from "../api/operation.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
-import { Roster } from "../roster.ts";
-import { runAs } from "../work/work.ts";
+import { IndexedSet } from "../indexed-set.ts";
+import { runWithCost } from "../scheduling/request-cost.ts";
 import type { AdmitWork } from "./admit-work.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { preflightHeaders } from "./cors.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 import { refuseConnection } from "./connection-error.ts";
-import { Exchange, type FinishedExchange } from "./exchange.ts";
+import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import { framingFault } from "./check-framing.ts";
 import { inputLimit } from "../input-limits.ts";
 import { Connections } from "./connections.ts";
-import { beginAnswer, serveExchange, type ServeContext } from "./serve-exchange.ts";
+import { beginAnswer, serveRequest, type ServeContext } from "./serve-request.ts";
 import { replyEmpty, replyError } from "./reply.ts";
 import type { Route } from "./route.ts";
 
@@ -50,8 +50,8 @@ export interface HttpServerParts {
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitWork?: AdmitWork | undefined;
   readonly logger: Logger;
-  /** Told of every exchange that is over; must not throw. */
-  observe(exchange: FinishedExchange): void;
+  /** Told of every context that is over; must not throw. */
+  observe(context: FinishedRequest): void;
 }
 
 export interface HttpServer {
@@ -75,8 +75,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const app = createFastify(settings, (request, response, error) =>
     refuse(begin(request, response, "not_served"), error),
   );
-  const open = new Roster<Exchange>();
-  const context: ServeContext = {
+  const open = new IndexedSet<RequestContext>();
+  const serveContext: ServeContext = {
     ...parts,
     memory: new MemoryBudget(settings.max_request_memory_bytes),
     isClosing: () => closing,
@@ -86,22 +86,22 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const connections = new Connections();
   connections.watch(app.server);
 
-  const begin = (request: IncomingMessage, response: ServerResponse, operation: string): Exchange => {
-    const exchange = new Exchange({ request, response, operation }, (ended) => {
+  const begin = (request: IncomingMessage, response: ServerResponse, operation: string): RequestContext => {
+    const context = new RequestContext({ request, response, operation }, (ended) => {
       open.delete(ended);
       finish(ended, parts);
       // A connection that was busy when closing began is idle now.
       if (closing) setImmediate(() => app.server.closeIdleConnections());
     });
-    open.add(exchange);
-    beginAnswer(exchange, context);
-    return exchange;
+    open.add(context);
+    beginAnswer(context, serveContext);
+    return context;
   };
   const mount = (
     url: string,
     method: string | string[],
     operation: string,
-    serve: (exchange: Exchange, request: { path: Record<string, string>; address: string }) => void,
+    serve: (context: RequestContext, request: { path: Record<string, string>; address: string }) => void,
   ) =>
     app.route({
       method,
@@ -110,11 +110,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       onRequest: (request, reply) => {
         reply.hijack();
         if (!connections.admit(reply.raw)) return;
-        const exchange = begin(request.raw, reply.raw, operation);
+        const context = begin(request.raw, reply.raw, operation);
         const fault = framingFault(request.raw);
         if (fault === undefined)
-          serve(exchange, { path: request.params as Record<string, string>, address: request.ip });
-        else refuse(exchange, fault, { headers: { connection: "close" } });
+          serve(context, { path: request.params as Record<string, string>, address: request.ip });
+        else refuse(context, fault, { headers: { connection: "close" } });
       },
       handler: afterHijack,
     });
@@ -125,19 +125,20 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
       toFastifyPath(operation.path),
       operation.method,
       operation.id,
-      (exchange, request) => void runAs(exchange.work, () => serveExchange(exchange, route, { context, ...request })),
+      (context, request) =>
+        void runWithCost(context.work, () => serveRequest(context, route, { server: serveContext, ...request })),
     );
   }
   for (const [path, routes] of groupByPath(parts.routes)) {
     const allowed = routes.map(({ operation }) => operation.method);
     const write = routes[0]?.writeError;
     const others = methods.filter((method) => !allowed.includes(method as Operation["method"]));
-    mount(path, others, "method_not_allowed", (exchange) => {
-      refuse(exchange, methodNotAllowed(exchange, allowed), { headers: { allow: allowed.join(", ") }, write });
+    mount(path, others, "method_not_allowed", (context) => {
+      refuse(context, methodNotAllowed(context, allowed), { headers: { allow: allowed.join(", ") }, write });
     });
-    mount(path, "OPTIONS", "preflight", (exchange) => {
-      replyEmpty(exchange, 204, { allow: allowed.join(", "), ...preflightHeaders(exchange.request, allowed) });
-      exchange.served();
+    mount(path, "OPTIONS", "preflight", (context) => {
+      replyEmpty(context, 204, { allow: allowed.join(", "), ...preflightHeaders(context.request, allowed) });
+      context.served();
     });
   }
   app.setNotFoundHandler((request, reply) => {
@@ -158,8 +159,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     async close() {
       closing = true;
       const cutOff = setTimeout(() => {
-        open.forEach((exchange) =>
-          exchange.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 })),
+        open.forEach((context) =>
+          context.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 })),
         );
         // Whoever does not read his error frame either is disconnected.
         setTimeout(() => app.server.closeAllConnections(), 1000).unref();
@@ -240,35 +241,35 @@ const listenFailures: Readonly<Record<string, string>> = {
   ENOTFOUND: "there is no such host",
 };
 
-function finish(exchange: Exchange, { logger, observe }: HttpServerParts): void {
-  const finished = exchange.finished();
+function finish(context: RequestContext, { logger, observe }: HttpServerParts): void {
+  const finished = context.finished();
   observe(finished);
   const { fields, durationMs, mainThreadMs, storeMs, ...head } = finished;
   logger.info(
     {
-      request_id: exchange.requestId,
+      request_id: context.requestId,
       ...head,
-      path: exchange.request.url?.split("?", 1)[0],
+      path: context.request.url?.split("?", 1)[0],
       duration_ms: Math.round(durationMs * 10) / 10,
       cpu_ms: Math.round(mainThreadMs * 10) / 10,
       ...(storeMs === 0 ? {} : { store_ms: Math.round(storeMs * 10) / 10 }),
-      organization_id: exchange.scope?.organizationId,
-      project: exchange.scope?.projectName,
-      key_id: exchange.scope?.key.keyId,
+      organization_id: context.scope?.organizationId,
+      project: context.scope?.projectName,
+      key_id: context.scope?.key.keyId,
       ...fields,
     },
     "request",
   );
 }
 
-function refuse(exchange: Exchange, error: AppError, form?: Parameters<typeof replyError>[2]): void {
-  exchange.outcome = error.code;
-  replyError(exchange, error, form);
-  exchange.served();
+function refuse(context: RequestContext, error: AppError, form?: Parameters<typeof replyError>[2]): void {
+  context.outcome = error.code;
+  replyError(context, error, form);
+  context.served();
 }
 
-function methodNotAllowed(exchange: Exchange, allowed: readonly string[]): AppError {
-  const message = `${exchange.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`;
+function methodNotAllowed(context: RequestContext, allowed: readonly string[]): AppError {
+  const message = `${context.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`;
   return new AppError("method_not_allowed", message);
 }
 

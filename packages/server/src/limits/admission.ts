@@ -3,7 +3,7 @@ import type { CheckedKey, Limits } from "../tenant.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
-import { refillMs, take, takenNow } from "./token-bucket.ts";
+import { refillMs, take, consumedTokens } from "./token-bucket.ts";
 
 /** What one call holds of one subject's limits. */
 export class Reservation implements LimitedSubject {
@@ -24,11 +24,11 @@ export class Reservation implements LimitedSubject {
     subject.inFlight += 1;
     subject.reservedTokens += request.estimatedTokens;
     if (limits.requests_per_minute !== undefined) {
-      takenNow(subject.requests, limits.requests_per_minute, request.nowMs);
+      consumedTokens(subject.requests, limits.requests_per_minute, request.nowMs);
       take(subject.requests, 1);
     }
     if (limits.tokens_per_minute !== undefined) {
-      takenNow(subject.tokens, limits.tokens_per_minute, request.nowMs);
+      consumedTokens(subject.tokens, limits.tokens_per_minute, request.nowMs);
       take(subject.tokens, this.#reservedTokens);
     }
   }
@@ -37,7 +37,7 @@ export class Reservation implements LimitedSubject {
   charge(computeSeconds: number, nowMs: number): void {
     const limit = this.limits.compute_seconds_per_minute;
     if (limit === undefined) return;
-    takenNow(this.subject.compute, limit, nowMs);
+    consumedTokens(this.subject.compute, limit, nowMs);
     take(this.subject.compute, computeSeconds);
   }
 
@@ -49,7 +49,7 @@ export class Reservation implements LimitedSubject {
       this.#restUntil(nowMs + refillMs(subject.requests, limits.requests_per_minute, nowMs));
     }
     if (limits.tokens_per_minute !== undefined) {
-      takenNow(subject.tokens, limits.tokens_per_minute, nowMs);
+      consumedTokens(subject.tokens, limits.tokens_per_minute, nowMs);
       take(subject.tokens, usedTokens - this.#reservedTokens);
       this.#restUntil(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
     }

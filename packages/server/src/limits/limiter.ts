@@ -7,7 +7,7 @@
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
-import { findRefusal } from "./refusal.ts";
+import { checkLimits } from "./check-limits.ts";
 import { createSubjects, type LimitedSubject, type Subjects } from "./subject.ts";
 import { type WorkKind, limitsFor, workKinds } from "./work-kind.ts";
 
@@ -63,13 +63,13 @@ export function createLimiter(options: LimiterOptions): Limiter {
       subject: organizations.get(key.organizationId, key.organizationName, nowMs),
       limits: limitsFor(kind, key.organizationLimits, defaults.organization),
     };
-    const wish = { kind, estimatedTokens, nowMs, usage };
-    const refusal = findRefusal([limitedKey, limitedOrganization], wish);
+    const request = { kind, estimatedTokens, nowMs, usage };
+    const refusal = checkLimits([limitedKey, limitedOrganization], request);
     if (refusal !== undefined) throw refusal;
     return new Admission(
       { key, usage, now },
-      new Reservation(limitedKey, wish),
-      new Reservation(limitedOrganization, wish),
+      new Reservation(limitedKey, request),
+      new Reservation(limitedOrganization, request),
     );
   };
 

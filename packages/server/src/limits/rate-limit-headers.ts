@@ -1,7 +1,7 @@
 /** The `x-ratelimit-…` headers, as OpenAI has them: https://platform.openai.com/docs/guides/rate-limits */
 import { formatDuration } from "./duration.ts";
 import type { LimitedSubject } from "./subject.ts";
-import { leftNow, refillMs } from "./token-bucket.ts";
+import { remainingTokens, refillMs } from "./token-bucket.ts";
 
 /** The headers as things stand now: of each kind, the limit that has least left; none where there is no limit. */
 export function rateLimitHeaders(subjects: readonly LimitedSubject[], nowMs: number): Record<string, string> {
@@ -32,7 +32,7 @@ function tightestOf(
     const limit = limits[rate.limit];
     if (limit === undefined) continue;
     const resetMs = refillMs(subject[rate.bucket], limit, nowMs);
-    const remaining = leftNow(subject[rate.bucket], limit, nowMs);
+    const remaining = remainingTokens(subject[rate.bucket], limit, nowMs);
     if (tightest === undefined || remaining < tightest.remaining) tightest = { limit, remaining, resetMs };
   }
   return tightest;

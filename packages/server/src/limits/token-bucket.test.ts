@@ -1,40 +1,40 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { createBucket, leftNow, refillMs, take, takenNow, waitMs } from "./token-bucket.ts";
+import { createBucket, remainingTokens, refillMs, take, consumedTokens, waitMs } from "./token-bucket.ts";
 
 describe("a token bucket", () => {
   test("is full at first and flows back at the limit's pace", () => {
     const bucket = createBucket(0);
-    assert.equal(leftNow(bucket, 60, 0), 60);
+    assert.equal(remainingTokens(bucket, 60, 0), 60);
     take(bucket, 60);
     assert.equal(waitMs(bucket, 60, { amount: 1, nowMs: 0 }), 1_000);
     assert.equal(refillMs(bucket, 60, 0), 60_000);
     assert.equal(waitMs(bucket, 60, { amount: 1, nowMs: 1_000 }), 0);
-    assert.equal(leftNow(bucket, 60, 30_000), 30);
-    assert.equal(leftNow(bucket, 60, 600_000), 60);
+    assert.equal(remainingTokens(bucket, 60, 30_000), 30);
+    assert.equal(remainingTokens(bucket, 60, 600_000), 60);
   });
 
   test("keeps a debt until it has flowed back", () => {
     const bucket = createBucket(0);
     take(bucket, 300);
-    assert.equal(leftNow(bucket, 60, 0), 0);
-    assert.equal(leftNow(bucket, 60, 240_000), 0);
-    assert.equal(leftNow(bucket, 60, 270_000), 30);
+    assert.equal(remainingTokens(bucket, 60, 0), 0);
+    assert.equal(remainingTokens(bucket, 60, 240_000), 0);
+    assert.equal(remainingTokens(bucket, 60, 270_000), 30);
   });
 
   test("gives nothing, and takes nothing away, when the clock jumps back", () => {
     const bucket = createBucket(1_000_000);
     take(bucket, 30);
-    assert.equal(takenNow(bucket, 60, 400_000), 30);
-    assert.equal(takenNow(bucket, 60, 410_000), 20);
+    assert.equal(consumedTokens(bucket, 60, 400_000), 30);
+    assert.equal(consumedTokens(bucket, 60, 410_000), 20);
   });
 
   test("takes a changed limit at once", () => {
     const bucket = createBucket(0);
     take(bucket, 60);
-    assert.equal(leftNow(bucket, 100, 0), 40);
-    assert.equal(leftNow(bucket, 10, 0), 0);
+    assert.equal(remainingTokens(bucket, 100, 0), 40);
+    assert.equal(remainingTokens(bucket, 10, 0), 0);
   });
 
   test("never lets through more than the limit and what flowed back", () => {

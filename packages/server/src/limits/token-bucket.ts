@@ -16,7 +16,7 @@ export function createBucket(nowMs: number): TokenBucket {
 }
 
 /** Lets flow back what the time since the last look gives, and says what is taken now. A clock that jumps back gives nothing. */
-export function takenNow(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
+export function consumedTokens(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
   const elapsedMs = nowMs - bucket.updatedMs;
   if (elapsedMs > 0) bucket.taken = Math.max(0, bucket.taken - (elapsedMs * limitPerMinute) / minuteMs);
   bucket.updatedMs = nowMs;
@@ -24,14 +24,18 @@ export function takenNow(bucket: TokenBucket, limitPerMinute: number, nowMs: num
 }
 
 /** Time until `amount` can be taken, in milliseconds; 0 when it can be now. Ask for no more than the limit. */
-export function waitMs(bucket: TokenBucket, limitPerMinute: number, wish: { amount: number; nowMs: number }): number {
-  const excess = takenNow(bucket, limitPerMinute, wish.nowMs) + wish.amount - limitPerMinute;
+export function waitMs(
+  bucket: TokenBucket,
+  limitPerMinute: number,
+  request: { amount: number; nowMs: number },
+): number {
+  const excess = consumedTokens(bucket, limitPerMinute, request.nowMs) + request.amount - limitPerMinute;
   return excess <= roundingError(limitPerMinute) ? 0 : (excess * minuteMs) / limitPerMinute;
 }
 
 /** What can be taken now, as a whole number. */
-export function leftNow(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
-  const left = limitPerMinute - takenNow(bucket, limitPerMinute, nowMs) + roundingError(limitPerMinute);
+export function remainingTokens(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
+  const left = limitPerMinute - consumedTokens(bucket, limitPerMinute, nowMs) + roundingError(limitPerMinute);
   return Math.min(limitPerMinute, Math.max(0, Math.floor(left)));
 }
 
@@ -47,5 +51,5 @@ export function take(bucket: TokenBucket, amount: number): void {
 
 /** Time until everything has flowed back, in milliseconds. */
 export function refillMs(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
-  return (takenNow(bucket, limitPerMinute, nowMs) * minuteMs) / limitPerMinute;
+  return (consumedTokens(bucket, limitPerMinute, nowMs) * minuteMs) / limitPerMinute;
 }

@@ -5,11 +5,11 @@ import { jsonInSlices } from "../http/json-in-slices.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { Store, TenantReader } from "../store/store.ts";
 import type { Scope } from "../tenant.ts";
-import { searchLogs } from "./logs.ts";
+import { searchLogs } from "./logs/search-logs.ts";
 import { projectOf } from "./project-filter.ts";
 import { timeRange } from "./time-window.ts";
-import type { TracePresets } from "./trace-presets.ts";
-import { findTrace, searchTraces } from "./traces.ts";
+import type { TracePresets } from "./traces/trace-presets.ts";
+import { findTrace, searchTraces } from "./traces/search-traces.ts";
 
 interface QueryParts {
   readonly store: Pick<Store, "open" | "state">;

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
-import { joinedRanges } from "./joined-ranges.ts";
-import { lookBack } from "./look-back.ts";
+import { mergeRanges } from "./traces/merge-ranges.ts";
+import { lookBack } from "./expanding-windows.ts";
 import { timeRange, type TimeRange } from "./time-window.ts";
 import { array, assert as check, bigInt, integer, property, tuple } from "fast-check";
 
@@ -88,7 +88,7 @@ describe("joined ranges", () => {
   test("cover every range, stand apart in order, and are at most 8", () => {
     check(
       property(ranges, (given) => {
-        const joined = joinedRanges(given);
+        const joined = mergeRanges(given);
         assert.ok(joined.length <= 8);
         for (const range of given) {
           assert.ok(
@@ -107,7 +107,7 @@ describe("joined ranges", () => {
       const fromUnixNano = BigInt(index * 10 + (index >= 50 ? 1_000_000 : 0));
       return { fromUnixNano, toUnixNano: fromUnixNano + 1n };
     });
-    const joined = joinedRanges(given);
+    const joined = mergeRanges(given);
     assert.ok(!joined.some((each) => each.fromUnixNano < 1000n && each.toUnixNano > 1_000_000n));
   });
 });

@@ -3,7 +3,7 @@ import type { WordBoundary } from "../api/speech.ts";
 import { createEncoder } from "../audio/create-encoder.ts";
 import { createResampler } from "../audio/resampler.ts";
 import { AppError } from "../errors.ts";
-import type { SpeechPiece } from "../models/model.ts";
+import type { SpeechPiece } from "../engines/engine.ts";
 import { boundariesOf, groupPieces } from "./boundaries.ts";
 import type { PreparedSpeech } from "./prepare.ts";
 

@@ -1,7 +1,7 @@
 /** From an engine's marks to the boundaries that a caller gets: text and times over the whole input. */
 import type { BoundaryType } from "../api/speech-request.ts";
 import type { WordBoundary } from "../api/speech.ts";
-import type { SpeechMark, SpeechPiece } from "../models/model.ts";
+import type { SpeechMark, SpeechPiece } from "../engines/engine.ts";
 
 /** Pieces that are told together: with sentence boundaries a whole sentence, because its length must be known. */
 export async function* groupPieces(

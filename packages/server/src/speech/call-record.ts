@@ -4,7 +4,7 @@ import type { AppError, ErrorCode } from "../errors.ts";
 import { callerOf, type Caller } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
-import type { Attempt } from "../models/model.ts";
+import type { Attempt } from "../engines/engine.ts";
 import type { AudioObserver } from "./audio-output.ts";
 import type { PreparedSpeech } from "./prepare.ts";
 

@@ -1,7 +1,7 @@
 /** The catalogue of voices: those of every model that the caller may use and whose voices are known. */
 import type { VoiceList } from "../api/speech.ts";
-import type { Speaker } from "../models/registry.ts";
-import type { Voice } from "../models/model.ts";
+import type { Speaker } from "../routing/registry.ts";
+import type { Voice } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 
 export interface VoiceFilter {

@@ -4,8 +4,8 @@ import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
-import type { SpeechCall } from "../models/model.ts";
-import type { RoutedSpeech } from "../models/route-speech.ts";
+import type { SpeechCall } from "../engines/engine.ts";
+import type { RoutedSpeech } from "../routing/route-speech.ts";
 import type { Scope } from "../tenant.ts";
 import { openAudioOutput, type AudioOutput, type OutputItem } from "./audio-output.ts";
 import { CallRecord, refusedSpeech, type FinishedSpeech, type RefusedSpeech } from "./call-record.ts";
@@ -64,7 +64,7 @@ export function createSpeak(parts: SpeechParts): Speak {
       );
       const headers = { ...admission.headers(), "x-sample-rate": String(output.sampleRate) };
       if (speech.delivery !== "whole") {
-        const items = counted(output.items, over);
+        const items = recordOutcome(output.items, over);
         return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
       }
       const { audio, boundaries } = await collect(output);
@@ -131,7 +131,7 @@ async function collect({ items }: AudioOutput): Promise<{ audio: Buffer; boundar
 const left = new AppError("client_closed", "The client left before the audio was whole.");
 
 /** The items as they are; the call is over when they end, fail, or are left. */
-async function* counted(
+async function* recordOutcome(
   items: AsyncIterable<OutputItem>,
   over: (error?: AppError) => void,
 ): AsyncGenerator<OutputItem, void, undefined> {

@@ -4,7 +4,7 @@ import { createScrape, type Scrape } from "./scrape.ts";
 import { createWatchedMetrics, type WatchedMetrics } from "./watched-metrics.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
 
-/** What is known of a finished HTTP exchange. */
+/** What is known of a finished HTTP request. */
 interface FinishedRequest {
   readonly operation: string;
   readonly status: number;

@@ -12,19 +12,19 @@ export interface StatusParts {
   readonly document: OpenApiDocument;
   readonly docs: boolean;
   /** What the server needs in order to serve: each name with undefined when well, else what is wrong. */
-  checkNeeds(): Promise<Checks>;
+  readiness(): Promise<Checks>;
   /** What it can do without, for a while: shown, and no reason to send calls elsewhere. */
-  checkRest(): Promise<Checks>;
+  informational(): Promise<Checks>;
   /** What is off because the configuration says so, with why: shown, and no problem. */
   readonly disabled: Checks;
 }
 
-export function statusRoutes({ metrics, document, docs, checkNeeds, checkRest, disabled }: StatusParts): Route[] {
-  metrics.watchChecks(async () => ({ ...(await checkNeeds()), ...(await checkRest()) }));
+export function statusRoutes({ metrics, document, docs, readiness, informational, disabled }: StatusParts): Route[] {
+  metrics.watchChecks(async () => ({ ...(await readiness()), ...(await informational()) }));
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
     route(getReadiness, async () => {
-      const [needs, rest] = await Promise.all([checkNeeds(), checkRest()]);
+      const [needs, rest] = await Promise.all([readiness(), informational()]);
       const isWell = (checks: Checks): boolean => Object.values(checks).every((problem) => problem === undefined);
       const shown = Object.fromEntries(
         Object.entries({ ...needs, ...rest, ...disabled }).map(([name, problem]) => [name, problem ?? "ok"]),

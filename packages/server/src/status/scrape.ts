@@ -3,7 +3,7 @@
  * while, so that nobody can use more than a tenth of the main thread by scraping.
  */
 import type { Registry } from "prom-client";
-import { longStep, Slices } from "../slices.ts";
+import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
 /** A response is kept for so many times as long as it took. */
 const keptFactor = 9;
@@ -22,11 +22,11 @@ export function createScrape(registry: Registry, now: () => number = () => perfo
   async function render(): Promise<Scrape> {
     const startMs = now();
     try {
-      const slices = new Slices();
+      const yielder = new CooperativeYield();
       const pieces: string[] = [];
       for (const { name } of registry.getMetricsAsArray()) {
         pieces.push(await registry.getSingleMetricAsString(name));
-        if (slices.isOver(longStep)) await slices.next();
+        if (yielder.isDue(longStep)) await yielder.yield();
       }
       return { text: `${pieces.join("\n\n")}\n`, type: registry.contentType };
     } finally {

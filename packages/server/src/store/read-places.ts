@@ -4,9 +4,9 @@
  */
 import { availableParallelism } from "node:os";
 import { AppError } from "../errors.ts";
-import { FairQueue } from "../fair-queue.ts";
+import { FairQueue } from "../scheduling/fair-queue.ts";
 import { inputLimit } from "../input-limits.ts";
-import { currentWork } from "../work/work.ts";
+import { currentRequestCost } from "../scheduling/request-cost.ts";
 
 const readsWaiting = inputLimit({
   area: "Logs, traces and metrics",
@@ -50,7 +50,7 @@ export class ReadPlaces {
   /** The bytes of the statement's answer. @throws AppError overloaded when no place is free in time; what `begin` throws */
   async *read({ organizationId, signal, begin }: Read): AsyncGenerator<Uint8Array> {
     const leave = await this.#enter(organizationId, signal);
-    const work = currentWork();
+    const work = currentRequestCost();
     let sinceMs = performance.now();
     let isWaiting = true;
     try {

@@ -3,7 +3,7 @@
  * bound organization, and the store filters every table by it once more, whatever the statement says.
  */
 import { AppError } from "../errors.ts";
-import { Slices } from "../slices.ts";
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
@@ -86,13 +86,13 @@ function valuesOf(line: string): unknown[] {
 
 async function* rowsOf<Shape>(body: AsyncIterable<Uint8Array>): AsyncGenerator<Shape> {
   let names: readonly string[] | undefined;
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   for await (const line of linesOf(body)) {
     if (line === "") continue;
     const values = valuesOf(line);
     if (names === undefined) names = values as string[];
     else yield Object.fromEntries(names.map((name, index) => [name, values[index]])) as Shape;
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
 }
 

@@ -12,7 +12,7 @@ import { nowSeconds } from "./time.ts";
 const defaultOrganizationName = "default";
 
 /** What the first start made. The secrets are shown this once. */
-export interface FirstStart {
+export interface InitialCredentials {
   readonly organization: string;
   /** Secret of a key for inference and telemetry. */
   readonly key: string;
@@ -34,7 +34,7 @@ export interface BootstrapOptions {
 export async function bootstrap(
   control: ControlDatabase,
   { adminKey }: BootstrapOptions = {},
-): Promise<FirstStart | undefined> {
+): Promise<InitialCredentials | undefined> {
   if (adminKey !== undefined) checkForm(adminKey);
   return control.change(async (transaction) => {
     const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
@@ -44,7 +44,7 @@ export async function bootstrap(
   });
 }
 
-async function makeFirstObjects(transaction: Writer, adminKey: string | undefined): Promise<FirstStart> {
+async function makeFirstObjects(transaction: Writer, adminKey: string | undefined): Promise<InitialCredentials> {
   const organization = await insertOrganization(transaction, { name: defaultOrganizationName });
   const organizationId = organization.id;
   const key = await insertKey(transaction, { organizationId, name: "first key" });

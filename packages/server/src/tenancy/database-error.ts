@@ -127,7 +127,7 @@ const postgresUnique = "23505";
  * Inserts or renames something whose name is unique.
  * @throws AppError conflict when the name is taken
  */
-export async function orNameConflict(kind: string, name: string, work: () => Promise<unknown>): Promise<void> {
+export async function rejectNameConflict(kind: string, name: string, work: () => Promise<unknown>): Promise<void> {
   try {
     await work();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { newIdentifier } from "./identifier.ts";
 import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
 import { changeLimits, parseLimits } from "./limits.ts";
-import { keepAnOperator } from "./operators.ts";
+import { keepLastOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./page.ts";
 import { hashSecret, newSecret, redactSecret } from "./secret.ts";
 import type { ControlTables } from "./tables.ts";
@@ -109,7 +109,7 @@ export async function revokeKey(control: ControlDatabase, id: string): Promise<K
     const row = await takeKey(transaction, id);
     if (row.revoked_at !== null) return toKey(row);
     const revoked = { revoked_at: nowSeconds() };
-    await keepAnOperator(transaction, async () => {
+    await keepLastOperator(transaction, async () => {
       await transaction.updateTable("keys").set(revoked).where("id", "=", id).execute();
     });
     return toKey({ ...row, ...revoked });

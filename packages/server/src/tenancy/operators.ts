@@ -7,7 +7,7 @@ import { nowSeconds } from "./time.ts";
  * Runs a change that may revoke or end keys.
  * @throws AppError conflict when it leaves no operator's key and there was one before
  */
-export async function keepAnOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
+export async function keepLastOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
   const hadOne = await hasOperator(transaction);
   await change();
   if (hadOne && !(await hasOperator(transaction))) {

@@ -4,11 +4,11 @@ import type { Organization, OrganizationCreate, OrganizationUpdate, Page } from 
 import { AppError } from "../errors.ts";
 import { defaultProjectName } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
-import { orNameConflict } from "./database-error.ts";
+import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier } from "./identifier.ts";
 import { changeLimits, parseLimits } from "./limits.ts";
 import { requireInUse } from "./in-use.ts";
-import { keepAnOperator } from "./operators.ts";
+import { keepLastOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./page.ts";
 import { insertProject } from "./projects.ts";
 import type { ControlTables } from "./tables.ts";
@@ -62,7 +62,9 @@ export async function insertOrganization(transaction: Writer, input: Organizatio
     created_at: nowSeconds(),
     archived_at: null,
   };
-  await orNameConflict("organization", input.name, () => transaction.insertInto("organizations").values(row).execute());
+  await rejectNameConflict("organization", input.name, () =>
+    transaction.insertInto("organizations").values(row).execute(),
+  );
   await insertProject(transaction, { organizationId: row.id, name: defaultProjectName });
   return toOrganization(row);
 }
@@ -83,7 +85,7 @@ export async function updateOrganization(
       allowed_models: input.allowed_models === undefined ? row.allowed_models : toAllowedModels(input.allowed_models),
     };
     const { name, limits, allowed_models } = changed;
-    await orNameConflict("organization", name, () =>
+    await rejectNameConflict("organization", name, () =>
       transaction.updateTable("organizations").set({ name, limits, allowed_models }).where("id", "=", id).execute(),
     );
     return toOrganization(changed);
@@ -100,7 +102,7 @@ export async function archiveOrganization(control: ControlDatabase, id: string):
     if (row.archived_at !== null) return toOrganization(row);
     const now = nowSeconds();
     const archived = { archived_at: now };
-    await keepAnOperator(transaction, async () => {
+    await keepLastOperator(transaction, async () => {
       await transaction.updateTable("organizations").set(archived).where("id", "=", id).execute();
       await transaction
         .updateTable("projects")

@@ -4,10 +4,10 @@ import { defaultProjectSettings, type Page, type Project, type ProjectUpdate } f
 import { AppError } from "../errors.ts";
 import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
-import { orNameConflict } from "./database-error.ts";
+import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier } from "./identifier.ts";
 import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
-import { keepAnOperator } from "./operators.ts";
+import { keepLastOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./page.ts";
 import type { ControlTables } from "./tables.ts";
 import { nowSeconds } from "./time.ts";
@@ -62,7 +62,7 @@ export async function insertProject(transaction: Writer, input: NewProject): Pro
     created_at: nowSeconds(),
     archived_at: null,
   };
-  await orNameConflict("project", input.name, () => transaction.insertInto("projects").values(row).execute());
+  await rejectNameConflict("project", input.name, () => transaction.insertInto("projects").values(row).execute());
   return toProject(row);
 }
 
@@ -86,7 +86,7 @@ export async function archiveProject(control: ControlDatabase, id: string): Prom
     const row = await takeProject(transaction, id);
     if (row.archived_at !== null) return toProject(row);
     const now = nowSeconds();
-    await keepAnOperator(transaction, async () => {
+    await keepLastOperator(transaction, async () => {
       await transaction.updateTable("projects").set({ archived_at: now }).where("id", "=", id).execute();
       await transaction
         .updateTable("keys")

@@ -3,7 +3,7 @@ import type { AudioInput } from "../audio/audio-input.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { readAudio } from "../audio/read-audio.ts";
 import type { FormFile } from "../http/form.ts";
-import type { RecordedAudio } from "../models/model.ts";
+import type { RecordedAudio } from "../engines/engine.ts";
 
 export interface Recording extends RecordedAudio {
   /** For logs, such as `16-bit PCM`. */

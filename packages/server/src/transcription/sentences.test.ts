@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { delta, segment } from "../../test/support/scripted-transcription.ts";
-import type { TranscribedDelta, TranscribedSegment } from "../models/model.ts";
+import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 import { inSentences } from "./sentences.ts";
 
 type Item = TranscribedDelta | TranscribedSegment;

@@ -2,7 +2,7 @@
  * Text that is easier to read, from engines that write lower case without signs: a segment, which a pause ends, begins with a
  * capital and ends with a full stop. Nothing else is guessed; words keep their spelling.
  */
-import type { TranscribedDelta, TranscribedSegment } from "../models/model.ts";
+import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 
 type Item = TranscribedDelta | TranscribedSegment;
 

@@ -4,7 +4,7 @@
  */
 import type { TranscriptionStreamEvent, TranscriptionVerbose } from "../api/transcription.ts";
 import { AppError } from "../errors.ts";
-import type { TranscribedDelta, TranscribedSegment, TranscribedWord } from "../models/model.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscribedWord } from "../engines/engine.ts";
 
 type Segment = TranscriptionVerbose["segments"][number];
 type Word = NonNullable<TranscriptionVerbose["words"]>[number];

@@ -10,7 +10,7 @@ import type { Duplex } from "node:stream";
 import { Value } from "typebox/value";
 import { azureSpeechEngine, type AzureSpeechSettings } from "../../src/config/engines/azure-speech.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import { createAzureSpeechEngine } from "../../src/models/azure-speech/engine.ts";
+import { createAzureSpeechEngine } from "../../src/engines/azure-speech/engine.ts";
 import { ServerSocket } from "../support/websocket-server.ts";
 
 export const azureKey = "azure-speech-key";

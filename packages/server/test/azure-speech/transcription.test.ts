@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AzureSpeechSettings } from "../../src/config/engines/azure-speech.ts";
-import type { TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
 import { sine } from "../audio/signals.ts";
 import { recordedAudio } from "../support/recorded-audio.ts";
 import { formOf, startTestTranscription, toneFile } from "../support/test-transcription.ts";

@@ -9,12 +9,12 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Header } from "tar";
-import { removeModel } from "../../src/models/files/model-files.ts";
-import { parseModelSource, partsOf, type FileSource } from "../../src/models/files/model-source.ts";
-import { pullModel } from "../../src/models/files/pull-model.ts";
-import { pathOf, type PullOptions } from "../../src/models/files/pull-options.ts";
-import { mostEntries, mostUnpackedBytes } from "../../src/models/files/unpack-archive.ts";
-import { trialModelBytes } from "../../src/models/llama-cpp/trial/trial-model.ts";
+import { removeModel } from "../../src/model-files/model-files.ts";
+import { parseModelSource, partsOf, type FileSource } from "../../src/model-files/model-source.ts";
+import { pullModel } from "../../src/model-files/pull-model.ts";
+import { pathOf, type PullOptions } from "../../src/model-files/pull-options.ts";
+import { mostEntries, mostUnpackedBytes } from "../../src/model-files/unpack-archive.ts";
+import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { startFolderServer } from "./folder-server.ts";
 
 interface Member {

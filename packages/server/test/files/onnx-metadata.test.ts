@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import * as fc from "fast-check";
-import { onnxProblem, readOnnxMetadata } from "../../src/models/files/onnx-metadata.ts";
-import { detectKind } from "../../src/models/sherpa-onnx/detect-kind.ts";
+import { onnxProblem, readOnnxMetadata } from "../../src/model-files/onnx-metadata.ts";
+import { detectKind } from "../../src/model-files/detect-kind.ts";
 import { encodeOnnx, floats, node } from "../sherpa-onnx/onnx-file.ts";
 import { writeTinyRecognizer } from "../sherpa-onnx/tiny-recognizer.ts";
 

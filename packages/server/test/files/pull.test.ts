@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
-import { listModelFiles, removeModel } from "../../src/models/files/model-files.ts";
-import { pullModel } from "../../src/models/files/pull-model.ts";
-import type { PullOptions } from "../../src/models/files/pull-options.ts";
-import { trialModelBytes } from "../../src/models/llama-cpp/trial/trial-model.ts";
+import { listModelFiles, removeModel } from "../../src/model-files/model-files.ts";
+import { pullModel } from "../../src/model-files/pull-model.ts";
+import type { PullOptions } from "../../src/model-files/pull-options.ts";
+import { trialModelBytes } from "../../src/engines/llama-cpp/trial/trial-model.ts";
 import { sha256, startModelServer, type ModelServer } from "./model-server.ts";
 
 const model = trialModelBytes();

@@ -5,7 +5,7 @@ import { formatProblem } from "../../src/config/problem.ts";
 import { parseYaml } from "../../src/config/yaml-file.ts";
 import { createGuardrails } from "../../src/guardrails/guardrails.ts";
 import type { Logger } from "../../src/logger.ts";
-import type { ChatModel } from "../../src/models/model.ts";
+import type { ChatModel } from "../../src/engines/engine.ts";
 import { readFrames, startTestChat } from "../support/test-chat.ts";
 
 export interface ReadAnswer {

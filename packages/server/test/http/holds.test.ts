@@ -6,8 +6,8 @@ import { route, type Route } from "../../src/http/route.ts";
 import type { LogFields } from "../../src/logger.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { createMetrics } from "../../src/status/metrics.ts";
-import { watchHolds, warnedHoldMs } from "../../src/work/hold-watch.ts";
-import { threadCpuMs } from "../../src/work/main-thread.ts";
+import { watchEventLoop, warnedHoldMs } from "../../src/scheduling/event-loop-watch.ts";
+import { threadCpuMs } from "../../src/scheduling/main-thread-time.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 
 function burningRoute(id: string, cpuMs: number): Route {
@@ -40,7 +40,7 @@ function startWatch() {
       if (fields["operation"] !== undefined) warned.resolve(fields);
     },
   };
-  const watch = watchHolds({
+  const watch = watchEventLoop({
     logger,
     observe: (delayMs) => {
       if (delayMs > warnedHoldMs) delayed.resolve(delayMs);

@@ -71,8 +71,8 @@ test("the contract and its page are serialized once", async () => {
     metrics: createMetrics("0"),
     document: counted,
     docs: true,
-    checkNeeds: async () => ({}),
-    checkRest: async () => ({}),
+    readiness: async () => ({}),
+    informational: async () => ({}),
     disabled: {},
   });
   await using server = await startTestHttp({ routes });

@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { silentLogger } from "../../src/logger.ts";
-import { createLlamaCppEngine, trialEngineSettings } from "../../src/models/llama-cpp/engine.ts";
+import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/llama-cpp/engine.ts";
 import { callOf } from "./trial-engine.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));

@@ -10,7 +10,7 @@ import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { silentLogger } from "../../src/logger.ts";
-import { createLlamaCppEngine, trialEngineSettings } from "../../src/models/llama-cpp/engine.ts";
+import { createLlamaCppEngine, trialEngineSettings } from "../../src/engines/llama-cpp/engine.ts";
 import { callOf, contentOf, startTrialEngine } from "./trial-engine.ts";
 
 /** Where a process's environment can be read. */

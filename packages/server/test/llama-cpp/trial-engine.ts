@@ -6,9 +6,9 @@ import type { ChatRequest } from "../../src/api/chat-request.ts";
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { LlamaCppModelSettings } from "../../src/config/engines/llama-cpp.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createLlamaCppEngine } from "../../src/models/llama-cpp/engine.ts";
-import { ensureTrialModel, type TrialVariant } from "../../src/models/llama-cpp/trial/trial-model.ts";
-import type { ChatCall, Engine } from "../../src/models/model.ts";
+import { createLlamaCppEngine } from "../../src/engines/llama-cpp/engine.ts";
+import { ensureTrialModel, type TrialVariant } from "../../src/engines/llama-cpp/trial/trial-model.ts";
+import type { ChatCall, Engine } from "../../src/engines/engine.ts";
 
 export interface TrialEngine {
   readonly engine: Engine;

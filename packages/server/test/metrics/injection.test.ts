@@ -4,14 +4,14 @@ import { assert as check, constantFrom, oneof, property, record, string, subarra
 import { MetricsQuery } from "../../src/api/observability-metrics.ts";
 import { validate } from "../../src/api/validate.ts";
 import { AppError } from "../../src/errors.ts";
-import { withoutTurns } from "../../src/regex/turns.ts";
-import { checkCall } from "../../src/query/metrics/preset-call.ts";
-import { createMetricPresets } from "../../src/query/metrics/metric-presets.ts";
+import { neverYield } from "../../src/languages/regex/yield-budget.ts";
+import { checkCall } from "../../src/query/metrics/presets/preset-call.ts";
+import { createMetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { isMatchedBy } from "../../src/query/metrics/label-matching.ts";
-import { matcherFilters } from "../../src/query/metrics/preset.ts";
-import { childrenOf, type Expression, type LabelMatcher } from "../../src/query/promql/syntax/ast.ts";
-import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
-import { printExpression } from "../../src/query/promql/syntax/print.ts";
+import { matcherFilters } from "../../src/query/metrics/presets/preset.ts";
+import { childrenOf, type Expression, type LabelMatcher } from "../../src/languages/promql/syntax/ast.ts";
+import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
+import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 
 const presets = createMetricPresets({
   tokenPrices: { 'a"} or up{b="': { input: 1, output: 2 } },
@@ -85,7 +85,7 @@ function checkPreset(name: string, values: Readonly<Record<string, string>>): vo
     if (given[matcher.name] === undefined || matcher.name === "status") continue;
     const isPattern = matcher.operator === "=~";
     if (isPattern)
-      assert.ok(isMatchedBy(new Map([[matcher.name, given[matcher.name]!]]), [matcher], withoutTurns) === true);
+      assert.ok(isMatchedBy(new Map([[matcher.name, given[matcher.name]!]]), [matcher], neverYield) === true);
     else assert.equal(matcher.value, given[matcher.name]);
   }
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { createMetricPresets } from "../../src/query/metrics/metric-presets.ts";
+import { createMetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
 import { appendSeries, appendSpans, type SeriesRow, type SpanRow } from "./telemetry-rows.ts";
 

@@ -1,5 +1,5 @@
 /** A server with the operations on metrics over an embedded store, and a key for each of a few organizations. */
-import { createMetricPresets, type MetricPresets } from "../../src/query/metrics/metric-presets.ts";
+import { createMetricPresets, type MetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "../../src/query/metrics/routes.ts";
 import { AppError } from "../../src/errors.ts";
 import { openTestStore } from "../store/test-store.ts";

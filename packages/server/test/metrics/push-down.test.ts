@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { createTenantMetrics, type TenantMetrics } from "../../src/query/metrics/tenant-metrics.ts";
 import { namedLabels } from "../../src/query/metrics/named-labels.ts";
-import { queryInstant, queryRange, type MatrixSeries } from "../../src/query/promql/engine.ts";
-import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
+import { queryInstant, queryRange, type MatrixSeries } from "../../src/languages/promql/engine.ts";
+import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { openTestStore, scopeOf, type TestStore } from "../store/test-store.ts";
 import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
 

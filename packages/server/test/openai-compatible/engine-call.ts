@@ -11,11 +11,11 @@ import {
 } from "../../src/config/engines/openai-compatible.ts";
 import type { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { ChatCall, ChatModel, Engine } from "../../src/models/model.ts";
+import type { ChatCall, ChatModel, Engine } from "../../src/engines/engine.ts";
 import {
   createAzureOpenAiEngine,
   createOpenAiCompatibleEngine,
-} from "../../src/models/openai-compatible/openai-compatible-engine.ts";
+} from "../../src/engines/openai-compatible/openai-compatible-engine.ts";
 
 export const modelName = "upstream-model";
 

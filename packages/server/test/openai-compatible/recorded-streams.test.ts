@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ChatCompletionChunk as chunkSchema, type ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { satisfies } from "../../src/api/validate.ts";
-import { ChunkStream } from "../../src/models/openai-compatible/chunk-stream.ts";
+import { ChunkStream } from "../../src/engines/openai-compatible/chunk-stream.ts";
 import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { chatModel, collect, contentOf, modelName, openEngine, toCall } from "./engine-call.ts";
 import { recordedStreams, type RecordedStream } from "./recorded-streams.ts";

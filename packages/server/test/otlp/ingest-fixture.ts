@@ -1,6 +1,6 @@
 /** The ingestion of OTLP over a recording store, without HTTP, for tests of what becomes of requests. */
 import { silentLogger } from "../../src/logger.ts";
-import type { Encoding } from "../../src/telemetry/otlp/answers.ts";
+import type { Encoding } from "../../src/telemetry/otlp/export-result.ts";
 import { createIngest, type ExportRequest } from "../../src/telemetry/otlp/ingest.ts";
 import { createJsonConverter } from "../../src/telemetry/otlp/json-converter.ts";
 import { type SignalName, signals } from "../../src/telemetry/otlp/signals.ts";

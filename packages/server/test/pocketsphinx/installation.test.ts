@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
-import { findInstallation } from "../../src/models/pocketsphinx/installation.ts";
+import { findInstallation } from "../../src/engines/pocketsphinx/installation.ts";
 
 async function treeOf(...files: readonly string[]): Promise<string> {
   const root = await mkdtemp(join(tmpdir(), "sounding-pocketsphinx-"));

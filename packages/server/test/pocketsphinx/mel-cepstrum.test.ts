@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import koffi from "koffi";
-import { findInstallation } from "../../src/models/pocketsphinx/installation.ts";
-import { coefficients, createMelCepstrum } from "../../src/models/pocketsphinx/child/mel-cepstrum.ts";
+import { findInstallation } from "../../src/engines/pocketsphinx/installation.ts";
+import { coefficients, createMelCepstrum } from "../../src/engines/pocketsphinx/child/mel-cepstrum.ts";
 import { toInt16 } from "../../src/audio/samples.ts";
 import { chirp, cut, noise } from "../audio/signals.ts";
 

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, beforeEach, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { silentLogger } from "../../src/logger.ts";
-import { setUpPocketSphinx } from "../../src/models/pocketsphinx/set-up.ts";
+import { setUpPocketSphinx } from "../../src/engines/pocketsphinx/set-up.ts";
 
 const usualPath = process.env["PATH"] ?? "";
 const never = new AbortController().signal;

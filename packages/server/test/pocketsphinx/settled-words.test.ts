@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import type { RecognisedWord } from "../../src/models/pocketsphinx/protocol.ts";
-import { SettledWords } from "../../src/models/pocketsphinx/settled-words.ts";
+import type { RecognisedWord } from "../../src/engines/pocketsphinx/protocol.ts";
+import { SettledWords } from "../../src/engines/pocketsphinx/settled-words.ts";
 
 /** Words of 200 ms each, one after the other. */
 function words(text: string): RecognisedWord[] {

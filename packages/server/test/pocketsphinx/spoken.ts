@@ -1,8 +1,8 @@
 /** Recordings for a recogniser: sentences spoken by our own speech engine, so that what is said and when is known. */
 import { joinSamples } from "../../src/audio/samples.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createFliteEngine } from "../../src/models/flite/engine.ts";
-import type { RecordedAudio, TranscriptionCall } from "../../src/models/model.ts";
+import { createFliteEngine } from "../../src/engines/flite/engine.ts";
+import type { RecordedAudio, TranscriptionCall } from "../../src/engines/engine.ts";
 import { fliteEngineSettings } from "../speech/engine-settings.ts";
 
 type Samples = Float32Array<ArrayBuffer>;

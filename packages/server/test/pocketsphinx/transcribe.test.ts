@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { transcribe } from "../../src/models/pocketsphinx/transcribe.ts";
-import type { UtteranceJob } from "../../src/models/pocketsphinx/utterance-job.ts";
+import { transcribe } from "../../src/engines/pocketsphinx/transcribe.ts";
+import type { UtteranceJob } from "../../src/engines/pocketsphinx/utterance-job.ts";
 import { callOf, rate, recording, silence, speak } from "./spoken.ts";
 
 test("a segment does not begin before the one before it ends, even if the decoder heard a word in the sound of both", async () => {

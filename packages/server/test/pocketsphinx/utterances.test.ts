@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { joinSamples } from "../../src/audio/samples.ts";
-import { cutIntoUtterances, ownJudgement } from "../../src/models/pocketsphinx/utterances.ts";
-import type { UtteranceAudio } from "../../src/models/pocketsphinx/utterance-audio.ts";
+import { cutIntoUtterances, ownJudgement } from "../../src/engines/pocketsphinx/utterances.ts";
+import type { UtteranceAudio } from "../../src/engines/pocketsphinx/utterance-audio.ts";
 import { cut } from "../audio/signals.ts";
 import { rate, silence, speak } from "./spoken.ts";
 

@@ -3,13 +3,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
-import { queryInstant, queryRange, type QueryValue } from "../../src/query/promql/engine.ts";
-import { emptyHistogram } from "../../src/query/promql/histogram/float-histogram.ts";
-import { getLabel, labelsFrom } from "../../src/query/promql/series/labels.ts";
-import { xxHash64 } from "../../src/query/promql/series/labels-hash.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../src/query/promql/storage.ts";
-import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
-import { printExpression } from "../../src/query/promql/syntax/print.ts";
+import { queryInstant, queryRange, type QueryValue } from "../../src/languages/promql/engine.ts";
+import { emptyHistogram } from "../../src/languages/promql/histogram/float-histogram.ts";
+import { getLabel, labelsFrom } from "../../src/languages/promql/series/labels.ts";
+import { xxHash64 } from "../../src/languages/promql/series/labels-hash.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../src/languages/promql/storage.ts";
+import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
+import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
 
 /** A counter and a gauge for each of some instances, a sample every 15 seconds. */

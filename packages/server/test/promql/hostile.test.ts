@@ -4,10 +4,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { jsonInSlices } from "../../src/http/json-in-slices.ts";
-import { resultJson } from "../../src/query/metrics/prometheus-json.ts";
-import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/query/promql/engine.ts";
-import { labelsFrom } from "../../src/query/promql/series/labels.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries } from "../../src/query/promql/storage.ts";
+import { resultJson } from "../../src/query/prometheus-api/prometheus-json.ts";
+import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/languages/promql/engine.ts";
+import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries } from "../../src/languages/promql/storage.ts";
 import { longestHold } from "../support/thread-holds.ts";
 
 /** A query without limits or turns takes 3 to 22 seconds. Garbage collection and a cold compiler need some of this on a busy machine. */

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { functionSignatures } from "../../src/query/promql/syntax/functions.ts";
-import { aggregationOperators, binaryOperators } from "../../src/query/promql/syntax/token.ts";
+import { functionSignatures } from "../../src/languages/promql/syntax/functions.ts";
+import { aggregationOperators, binaryOperators } from "../../src/languages/promql/syntax/token.ts";
 import { runScript } from "../support/promqltest/run-script.ts";
 
 const scripts = readdirSync(import.meta.dirname)

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
-import type { Expression } from "../../src/query/promql/syntax/ast.ts";
-import { formatPlain, formatSampleValue, parseNumber } from "../../src/query/promql/syntax/number-literal.ts";
-import { parseExpression } from "../../src/query/promql/syntax/parse.ts";
-import { printExpression } from "../../src/query/promql/syntax/print.ts";
-import { nowhere } from "../../src/query/promql/syntax/source-range.ts";
+import type { Expression } from "../../src/languages/promql/syntax/ast.ts";
+import { formatPlain, formatSampleValue, parseNumber } from "../../src/languages/promql/syntax/number-literal.ts";
+import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
+import { printExpression } from "../../src/languages/promql/syntax/print.ts";
+import { nowhere } from "../../src/languages/promql/syntax/source-range.ts";
 import { arbitraryExpression } from "../support/arbitrary-expression.ts";
 
 /** The tree without positions, which are the only thing that printing may change. */

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { jsonInSlices } from "../../src/http/json-in-slices.ts";
-import { readDescriptions } from "../../src/query/descriptions.ts";
-import { searchLogs } from "../../src/query/logs.ts";
-import { readSpanDetails, type StoredSpan } from "../../src/query/spans.ts";
+import { lookUpResources } from "../../src/query/resource-lookup.ts";
+import { searchLogs } from "../../src/query/logs/search-logs.ts";
+import { readSpanDetails, type StoredSpan } from "../../src/query/traces/spans.ts";
 import type { Statement } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
 
@@ -54,7 +54,7 @@ describe("the statements of a query", () => {
       resource_id: `1844${digits(index)}`,
       scope_id: `1844${digits(index)}`,
     }));
-    await readDescriptions(reader, rows, { signal });
+    await lookUpResources(reader, rows, { signal });
     assert.ok(longestUrl(statements) < urlLimit, String(longestUrl(statements)));
   });
 });

@@ -4,10 +4,10 @@ import type { EngineSettings } from "../../src/config/engine-settings.ts";
 import type { ImplicitEngine } from "../../src/config/discovery.ts";
 import type { ModelSettings, RoutingSettings, TargetSettings } from "../../src/config/models.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import type { ChatModel } from "../../src/models/model.ts";
-import type { ModelAccess } from "../../src/models/model-access.ts";
-import { createRegistry, type Registry } from "../../src/models/registry.ts";
-import type { ModelsConfig } from "../../src/models/route-table.ts";
+import type { ChatModel } from "../../src/engines/engine.ts";
+import type { ModelAccess } from "../../src/routing/model-access.ts";
+import { createRegistry, type Registry } from "../../src/routing/registry.ts";
+import type { ModelsConfig } from "../../src/routing/route-table.ts";
 import { chatCall, ScriptedEngine } from "./scripted-engine.ts";
 
 /** Settings of some engine; only whether two of them are the same matters here. */

@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { TargetTimeouts } from "../../src/config/engines/timeouts.ts";
 import { AppError } from "../../src/errors.ts";
-import type { Attempt, ChatCall, ChatModel, Engine, ModelDescription } from "../../src/models/model.ts";
+import type { Attempt, ChatCall, ChatModel, Engine, ModelDescription } from "../../src/engines/engine.ts";
 
 /** What one call does: gives an answer, fails, waits for the test, or runs until it is cancelled. */
 export type Step =

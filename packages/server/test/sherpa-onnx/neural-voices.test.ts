@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { detectKind } from "../../src/models/sherpa-onnx/detect-kind.ts";
-import type { SpeechPiece } from "../../src/models/model.ts";
+import { detectKind } from "../../src/model-files/detect-kind.ts";
+import type { SpeechPiece } from "../../src/engines/engine.ts";
 import { speechCall, startTestEngine } from "./test-engine.ts";
 import { neuralVoiceRate, writeNeuralVoice } from "./tiny-neural-voices.ts";
 

@@ -9,7 +9,7 @@ import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { inspect } from "node:util";
 import { silentLogger } from "../../src/logger.ts";
-import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
+import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
 import { awkwardTexts } from "../speech/awkward-texts.ts";
 import { modelProcesses, speechCall, startTestEngine, until, type TestEngine } from "./test-engine.ts";
 import { signSamples, tinyVoiceRate, unspeakable, writeTinyVoice, type TinyVoiceOptions } from "./tiny-voice.ts";

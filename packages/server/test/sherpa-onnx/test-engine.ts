@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SherpaOnnxModelSettings } from "../../src/config/engines/sherpa-onnx.ts";
 import { silentLogger, type Logger } from "../../src/logger.ts";
-import type { Engine, RecordedAudio, SpeechCall, TranscriptionCall } from "../../src/models/model.ts";
-import { createSherpaOnnxEngine } from "../../src/models/sherpa-onnx/engine.ts";
+import type { Engine, RecordedAudio, SpeechCall, TranscriptionCall } from "../../src/engines/engine.ts";
+import { createSherpaOnnxEngine } from "../../src/engines/sherpa-onnx/engine.ts";
 
 export interface TestEngine extends AsyncDisposable {
   readonly engine: Engine;

@@ -1,7 +1,7 @@
 /** Transcription by sherpa-onnx, with the real library and tiny recognisers of every kind. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
 import { noise } from "../audio/signals.ts";
 import { recording, recordingRate, sentence, silence, speech } from "./spoken-tones.ts";
 import {

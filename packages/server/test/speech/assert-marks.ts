@@ -1,6 +1,6 @@
 /** What holds for the marks of every text, from every engine that gives some. */
 import assert from "node:assert/strict";
-import type { SpeechPiece } from "../../src/models/model.ts";
+import type { SpeechPiece } from "../../src/engines/engine.ts";
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 /** Times are told in tenths of a millisecond. */

@@ -5,8 +5,8 @@ import { Value } from "typebox/value";
 import { openAiCompatibleEngine, type OpenAiCompatibleSettings } from "../../src/config/engines/openai-compatible.ts";
 import { createEncoder } from "../../src/audio/create-encoder.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { SpeechCall, SpeechPiece } from "../../src/models/model.ts";
-import { createOpenAiCompatibleEngine } from "../../src/models/openai-compatible/openai-compatible-engine.ts";
+import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
+import { createOpenAiCompatibleEngine } from "../../src/engines/openai-compatible/openai-compatible-engine.ts";
 import { startScriptedUpstream, type Script } from "../support/scripted-upstream.ts";
 
 async function engineAt(script: Script, settings: Partial<OpenAiCompatibleSettings> = {}) {

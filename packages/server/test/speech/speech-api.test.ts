@@ -4,7 +4,7 @@ import { after, describe, test } from "node:test";
 import OpenAI from "openai";
 import type { WordBoundary } from "../../src/api/speech.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createFliteEngine } from "../../src/models/flite/engine.ts";
+import { createFliteEngine } from "../../src/engines/flite/engine.ts";
 import { testSecret } from "../support/test-http.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
 import { missing, runOn } from "../audio/programs.ts";

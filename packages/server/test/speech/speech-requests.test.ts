@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../../src/errors.ts";
-import type { SpeechCall, SpeechModel, SpeechPiece } from "../../src/models/model.ts";
+import type { SpeechCall, SpeechModel, SpeechPiece } from "../../src/engines/engine.ts";
 import { speechEngine, startTestSpeech } from "../support/test-speech.ts";
 
 function piece(seconds = 0.1): SpeechPiece {

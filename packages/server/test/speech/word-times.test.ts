@@ -5,7 +5,7 @@ import { existsSync } from "node:fs";
 import { after, describe, test } from "node:test";
 import type { SpeechWithBoundaries } from "../../src/api/speech.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { createFliteEngine } from "../../src/models/flite/engine.ts";
+import { createFliteEngine } from "../../src/engines/flite/engine.ts";
 import { runOn } from "../audio/programs.ts";
 import { startTestSpeech } from "../support/test-speech.ts";
 import { fliteEngineSettings } from "./engine-settings.ts";

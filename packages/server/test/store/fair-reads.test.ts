@@ -10,7 +10,7 @@ import { defaultConcurrentReads, ReadPlaces } from "../../src/store/read-places.
 import { RowMemories } from "../../src/store/row-memory.ts";
 import { ownOrganization, sql } from "../../src/store/statement.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
-import { runAs, Work } from "../../src/work/work.ts";
+import { runWithCost, RequestCost } from "../../src/scheduling/request-cost.ts";
 import { scopeOf } from "./test-store.ts";
 
 const places = 4;
@@ -130,8 +130,8 @@ describe("statements that read", () => {
   });
 
   test("count as time of the store for the request that they belong to", async () => {
-    const work = new Work("test");
-    const reading = runAs(work, () => read("org_a"));
+    const work = new RequestCost("test");
+    const reading = runWithCost(work, () => read("org_a"));
     await untilArrived(1);
     const since = performance.now();
     while (performance.now() - since < 20) await new Promise((resolve) => setImmediate(resolve));

@@ -5,8 +5,8 @@ import type {
   Expression,
   LabelMatcher,
   VectorSelector,
-} from "../../src/query/promql/syntax/ast.ts";
-import { nowhere } from "../../src/query/promql/syntax/source-range.ts";
+} from "../../src/languages/promql/syntax/ast.ts";
+import { nowhere } from "../../src/languages/promql/syntax/source-range.ts";
 
 const at = nowhere;
 const text = fc.string({ unit: "grapheme", maxLength: 8 });

@@ -1,6 +1,6 @@
 /** A recording in memory, as an upload would be. */
 import { createResampler } from "../../src/audio/resampler.ts";
-import type { RecordedAudio } from "../../src/models/model.ts";
+import type { RecordedAudio } from "../../src/engines/engine.ts";
 
 /** In pieces of 4 000 samples. */
 export function recordedAudio(samples: Float32Array, sampleRate: number): RecordedAudio {

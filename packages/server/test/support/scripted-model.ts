@@ -1,6 +1,6 @@
 /** A chat model that answers as a test says, and remembers what it was asked. */
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
-import type { ChatCall, ChatModel } from "../../src/models/model.ts";
+import type { ChatCall, ChatModel } from "../../src/engines/engine.ts";
 
 const head = { id: "chatcmpl-engine", created: 1_795_000_000, model: "engine-name" };
 export const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };

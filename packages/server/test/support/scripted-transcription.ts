@@ -5,7 +5,7 @@ import type {
   TranscribedSegment,
   TranscriptionCall,
   TranscriptionModel,
-} from "../../src/models/model.ts";
+} from "../../src/engines/engine.ts";
 
 type Items = AsyncIterable<TranscribedDelta | TranscribedSegment>;
 

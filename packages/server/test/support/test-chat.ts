@@ -8,7 +8,7 @@ import type { HttpSettings } from "../../src/http/server.ts";
 import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { ChatModel } from "../../src/models/model.ts";
+import type { ChatModel } from "../../src/engines/engine.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
 
 interface TestChatOptions {

@@ -2,7 +2,7 @@
 import { EventEmitter, once } from "node:events";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
-import type { FinishedExchange } from "../../src/http/exchange.ts";
+import type { FinishedRequest } from "../../src/http/request-context.ts";
 import type { Route } from "../../src/http/route.ts";
 import { startHttpServer, type HttpSettings } from "../../src/http/server.ts";
 import type { LogFields, Logger } from "../../src/logger.ts";
@@ -45,7 +45,7 @@ export async function startTestHttp({
   failedKeys?: FailedKeys;
 }) {
   const logged: LogFields[] = [];
-  const finished: FinishedExchange[] = [];
+  const finished: FinishedRequest[] = [];
   const events = new EventEmitter();
   const record = (fields: LogFields, message: string): void =>
     void logged.push({

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { describe, test } from "node:test";
 import { promisify } from "node:util";
 import { silentLogger } from "../../src/logger.ts";
-import { bootstrap, type FirstStart } from "../../src/tenancy/bootstrap.ts";
+import { bootstrap, type InitialCredentials } from "../../src/tenancy/bootstrap.ts";
 import { openControlDatabase, type ControlDatabase } from "../../src/tenancy/control-database.ts";
 import { createKeyCheck } from "../../src/tenancy/key-check.ts";
 import { createKey, listKeys, revokeKey } from "../../src/tenancy/keys.ts";
@@ -52,7 +52,7 @@ onEachDatabase("the first start", ({ location, open }) => {
     const started = await Promise.all(
       Array.from({ length: 4 }, () => run(process.execPath, [join(import.meta.dirname, "start-server.ts"), place])),
     );
-    const results = started.map(({ stdout }) => JSON.parse(stdout) as FirstStart | null);
+    const results = started.map(({ stdout }) => JSON.parse(stdout) as InitialCredentials | null);
     const firsts = results.filter((result) => result !== null);
     assert.equal(firsts.length, 1);
     const control = await openControlDatabase(JSON.parse(place));

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import OpenAI, { BadRequestError, NotFoundError } from "openai";
-import type { TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscriptionCall } from "../../src/engines/engine.ts";
 import {
   delta,
   listen,

@@ -8,8 +8,13 @@ import { Value } from "typebox/value";
 import { readAudio } from "../../src/audio/read-audio.ts";
 import { openAiCompatibleEngine, type OpenAiCompatibleSettings } from "../../src/config/engines/openai-compatible.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { RecordedAudio, TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/models/model.ts";
-import { createOpenAiCompatibleEngine } from "../../src/models/openai-compatible/openai-compatible-engine.ts";
+import type {
+  RecordedAudio,
+  TranscribedDelta,
+  TranscribedSegment,
+  TranscriptionCall,
+} from "../../src/engines/engine.ts";
+import { createOpenAiCompatibleEngine } from "../../src/engines/openai-compatible/openai-compatible-engine.ts";
 import { sine } from "../audio/signals.ts";
 import { recordedAudio } from "../support/recorded-audio.ts";
 import { startScriptedUpstream, type Script, type ScriptedExchange } from "../support/scripted-upstream.ts";

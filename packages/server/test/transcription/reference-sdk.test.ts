@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import { promisify } from "node:util";
-import type { TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscriptionCall } from "../../src/engines/engine.ts";
 import {
   delta,
   listen,

@@ -1,7 +1,7 @@
 /** `POST /v1/audio/transcriptions` from outside: the answers, whole and streamed, of a scripted model. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
-import type { TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscriptionCall } from "../../src/engines/engine.ts";
 import {
   delta,
   listen,

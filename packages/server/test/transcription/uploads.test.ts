@@ -8,7 +8,7 @@ import { describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import type { TranscriptionCall } from "../../src/models/model.ts";
+import type { TranscriptionCall } from "../../src/engines/engine.ts";
 import { sine } from "../audio/signals.ts";
 import {
   delta,

@@ -4,8 +4,8 @@ import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-ans
 import type { ChatRequest } from "../../src/api/chat-request.ts";
 import type { VendorSettings } from "../../src/config/engines/vendors.ts";
 import { silentLogger } from "../../src/logger.ts";
-import type { ChatCall, Engine } from "../../src/models/model.ts";
-import { createVendorEngine } from "../../src/models/vendors/vendor-engine.ts";
+import type { ChatCall, Engine } from "../../src/engines/engine.ts";
+import { createVendorEngine } from "../../src/engines/vendors/vendor-engine.ts";
 
 export type VendorType = VendorSettings["type"];
 

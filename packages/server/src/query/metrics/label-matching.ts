@@ -1,14 +1,14 @@
 /** Whether labels satisfy matchers. */
-import type { Turns } from "../../regex/turns.ts";
-import { getLabel, type Labels } from "../promql/series/labels.ts";
-import { compileMatcher, matchesAll } from "../promql/series/matcher.ts";
-import type { LabelMatcher } from "../promql/syntax/ast.ts";
+import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
+import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
+import { compileMatcher, matchesAll } from "../../languages/promql/series/matcher.ts";
+import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 
 /** An absent label has the value "". A matcher with a broken regular expression matches nothing. */
 export function isMatchedBy(
   labels: Labels | ReadonlyMap<string, string>,
   matchers: readonly LabelMatcher[],
-  turns: Turns,
+  turns: YieldBudget,
 ): boolean | Promise<boolean> {
   const valueOf = (name: string): string => ("pairs" in labels ? getLabel(labels, name) : (labels.get(name) ?? ""));
   return matchesAll(matchers, valueOf, turns);

@@ -1,5 +1,5 @@
 /** The labels that a query mentions anywhere: in selectors, groupings, matchings and as arguments of functions. */
-import { childrenOf, type Expression } from "../promql/syntax/ast.ts";
+import { childrenOf, type Expression } from "../../languages/promql/syntax/ast.ts";
 
 export function namedLabels(expression: Expression): ReadonlySet<string> {
   const names = new Set<string>();

@@ -2,9 +2,9 @@
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
 import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type Route } from "../../http/route.ts";
-import { prometheusRoutes } from "./prometheus-routes.ts";
-import { presetAliases, type MetricPresets } from "./metric-presets.ts";
-import { queryPreset, type MetricsParts } from "./query-presets.ts";
+import { prometheusRoutes } from "../prometheus-api/prometheus-routes.ts";
+import { presetAliases, type MetricPresets } from "./presets/metric-presets.ts";
+import { queryPreset, type MetricsParts } from "./presets/query-presets.ts";
 
 export function metricsRoutes(parts: MetricsParts & { readonly version: string }): Route[] {
   return [

@@ -1,8 +1,8 @@
 /** Samples as the columns that the engine takes. */
-import { longStep, Slices } from "../../slices.ts";
-import type { FloatHistogram } from "../promql/histogram/float-histogram.ts";
-import type { Labels } from "../promql/series/labels.ts";
-import { markStale, type StoredSeries } from "../promql/storage.ts";
+import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
+import type { Labels } from "../../languages/promql/series/labels.ts";
+import { markStale, type StoredSeries } from "../../languages/promql/storage.ts";
 
 export interface Sample {
   readonly timeMs: number;
@@ -34,17 +34,17 @@ export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredS
 /** Series of the same labels as one: sent by processes that nothing tells apart. */
 export async function mergeSeries(series: readonly StoredSeries[]): Promise<StoredSeries[]> {
   const byLabels = new Map<string, StoredSeries[]>();
-  const slices = new Slices();
+  const yielder = new CooperativeYield();
   for (const each of series) {
     const group = byLabels.get(each.labels.key);
     if (group === undefined) byLabels.set(each.labels.key, [each]);
     else group.push(each);
-    if (slices.isOver()) await slices.next();
+    if (yielder.isDue()) await yielder.yield();
   }
   const all: StoredSeries[] = [];
   for (const group of byLabels.values()) {
     all.push(group.length === 1 ? group[0]! : merged(group));
-    if (slices.isOver(group.length === 1 ? 1 : longStep)) await slices.next();
+    if (yielder.isDue(group.length === 1 ? 1 : longStep)) await yielder.yield();
   }
   return all;
 }

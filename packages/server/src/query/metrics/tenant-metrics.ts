@@ -3,19 +3,19 @@
  * The organization is fixed by the reader and the project by the key, before any query is looked at.
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
-import type { Turns } from "../../regex/turns.ts";
+import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
 import type { TenantReader } from "../../store/store.ts";
-import { getLabel, type Labels } from "../promql/series/labels.ts";
-import { matchesAll } from "../promql/series/matcher.ts";
-import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../promql/storage.ts";
-import type { LabelMatcher } from "../promql/syntax/ast.ts";
-import { fillInNames, withFillIn } from "./fill-in-series.ts";
-import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "./otlp-catalog.ts";
-import { otlpLabelSets, selectOtlpSeries } from "./otlp-series.ts";
-import { spanSeriesNames, type SpanSeriesName } from "./span-metrics.ts";
-import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series.ts";
-import { aggregateSpanWindows } from "./span-windows.ts";
-import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./target-info.ts";
+import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
+import { matchesAll } from "../../languages/promql/series/matcher.ts";
+import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../languages/promql/storage.ts";
+import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import { semconvNames, withFillIn } from "./otlp-series/semconv-mapping.ts";
+import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "./otlp-series/otlp-catalog.ts";
+import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
+import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
+import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
+import { aggregateSpanWindows } from "./span-series/span-windows.ts";
+import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./otlp-series/target-info.ts";
 
 export interface TenantMetricsOptions {
   readonly reader: TenantReader;
@@ -36,7 +36,7 @@ export interface LabelSetsRequest {
   readonly fromMs: number;
   readonly toMs: number;
   readonly signal: AbortSignal;
-  readonly turns: Turns;
+  readonly turns: YieldBudget;
   readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
 }
@@ -60,9 +60,9 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
     const { turns } = request;
     const names: OtlpSeriesName[] = [];
     for (const metric of await catalog(request)) {
-      const ofMetric = [...seriesNames(metric).map(withFillIn), ...fillInNames(metric)];
+      const ofMetric = [...seriesNames(metric).map(withFillIn), ...semconvNames(metric)];
       names.push(...(await namedBy(ofMetric, request)));
-      if (turns.spend(workOfName)) await turns.breathe();
+      if (turns.spend(workOfName)) await turns.yield();
     }
     return names;
   };
@@ -145,18 +145,18 @@ async function fillsIn(
 async function withoutCounted(
   sent: readonly StoredSeries[],
   counted: readonly StoredSeries[],
-  turns: Turns,
+  turns: YieldBudget,
 ): Promise<readonly StoredSeries[]> {
   if (counted.length === 0) return sent;
   const known = new Set<string>();
   for (const { labels } of counted) {
     known.add(sourceOf(labels));
-    if (turns.spend(workOfName)) await turns.breathe();
+    if (turns.spend(workOfName)) await turns.yield();
   }
   const others: StoredSeries[] = [];
   for (const each of sent) {
     if (!known.has(sourceOf(each.labels))) others.push(each);
-    if (turns.spend(workOfName)) await turns.breathe();
+    if (turns.spend(workOfName)) await turns.yield();
   }
   return others;
 }
@@ -180,7 +180,7 @@ async function labelSets(
   const found = new Map<string, Labels>();
   for (const labels of [...ofSpans, ...sent, ...info]) {
     found.set(labels.key, labels);
-    if (request.turns.spend(1)) await request.turns.breathe();
+    if (request.turns.spend(1)) await request.turns.yield();
   }
   return [...found.values()];
 }

@@ -1,7 +1,7 @@
 /** One running process of the embedded store: started, and ended by asking or by force. */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { keepLastOutput, scriptBeside } from "../../subprocess.ts";
+import { keepLastOutput, scriptBeside } from "../../child-process/subprocess.ts";
 import type { EngineSettings, FromEngine, ToEngine } from "./protocol.ts";
 
 export interface EngineProcess {

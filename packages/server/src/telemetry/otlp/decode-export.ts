@@ -1,10 +1,10 @@
 /** Walks through an export request: resources, their scopes, their records, each turned into rows. */
 import { inputLimit } from "../../input-limits.ts";
-import type { GroupReader } from "./groups.ts";
-import type { Intake } from "./intake.ts";
+import type { GroupReader } from "./resource-scopes.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { MessageScan } from "./message-scan.ts";
 import type { Signal } from "./signals.ts";
-import { Slices } from "../../slices.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 
 /** A span or log record becomes a row without a pause. The points of a metric are rows of their own. */
 const maxRecordBytes = inputLimit({
@@ -16,16 +16,16 @@ const maxRecordBytes = inputLimit({
 });
 
 /**
- * Reads the whole request into the intake.
- * @throws AppError invalid_request when the bytes are not such a request; then nothing of the intake may be stored
+ * Reads the whole request into the builder.
+ * @throws AppError invalid_request when the bytes are not such a request; then nothing of it may be stored
  */
 export async function decodeExport(
   bytes: Uint8Array,
   signal: Signal,
-  { intake, groups }: { readonly intake: Intake; readonly groups: GroupReader },
+  { builder, groups }: { readonly builder: ExportBuilder; readonly groups: GroupReader },
 ): Promise<void> {
-  const slices = new Slices();
-  const decoder = signal.makeDecoder(intake, slices);
+  const yielder = new CooperativeYield();
+  const decoder = signal.makeDecoder(builder, yielder);
   const request = new MessageScan(signal.messages.request);
   const resourceGroup = new MessageScan(signal.messages.resourceGroup);
   const scopeGroup = new MessageScan(signal.messages.scopeGroup);
@@ -42,14 +42,14 @@ export async function decodeExport(
       const records = scopeGroup.list(2);
       for (let n = 0; n < records.length; n += 1) {
         if (signal.name !== "metrics" && records.end(n) - records.start(n) > maxRecordBytes) {
-          intake.reject(`larger than ${maxRecordBytes} bytes`);
+          builder.reject(`larger than ${maxRecordBytes} bytes`);
         } else if ("refusal" in scoped) {
-          intake.reject(scoped.refusal, decoder.count(bytes, records.start(n), records.end(n)));
+          builder.reject(scoped.refusal, decoder.count(bytes, records.start(n), records.end(n)));
         } else {
           const rest = decoder.add(bytes, records.start(n), records.end(n), scoped);
           if (rest !== undefined) await rest;
         }
-        if (slices.isOver()) await slices.next();
+        if (yielder.isDue()) await yielder.yield();
       }
     }
   }

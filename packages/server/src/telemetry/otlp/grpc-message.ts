@@ -3,7 +3,7 @@ import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type Ser
 import { AppError } from "../../errors.ts";
 import { type BodyLimits, collectBody } from "../../http/collect-body.ts";
 import { decompress } from "../../http/decompress.ts";
-import { rpcCodeOf, rpcCodes, writeStatus } from "./answers.ts";
+import { rpcCodeOf, rpcCodes, writeStatus } from "./export-result.ts";
 
 export const grpcContentType = "application/grpc+proto";
 /** One byte that says whether the message is compressed, and four of its length. */

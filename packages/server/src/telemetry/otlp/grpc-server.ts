@@ -14,9 +14,9 @@ import { inputLimit } from "../../input-limits.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
-import { measured } from "../../work/main-thread.ts";
-import { runAs, Work } from "../../work/work.ts";
-import { writeOutcome } from "./answers.ts";
+import { measured } from "../../scheduling/main-thread-time.ts";
+import { runWithCost, RequestCost } from "../../scheduling/request-cost.ts";
+import { writeOutcome } from "./export-result.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
 import type { Ingest } from "./ingest.ts";
 import type { BodyLimits } from "./routes.ts";
@@ -88,7 +88,7 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
   server.on("stream", (stream, headers) => {
     stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call broke"));
     const call = new Call(stream, headers);
-    void runAs(call.work, () => serveCall(call, parts));
+    void runWithCost(call.work, () => serveCall(call, parts));
   });
   server.listen(settings.port, settings.host);
   await once(server, "listening");
@@ -132,7 +132,7 @@ class Call {
   readonly headers: IncomingHttpHeaders;
   /** undefined for a method that does not exist. */
   readonly signal: Signal | undefined;
-  readonly work: Work;
+  readonly work: RequestCost;
   outcome: "ok" | ErrorCode = "ok";
   error?: AppError;
   scope?: Scope;
@@ -144,7 +144,7 @@ class Call {
     this.stream = stream;
     this.headers = headers;
     this.signal = signalByPath.get(headers[":path"] ?? "");
-    this.work = new Work(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
+    this.work = new RequestCost(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
   }
 }
 

@@ -1,10 +1,10 @@
 /** Taking one export request: decode, append, and only then say so. docs/adr/0020-telemetry-ingest.md */
 import type { Batch, Store } from "../../store/store.ts";
 import type { CheckedKey } from "../../tenant.ts";
-import type { Encoding, Outcome } from "./answers.ts";
+import type { Encoding, ExportResult } from "./export-result.ts";
 import { decodeExport } from "./decode-export.ts";
-import { GroupReader, type SettingsOf } from "./groups.ts";
-import { Intake } from "./intake.ts";
+import { GroupReader, type SettingsOf } from "./resource-scopes.ts";
+import { ExportBuilder } from "./export-builder.ts";
 import type { JsonConverter } from "./json-converter.ts";
 import type { Signal } from "./signals.ts";
 
@@ -32,16 +32,16 @@ export interface ExportRequest {
  * @throws AppError invalid_request or invalid_json for what cannot be decoded, then nothing is stored; rate_limited or
  *   overloaded when the store cannot take the rows now
  */
-export type Ingest = (request: ExportRequest) => Promise<Outcome>;
+export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
 export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
   return async ({ key, signal, encoding, bytes }) => {
-    const intake = new Intake({ organizationId: key.organizationId, nowMs: now(), store });
-    const groups = new GroupReader({ key, settingsOf, intake });
+    const builder = new ExportBuilder({ organizationId: key.organizationId, nowMs: now(), store });
+    const groups = new GroupReader({ key, settingsOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, key.organizationId) : bytes;
-    await decodeExport(protobuf, signal, { intake, groups });
-    await appendAll(store, intake.finish());
-    return { accepted: intake.accepted, rejected: intake.rejected, message: intake.rejection(signal.items) };
+    await decodeExport(protobuf, signal, { builder, groups });
+    await appendAll(store, builder.finish());
+    return { accepted: builder.accepted, rejected: builder.rejected, message: builder.rejection(signal.items) };
   };
 }
 

@@ -3,11 +3,11 @@
  * JSON.parse cannot be cut into slices.
  */
 import { AppError, type ErrorCode } from "../../errors.ts";
-import { FairQueue } from "../../fair-queue.ts";
+import { FairQueue } from "../../scheduling/fair-queue.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { Logger } from "../../logger.ts";
-import { scriptBeside } from "../../subprocess.ts";
-import { WatchedWorker, type WorkerEnd } from "../../watched-worker.ts";
+import { scriptBeside } from "../../child-process/subprocess.ts";
+import { WatchedWorker, type WorkerEnd } from "../../child-process/watched-worker.ts";
 import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
 

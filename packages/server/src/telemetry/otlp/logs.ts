@@ -2,17 +2,17 @@
 import { levels, logs } from "../../store/schema.ts";
 import { AnyValueReader, textAt, writeText } from "./any-value.ts";
 import { AttributeWriter } from "./attributes.ts";
-import type { Group } from "./groups.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
 import { Hash64 } from "./hash64.ts";
 import { writeIdOrNothing } from "./ids.ts";
-import type { Intake } from "./intake.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { logRecord } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
 import { fixed32At, fixed64At, uint32At } from "./numbers.ts";
 import { millisecondsProblem, timeProblem } from "./time-check.ts";
 
-function logBlock(intake: Intake) {
-  return intake.block(logs);
+function logBlock(builder: ExportBuilder) {
+  return builder.block(logs);
 }
 
 const levelWords: readonly (readonly [RegExp, number])[] = [
@@ -32,7 +32,7 @@ export function levelOf(severityNumber: number, severityText: string): number {
 }
 
 export class LogDecoder {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #record = new MessageScan(logRecord);
   readonly #body = new AnyValueReader();
   readonly #writer = new AttributeWriter();
@@ -41,29 +41,29 @@ export class LogDecoder {
   readonly #receivedAt = Buffer.alloc(8);
   #position = 0;
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
-    this.#receivedAt.writeBigUInt64LE(BigInt(Math.round(intake.nowMs * 1e6)));
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
+    this.#receivedAt.writeBigUInt64LE(BigInt(Math.round(builder.nowMs * 1e6)));
   }
 
   count(): number {
     return 1;
   }
 
-  add(bytes: Uint8Array, start: number, end: number, group: Group): void {
+  add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void {
     const scan = this.#record;
     scan.read(bytes, start, end);
     this.#position += 1;
     const timeAt = this.#timeAt(bytes);
-    const problem = timeAt === 0 ? millisecondsProblem(this.#intake.nowMs, group) : timeProblem(bytes, timeAt, group);
+    const problem = timeAt === 0 ? millisecondsProblem(this.#builder.nowMs, group) : timeProblem(bytes, timeAt, group);
     if (problem !== undefined) {
-      this.#intake.reject(problem);
+      this.#builder.reject(problem);
       return;
     }
     const { starts, ends } = scan;
-    const block = logBlock(this.#intake);
+    const block = logBlock(this.#builder);
     const { columns } = block;
-    columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+    columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
     columns.project.bytes(group.project, 0, group.project.length);
     if (timeAt === 0) columns.time.copy(this.#receivedAt, 0);
     else columns.time.copy(bytes, timeAt);
@@ -87,7 +87,7 @@ export class LogDecoder {
     if (starts[7] !== 0) columns.dropped_attributes.unsigned(uint32At(bytes, starts[7]!));
     columns.days.unsigned(group.days);
     block.endRow();
-    this.#intake.accepted += 1;
+    this.#builder.accepted += 1;
   }
 
   /** The record's own time, else when it was observed, else 0: it has none. */

@@ -2,10 +2,10 @@
 import { distributionPoints, exemplars, points } from "../../store/metric-tables.ts";
 import type { ArrayColumn, FixedColumn } from "../../store/column-writers.ts";
 import { AttributeWriter } from "./attributes.ts";
-import type { Group } from "./groups.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
 import type { Hash64 } from "./hash64.ts";
 import { writeIdOrNothing } from "./ids.ts";
-import type { Intake } from "./intake.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { metricParts } from "./messages.ts";
 import { MessageScan, type RangeList, varintEnd } from "./message-scan.ts";
 import { doubleAt, sfixed64At, sint32At, uint64At } from "./numbers.ts";
@@ -18,7 +18,7 @@ export interface PointContext {
   readonly days: number;
   readonly flags: number;
   readonly exemplars: RangeList | undefined;
-  readonly group: Group;
+  readonly group: ResourceScope;
 }
 
 export interface PointWriter {
@@ -31,12 +31,12 @@ export interface PointWriter {
 const noRecordedValue = 1;
 const largestTime = 0x8000_0000;
 
-function pointBlock(intake: Intake) {
-  return intake.block(points);
+function pointBlock(builder: ExportBuilder) {
+  return builder.block(points);
 }
 
-function distributionBlock(intake: Intake) {
-  return intake.block(distributionPoints);
+function distributionBlock(builder: ExportBuilder) {
+  return builder.block(distributionPoints);
 }
 
 type HeadColumns = Pick<
@@ -47,11 +47,11 @@ type HeadColumns = Pick<
 /** The columns that all points have; start time and time are fields 2 and 3 of every kind. */
 function writeHead(
   columns: HeadColumns,
-  source: { readonly bytes: Uint8Array; readonly point: MessageScan; readonly intake: Intake },
+  source: { readonly bytes: Uint8Array; readonly point: MessageScan; readonly builder: ExportBuilder },
   context: PointContext,
 ): void {
-  const { bytes, point, intake } = source;
-  columns.organization.bytes(intake.organization, 0, intake.organization.length);
+  const { bytes, point, builder } = source;
+  columns.organization.bytes(builder.organization, 0, builder.organization.length);
   columns.metric.bytes(context.metric, 0, context.metric.length);
   columns.series_id.copy(context.seriesId.bytes(), 0);
   const startAt = point.starts[2]!;
@@ -96,12 +96,12 @@ function countFixed(list: RangeList): number {
 
 /** Exemplars: a value, its time, and the span that it was measured in. */
 class ExemplarWriter {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #scan = new MessageScan(metricParts.exemplar);
   readonly #writer = new AttributeWriter();
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
   }
 
   /** @param pointTimeAt where the point's time stands, for exemplars whose own is not usable */
@@ -113,9 +113,9 @@ class ExemplarWriter {
       scan.read(bytes, list.start(index), list.end(index));
       const { starts, ends } = scan;
       if (!scan.has(3) && !scan.has(6)) continue;
-      const block = this.#intake.block(exemplars);
+      const block = this.#builder.block(exemplars);
       const { columns } = block;
-      columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
       columns.metric.bytes(context.metric, 0, context.metric.length);
       columns.series_id.copy(context.seriesId.bytes(), 0);
       const hasTime = scan.has(2) && timeProblem(bytes, starts[2]!, context.group) === undefined;
@@ -139,12 +139,12 @@ function numberOf(bytes: Uint8Array, scan: MessageScan, fields: { double: number
 
 /** Gauges and sums. */
 export class NumberWriter implements PointWriter {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #exemplars: ExemplarWriter;
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
-    this.#exemplars = new ExemplarWriter(intake);
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
+    this.#exemplars = new ExemplarWriter(builder);
   }
 
   problem(_bytes: Uint8Array, point: MessageScan, flags: number): string | undefined {
@@ -153,9 +153,9 @@ export class NumberWriter implements PointWriter {
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
-    const block = pointBlock(this.#intake);
+    const block = pointBlock(this.#builder);
     const { columns } = block;
-    writeHead(columns, { bytes, point, intake: this.#intake }, context);
+    writeHead(columns, { bytes, point, builder: this.#builder }, context);
     const isAbsent = (context.flags & noRecordedValue) !== 0;
     columns.value.float(isAbsent ? Number.NaN : numberOf(bytes, point, { double: 4, integer: 6 }));
     block.endRow();
@@ -164,12 +164,12 @@ export class NumberWriter implements PointWriter {
 }
 
 export class HistogramWriter implements PointWriter {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #exemplars: ExemplarWriter;
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
-    this.#exemplars = new ExemplarWriter(intake);
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
+    this.#exemplars = new ExemplarWriter(builder);
   }
 
   problem(bytes: Uint8Array, point: MessageScan): string | undefined {
@@ -183,10 +183,10 @@ export class HistogramWriter implements PointWriter {
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
-    const block = distributionBlock(this.#intake);
+    const block = distributionBlock(this.#builder);
     const { columns } = block;
     const { starts } = point;
-    writeHead(columns, { bytes, point, intake: this.#intake }, context);
+    writeHead(columns, { bytes, point, builder: this.#builder }, context);
     if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
     writeDouble(columns.sum, bytes, starts[5]!);
     writeDouble(columns.min, bytes, starts[11]!);
@@ -213,13 +213,13 @@ function isIncreasing(bytes: Uint8Array, list: RangeList): boolean {
 }
 
 export class ExponentialWriter implements PointWriter {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #exemplars: ExemplarWriter;
   readonly #buckets = new MessageScan(metricParts.buckets);
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
-    this.#exemplars = new ExemplarWriter(intake);
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
+    this.#exemplars = new ExemplarWriter(builder);
   }
 
   problem(): string | undefined {
@@ -227,10 +227,10 @@ export class ExponentialWriter implements PointWriter {
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
-    const block = distributionBlock(this.#intake);
+    const block = distributionBlock(this.#builder);
     const { columns } = block;
     const { starts, ends } = point;
-    writeHead(columns, { bytes, point, intake: this.#intake }, context);
+    writeHead(columns, { bytes, point, builder: this.#builder }, context);
     if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
     writeDouble(columns.sum, bytes, starts[5]!);
     writeDouble(columns.min, bytes, starts[12]!);
@@ -255,11 +255,11 @@ export class ExponentialWriter implements PointWriter {
 }
 
 export class SummaryWriter implements PointWriter {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #quantile = new MessageScan(metricParts.valueAtQuantile);
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
   }
 
   problem(): string | undefined {
@@ -267,10 +267,10 @@ export class SummaryWriter implements PointWriter {
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
-    const block = distributionBlock(this.#intake);
+    const block = distributionBlock(this.#builder);
     const { columns } = block;
     const { starts } = point;
-    writeHead(columns, { bytes, point, intake: this.#intake }, context);
+    writeHead(columns, { bytes, point, builder: this.#builder }, context);
     if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
     if (starts[5] !== 0) columns.sum.copy(bytes, starts[5]!);
     columns.min.float(Number.NaN);

@@ -2,15 +2,15 @@
 import { metricTypes, series, temporalities } from "../../store/metric-tables.ts";
 import { textAt, writeText } from "./any-value.ts";
 import { AttributeWriter, hashAttributes } from "./attributes.ts";
-import type { Group } from "./groups.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
 import { Hash64 } from "./hash64.ts";
-import type { Intake } from "./intake.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { metric, metricParts } from "./messages.ts";
 import type { MessageType } from "./message-type.ts";
 import { MessageScan, type RangeList } from "./message-scan.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
 import { boolAt, uint32At } from "./numbers.ts";
-import type { Slices } from "../../slices.ts";
+import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { timeProblem } from "./time-check.ts";
 
 /** A kind of metric's data. */
@@ -22,7 +22,7 @@ interface MetricKind {
   readonly attributesField: number;
   readonly exemplarsField: number;
   readonly flagsField: number;
-  readonly makeWriter: (intake: Intake) => PointWriter;
+  readonly makeWriter: (builder: ExportBuilder) => PointWriter;
 }
 
 const kinds: readonly MetricKind[] = [
@@ -33,7 +33,7 @@ const kinds: readonly MetricKind[] = [
     attributesField: 7,
     exemplarsField: 5,
     flagsField: 8,
-    makeWriter: (intake) => new NumberWriter(intake),
+    makeWriter: (builder) => new NumberWriter(builder),
   },
   {
     field: 7,
@@ -42,7 +42,7 @@ const kinds: readonly MetricKind[] = [
     attributesField: 7,
     exemplarsField: 5,
     flagsField: 8,
-    makeWriter: (intake) => new NumberWriter(intake),
+    makeWriter: (builder) => new NumberWriter(builder),
   },
   {
     field: 9,
@@ -51,7 +51,7 @@ const kinds: readonly MetricKind[] = [
     attributesField: 9,
     exemplarsField: 8,
     flagsField: 10,
-    makeWriter: (intake) => new HistogramWriter(intake),
+    makeWriter: (builder) => new HistogramWriter(builder),
   },
   {
     field: 10,
@@ -60,7 +60,7 @@ const kinds: readonly MetricKind[] = [
     attributesField: 1,
     exemplarsField: 11,
     flagsField: 10,
-    makeWriter: (intake) => new ExponentialWriter(intake),
+    makeWriter: (builder) => new ExponentialWriter(builder),
   },
   {
     field: 11,
@@ -69,7 +69,7 @@ const kinds: readonly MetricKind[] = [
     attributesField: 7,
     exemplarsField: 0,
     flagsField: 8,
-    makeWriter: (intake) => new SummaryWriter(intake),
+    makeWriter: (builder) => new SummaryWriter(builder),
   },
 ];
 
@@ -78,7 +78,7 @@ interface Metric {
   readonly name: Uint8Array;
   readonly temporality: number;
   readonly monotonic: number;
-  readonly group: Group;
+  readonly group: ResourceScope;
   readonly kind: MetricKind;
   /** The hash of all that, to which each point adds its attributes. */
   readonly low: number;
@@ -86,17 +86,17 @@ interface Metric {
 }
 
 export class MetricDecoder {
-  readonly #intake: Intake;
-  readonly #slices: Slices;
+  readonly #builder: ExportBuilder;
+  readonly #yielder: CooperativeYield;
   readonly #metric = new MessageScan(metric);
   readonly #data = new MessageScan(metricParts.data);
   readonly #points = new Map<MetricKind, { readonly scan: MessageScan; readonly writer: PointWriter }>();
   readonly #hash = new Hash64();
   readonly #writer = new AttributeWriter();
 
-  constructor(intake: Intake, slices: Slices) {
-    this.#intake = intake;
-    this.#slices = slices;
+  constructor(builder: ExportBuilder, yielder: CooperativeYield) {
+    this.#builder = builder;
+    this.#yielder = yielder;
   }
 
   /** How many points the metric has. */
@@ -109,13 +109,13 @@ export class MetricDecoder {
   }
 
   /** A promise when the metric has so many points that others must be let in between. */
-  add(bytes: Uint8Array, start: number, end: number, group: Group): void | Promise<void> {
+  add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void | Promise<void> {
     const count = this.count(bytes, start, end);
     const kind = this.#kind();
     if (kind === undefined) return undefined;
     const { starts, ends } = this.#metric;
     if (starts[1] === ends[1]) {
-      this.#intake.reject("of a metric without a name", count);
+      this.#builder.reject("of a metric without a name", count);
       return undefined;
     }
     return this.#addPoints({ bytes, list: this.#data.list(1), from: 0 }, this.#describe(bytes, kind, group));
@@ -129,7 +129,7 @@ export class MetricDecoder {
     return last;
   }
 
-  #describe(bytes: Uint8Array, kind: MetricKind, group: Group): Metric {
+  #describe(bytes: Uint8Array, kind: MetricKind, group: ResourceScope): Metric {
     const { starts, ends } = this.#metric;
     const data = this.#data;
     const sent = data.has(2) ? uint32At(bytes, data.starts[2]!) : 0;
@@ -156,8 +156,8 @@ export class MetricDecoder {
     for (let index = points.from; index < list.length; index += 1) {
       scan.read(bytes, list.start(index), list.end(index));
       this.#addPoint(bytes, described, { scan, writer });
-      if (this.#slices.isOver()) {
-        return this.#slices.next().then(() => this.#addPoints({ bytes, list, from: index + 1 }, described));
+      if (this.#yielder.isDue()) {
+        return this.#yielder.yield().then(() => this.#addPoints({ bytes, list, from: index + 1 }, described));
       }
     }
     return undefined;
@@ -166,7 +166,7 @@ export class MetricDecoder {
   #tools(kind: MetricKind) {
     let tools = this.#points.get(kind);
     if (tools === undefined) {
-      tools = { scan: new MessageScan(kind.point), writer: kind.makeWriter(this.#intake) };
+      tools = { scan: new MessageScan(kind.point), writer: kind.makeWriter(this.#builder) };
       this.#points.set(kind, tools);
     }
     return tools;
@@ -179,13 +179,13 @@ export class MetricDecoder {
       ? (timeProblem(bytes, scan.starts[3]!, group) ?? writer.problem(bytes, scan, flags))
       : "without a time";
     if (problem !== undefined) {
-      this.#intake.reject(problem);
+      this.#builder.reject(problem);
       return;
     }
     const attributes = scan.list(kind.attributesField);
     const hash = this.#hash.reset().add(described.low, described.high);
     hashAttributes(hash, bytes, attributes).finish();
-    if (this.#intake.isNew("series", hash)) this.#writeSeries(bytes, described, attributes);
+    if (this.#builder.isNew("series", hash)) this.#writeSeries(bytes, described, attributes);
     writer.write(bytes, scan, {
       metric: described.name,
       seriesId: hash,
@@ -194,15 +194,15 @@ export class MetricDecoder {
       exemplars: kind.exemplarsField === 0 ? undefined : scan.list(kind.exemplarsField),
       group,
     });
-    this.#intake.accepted += 1;
+    this.#builder.accepted += 1;
   }
 
   #writeSeries(bytes: Uint8Array, described: Metric, attributes: RangeList): void {
     const { starts, ends } = this.#metric;
     const { group } = described;
-    const block = this.#intake.block(series);
+    const block = this.#builder.block(series);
     const { columns } = block;
-    columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+    columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
     columns.project.bytes(group.project, 0, group.project.length);
     columns.metric.bytes(described.name, 0, described.name.length);
     columns.series_id.copy(this.#hash.bytes(), 0);
@@ -215,7 +215,7 @@ export class MetricDecoder {
     columns.resource_id.copy(group.resourceId, 0);
     columns.scope_id.copy(group.scopeId, 0);
     this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
-    columns.seen.unsigned(Math.floor(this.#intake.nowMs / 1000));
+    columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));
     columns.days.unsigned(group.days);
     block.endRow();
   }

@@ -2,7 +2,7 @@
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
 import { MemoryBudget } from "../../memory-budget.ts";
-import type { SettingsOf } from "./groups.ts";
+import type { SettingsOf } from "./resource-scopes.ts";
 import { createIngest, type Ingest, type RowStore } from "./ingest.ts";
 import { createJsonConverter } from "./json-converter.ts";
 import { type BodyLimits, otlpRoutes } from "./routes.ts";

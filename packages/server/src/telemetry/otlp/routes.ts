@@ -3,7 +3,7 @@ import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
 import type { Operation } from "../../api/operation.ts";
 import { type ErrorWriter, route, type Route } from "../../http/route.ts";
 import type { MemoryBudget } from "../../memory-budget.ts";
-import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./answers.ts";
+import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./export-result.ts";
 import type { Ingest } from "./ingest.ts";
 import { logSignal, metricSignal, type Signal, traceSignal } from "./signals.ts";
 

@@ -1,17 +1,17 @@
 /** The three signals of OTLP: their messages, their words, and who decodes their records. */
-import type { Group } from "./groups.ts";
-import type { Intake } from "./intake.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { LogDecoder } from "./logs.ts";
 import type { MessageType } from "./message-type.ts";
 import { logExport, metricExport, traceExport } from "./messages.ts";
 import { MetricDecoder } from "./metrics.ts";
-import type { Slices } from "../../slices.ts";
+import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { SpanDecoder } from "./spans.ts";
 
 /** Turns the records of one request into rows. */
 export interface RecordDecoder {
   /** Adds or rejects what the record holds. A promise when that takes more than one slice. */
-  add(bytes: Uint8Array, start: number, end: number, group: Group): void | Promise<void>;
+  add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void | Promise<void>;
   /** How many items the record holds, for the count of rejected ones. */
   count(bytes: Uint8Array, start: number, end: number): number;
 }
@@ -31,7 +31,7 @@ export interface Signal {
   readonly rejectedField: string;
   /** The service of OTLP/gRPC. */
   readonly service: string;
-  readonly makeDecoder: (intake: Intake, slices: Slices) => RecordDecoder;
+  readonly makeDecoder: (builder: ExportBuilder, yielder: CooperativeYield) => RecordDecoder;
 }
 
 export const traceSignal: Signal = {
@@ -40,7 +40,7 @@ export const traceSignal: Signal = {
   items: "spans",
   rejectedField: "rejectedSpans",
   service: "opentelemetry.proto.collector.trace.v1.TraceService",
-  makeDecoder: (intake) => new SpanDecoder(intake),
+  makeDecoder: (builder) => new SpanDecoder(builder),
 };
 
 export const logSignal: Signal = {
@@ -49,7 +49,7 @@ export const logSignal: Signal = {
   items: "log records",
   rejectedField: "rejectedLogRecords",
   service: "opentelemetry.proto.collector.logs.v1.LogsService",
-  makeDecoder: (intake) => new LogDecoder(intake),
+  makeDecoder: (builder) => new LogDecoder(builder),
 };
 
 export const metricSignal: Signal = {
@@ -58,7 +58,7 @@ export const metricSignal: Signal = {
   items: "data points",
   rejectedField: "rejectedDataPoints",
   service: "opentelemetry.proto.collector.metrics.v1.MetricsService",
-  makeDecoder: (intake, slices) => new MetricDecoder(intake, slices),
+  makeDecoder: (builder, yielder) => new MetricDecoder(builder, yielder),
 };
 
 export const signals: Readonly<Record<SignalName, Signal>> = {

@@ -3,9 +3,9 @@ import { largeAttributeBytes, spanDetails, spans } from "../../store/schema.ts";
 import { writeText } from "./any-value.ts";
 import { AttributeFinder } from "./attribute-finder.ts";
 import { AttributeReader, AttributeWriter } from "./attributes.ts";
-import type { Group } from "./groups.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
 import { isId, writeIdOrNothing } from "./ids.ts";
-import type { Intake } from "./intake.ts";
+import type { ExportBuilder } from "./export-builder.ts";
 import { spanAttributes } from "./known-attributes.ts";
 import { span, spanParts } from "./messages.ts";
 import { MessageScan, RangeList } from "./message-scan.ts";
@@ -15,12 +15,12 @@ import { timeProblem } from "./time-check.ts";
 type SpanColumns = ReturnType<typeof spanBlock>["columns"];
 type DetailColumns = ReturnType<typeof detailBlock>["columns"];
 
-function spanBlock(intake: Intake) {
-  return intake.block(spans);
+function spanBlock(builder: ExportBuilder) {
+  return builder.block(spans);
 }
 
-function detailBlock(intake: Intake) {
-  return intake.block(spanDetails);
+function detailBlock(builder: ExportBuilder) {
+  return builder.block(spanDetails);
 }
 
 const unspecified = 0;
@@ -28,7 +28,7 @@ const highestKind = 5;
 const highestStatus = 2;
 
 export class SpanDecoder {
-  readonly #intake: Intake;
+  readonly #builder: ExportBuilder;
   readonly #span = new MessageScan(span);
   readonly #status = new MessageScan(spanParts.status);
   readonly #event = new MessageScan(spanParts.event);
@@ -38,23 +38,23 @@ export class SpanDecoder {
   readonly #found = new AttributeFinder(spanAttributes);
   readonly #large = new RangeList();
 
-  constructor(intake: Intake) {
-    this.#intake = intake;
+  constructor(builder: ExportBuilder) {
+    this.#builder = builder;
   }
 
   count(): number {
     return 1;
   }
 
-  add(bytes: Uint8Array, start: number, end: number, group: Group): void {
+  add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void {
     const scan = this.#span;
     scan.read(bytes, start, end);
     const problem = this.#problem(bytes, group);
     if (problem !== undefined) {
-      this.#intake.reject(problem);
+      this.#builder.reject(problem);
       return;
     }
-    const block = spanBlock(this.#intake);
+    const block = spanBlock(this.#builder);
     const { columns } = block;
     this.#writeHead(columns, bytes, group);
     this.#writeAttributes(columns, bytes);
@@ -63,7 +63,7 @@ export class SpanDecoder {
     columns.days.unsigned(group.days);
     block.endRow();
     if (hasDetails) this.#writeDetails(bytes, group);
-    this.#intake.accepted += 1;
+    this.#builder.accepted += 1;
   }
 
   #hasDetails(bytes: Uint8Array): boolean {
@@ -76,7 +76,7 @@ export class SpanDecoder {
     );
   }
 
-  #problem(bytes: Uint8Array, group: Group): string | undefined {
+  #problem(bytes: Uint8Array, group: ResourceScope): string | undefined {
     const { starts, ends } = this.#span;
     if (!isId(bytes, starts[1]!, ends[1]!, 16)) return "without a valid trace ID (16 bytes, not all zero)";
     if (!isId(bytes, starts[2]!, ends[2]!, 8)) return "without a valid span ID (8 bytes, not all zero)";
@@ -84,9 +84,9 @@ export class SpanDecoder {
     return timeProblem(bytes, starts[7]!, group);
   }
 
-  #writeHead(columns: SpanColumns, bytes: Uint8Array, group: Group): void {
+  #writeHead(columns: SpanColumns, bytes: Uint8Array, group: ResourceScope): void {
     const { starts, ends } = this.#span;
-    columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+    columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
     columns.project.bytes(group.project, 0, group.project.length);
     columns.trace_id.hex(bytes, starts[1]!, ends[1]!);
     columns.span_id.hex(bytes, starts[2]!, ends[2]!);
@@ -138,11 +138,11 @@ export class SpanDecoder {
     found.writeText(columns.error_type, 9, bytes);
   }
 
-  #writeDetails(bytes: Uint8Array, group: Group): void {
+  #writeDetails(bytes: Uint8Array, group: ResourceScope): void {
     const { starts, ends } = this.#span;
-    const block = detailBlock(this.#intake);
+    const block = detailBlock(this.#builder);
     const { columns } = block;
-    columns.organization.bytes(this.#intake.organization, 0, this.#intake.organization.length);
+    columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
     columns.project.bytes(group.project, 0, group.project.length);
     columns.trace_id.hex(bytes, starts[1]!, ends[1]!);
     columns.span_id.hex(bytes, starts[2]!, ends[2]!);

@@ -1,13 +1,13 @@
 /** Compares a query's answer with what a script expects, up to a relative difference of one in a million. */
-import type { MatrixSeries, QueryResult, QueryValue, VectorSample } from "../../../src/query/promql/engine.ts";
-import { almostEqual } from "../../../src/query/promql/functions/classic-histogram.ts";
+import type { MatrixSeries, QueryResult, QueryValue, VectorSample } from "../../../src/languages/promql/engine.ts";
+import { almostEqual } from "../../../src/languages/promql/functions/classic-histogram.ts";
 import {
   compactHistogram,
   equalNumbers,
   type FloatHistogram,
-} from "../../../src/query/promql/histogram/float-histogram.ts";
-import { compareLabels, printLabels } from "../../../src/query/promql/series/labels.ts";
-import { formatGeneral } from "../../../src/query/promql/syntax/number-literal.ts";
+} from "../../../src/languages/promql/histogram/float-histogram.ts";
+import { compareLabels, printLabels } from "../../../src/languages/promql/series/labels.ts";
+import { formatGeneral } from "../../../src/languages/promql/syntax/number-literal.ts";
 import { printNotation } from "./histogram-notation.ts";
 import type { EvalCommand, Expectation } from "./script.ts";
 import type { SequenceValue, SeriesLine } from "./series-notation.ts";

@@ -4,9 +4,9 @@ import {
   customBucketsSchema,
   emptyHistogram,
   type FloatHistogram,
-} from "../../../src/query/promql/histogram/float-histogram.ts";
-import { dropLabels, getLabel, setLabels, type Labels } from "../../../src/query/promql/series/labels.ts";
-import { parseNumber } from "../../../src/query/promql/syntax/number-literal.ts";
+} from "../../../src/languages/promql/histogram/float-histogram.ts";
+import { dropLabels, getLabel, setLabels, type Labels } from "../../../src/languages/promql/series/labels.ts";
+import { parseNumber } from "../../../src/languages/promql/syntax/number-literal.ts";
 import type { MemorySample } from "./memory-storage.ts";
 
 export interface LoadedSeries {

@@ -6,8 +6,8 @@ import {
   type Buckets,
   type CounterResetHint,
   type FloatHistogram,
-} from "../../../src/query/promql/histogram/float-histogram.ts";
-import { formatGeneral, parseNumber } from "../../../src/query/promql/syntax/number-literal.ts";
+} from "../../../src/languages/promql/histogram/float-histogram.ts";
+import { formatGeneral, parseNumber } from "../../../src/languages/promql/syntax/number-literal.ts";
 
 export interface NotedHistogram {
   readonly histogram: FloatHistogram;

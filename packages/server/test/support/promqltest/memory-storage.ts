@@ -1,19 +1,19 @@
 /** A store in memory for the test scripts, which keeps hints about counter resets as Prometheus' own store does. */
-import { withoutTurns } from "../../../src/regex/turns.ts";
-import { isHistogramReset } from "../../../src/query/promql/histogram/counter-reset.ts";
+import { neverYield } from "../../../src/languages/regex/yield-budget.ts";
+import { isHistogramReset } from "../../../src/languages/promql/histogram/counter-reset.ts";
 import {
   equalNumbers,
   type CounterResetHint,
   type FloatHistogram,
-} from "../../../src/query/promql/histogram/float-histogram.ts";
-import { getLabel, type Labels } from "../../../src/query/promql/series/labels.ts";
-import { compileMatcher } from "../../../src/query/promql/series/matcher.ts";
+} from "../../../src/languages/promql/histogram/float-histogram.ts";
+import { getLabel, type Labels } from "../../../src/languages/promql/series/labels.ts";
+import { compileMatcher } from "../../../src/languages/promql/series/matcher.ts";
 import {
   markStale,
   type PromqlStorage,
   type SelectRequest,
   type StoredSeries,
-} from "../../../src/query/promql/storage.ts";
+} from "../../../src/languages/promql/storage.ts";
 
 export interface MemorySample {
   readonly timeMs: number;
@@ -48,7 +48,7 @@ export class MemoryStorage implements PromqlStorage {
     });
     const found = [...this.#series.values()]
       .filter(({ labels }) =>
-        matchers.every(({ name, matches }) => matches(getLabel(labels, name), withoutTurns) === true),
+        matchers.every(({ name, matches }) => matches(getLabel(labels, name), neverYield) === true),
       )
       .map((series) => toStored(series, request))
       .filter(({ timestampsMs }) => timestampsMs.length > 0);

@@ -5,9 +5,9 @@ import {
   type MatrixSeries,
   type QueryResult,
   type VectorSample,
-} from "../../../src/query/promql/engine.ts";
-import { parseExpression } from "../../../src/query/promql/syntax/parse.ts";
-import { printExpression } from "../../../src/query/promql/syntax/print.ts";
+} from "../../../src/languages/promql/engine.ts";
+import { parseExpression } from "../../../src/languages/promql/syntax/parse.ts";
+import { printExpression } from "../../../src/languages/promql/syntax/print.ts";
 import { annotationProblem, describe, meets, valueProblem } from "./compare.ts";
 import { MemoryStorage } from "./memory-storage.ts";
 import { parseScript, type EvalCommand } from "./script.ts";

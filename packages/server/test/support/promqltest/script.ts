@@ -1,8 +1,8 @@
 /** Reads a test script into its commands. https://github.com/prometheus/prometheus/tree/main/promql/promqltest */
 import { RE2JS } from "re2js";
-import { parseDuration } from "../../../src/query/promql/syntax/duration.ts";
-import { parseNumber } from "../../../src/query/promql/syntax/number-literal.ts";
-import { unquoteString } from "../../../src/query/promql/syntax/string-literal.ts";
+import { parseDuration } from "../../../src/languages/promql/syntax/duration.ts";
+import { parseNumber } from "../../../src/languages/promql/syntax/number-literal.ts";
+import { unquoteString } from "../../../src/languages/promql/syntax/string-literal.ts";
 import { addCustomHistograms, type LoadedSeries } from "./custom-histograms.ts";
 import { metricEnd, NotationError, parseMetric, parseSeriesLine, type SeriesLine } from "./series-notation.ts";
 import { parseStartOffsets } from "./start-notation.ts";

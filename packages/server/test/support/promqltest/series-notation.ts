@@ -2,14 +2,14 @@
  * The notation of series in Prometheus' test scripts: `metric{label="value"} 1+2x3 _ stale {{schema:1 …}}`.
  * https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/#series
  */
-import { markStale } from "../../../src/query/promql/storage.ts";
-import { labelsFrom, type Labels } from "../../../src/query/promql/series/labels.ts";
-import { tokenize } from "../../../src/query/promql/syntax/lexer.ts";
-import { parseNumber } from "../../../src/query/promql/syntax/number-literal.ts";
-import { parseDuration } from "../../../src/query/promql/syntax/duration.ts";
-import { unquoteString } from "../../../src/query/promql/syntax/string-literal.ts";
-import type { FloatHistogram } from "../../../src/query/promql/histogram/float-histogram.ts";
-import { addHistograms, subtractHistograms } from "../../../src/query/promql/histogram/histogram-arithmetic.ts";
+import { markStale } from "../../../src/languages/promql/storage.ts";
+import { labelsFrom, type Labels } from "../../../src/languages/promql/series/labels.ts";
+import { tokenize } from "../../../src/languages/promql/syntax/lexer.ts";
+import { parseNumber } from "../../../src/languages/promql/syntax/number-literal.ts";
+import { parseDuration } from "../../../src/languages/promql/syntax/duration.ts";
+import { unquoteString } from "../../../src/languages/promql/syntax/string-literal.ts";
+import type { FloatHistogram } from "../../../src/languages/promql/histogram/float-histogram.ts";
+import { addHistograms, subtractHistograms } from "../../../src/languages/promql/histogram/histogram-arithmetic.ts";
 import { parseHistogram } from "./histogram-notation.ts";
 
 /** One value of a sequence. */

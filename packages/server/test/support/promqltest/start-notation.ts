@@ -1,5 +1,5 @@
 /** Start timestamps in test scripts: offsets from each sample's time, `-1m`, `-30s-1mx2`, `_x3`. */
-import { parseDuration } from "../../../src/query/promql/syntax/duration.ts";
+import { parseDuration } from "../../../src/languages/promql/syntax/duration.ts";
 import { NotationError } from "./series-notation.ts";
 
 /** The offset of each sample in milliseconds, null where there is none. */

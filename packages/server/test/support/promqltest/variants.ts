@@ -2,8 +2,8 @@
  * Other queries that must have the same answer as an instant query: pinned by `@` and evaluated at other times, and
  * evaluated as the middle step of a range.
  */
-import type { Expression, VectorSelector } from "../../../src/query/promql/syntax/ast.ts";
-import { childrenOf } from "../../../src/query/promql/syntax/ast.ts";
+import type { Expression, VectorSelector } from "../../../src/languages/promql/syntax/ast.ts";
+import { childrenOf } from "../../../src/languages/promql/syntax/ast.ts";
 
 /** Functions whose value depends on the evaluation's time. */
 const timeDependent: ReadonlySet<string> = new Set([

@@ -1,0 +1,186 @@
+/** A WebSocket to the speech service: opened with the service's key, limited in time, gone at once when it is left. */
+import type { Duplex } from "node:stream";
+import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici";
+import { AppError } from "../../errors.ts";
+import { createEventQueue } from "../event-queue.ts";
+import type { AnswerHeaders } from "../upstream-http/upstream-request.ts";
+import { abortReason, asAppError } from "../upstream-http/transport-error.ts";
+import { refusal } from "../upstream-http/upstream-error.ts";
+import { readMessage, type SpeechMessage } from "./message.ts";
+
+export interface SpeechSocketOptions {
+  readonly url: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly agent: Agent;
+  readonly connectTimeoutMs: number;
+  readonly signal: AbortSignal;
+  /** Told when the engine refuses the operator's key. */
+  onCredentialsRefused(status: number): void;
+}
+
+export class SpeechSocket {
+  readonly #options: SpeechSocketOptions;
+  readonly #socket: WebSocket;
+  readonly #messages = createEventQueue<SpeechMessage>();
+  readonly #opened = Promise.withResolvers<void>();
+  readonly #abort = (): void => this.#end(abortReason(this.#options.signal));
+  /** The handshake, while it goes on. */
+  #handshake: Dispatcher.DispatchController | undefined;
+  /** What the socket stands on, once it is a WebSocket. */
+  #connection: Duplex | undefined;
+  #receivedCount = 0;
+  #isOver = false;
+
+  /** @throws AppError as a call does */
+  static async open(options: SpeechSocketOptions): Promise<SpeechSocket> {
+    if (options.signal.aborted) throw abortReason(options.signal);
+    const socket = new SpeechSocket(options);
+    const message = `The engine took no connection within ${options.connectTimeoutMs} ms.`;
+    const timer = setTimeout(() => socket.#end(new AppError("upstream_timeout", message)), options.connectTimeoutMs);
+    try {
+      await socket.#opened.promise;
+      return socket;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private constructor(options: SpeechSocketOptions) {
+    this.#options = options;
+    const { url, headers, agent, signal } = options;
+    // A failed handshake tells its status to nobody but the handler beneath, and an open one its connection.
+    const dispatcher = agent.compose(
+      (dispatch) => (request, handler) => dispatch(request, new HandshakeHandler(handler, this)),
+    );
+    this.#socket = new WebSocket(url, { dispatcher, headers: pairs(headers) });
+    this.#socket.binaryType = "arraybuffer";
+    this.#socket.addEventListener("open", () => this.#opened.resolve());
+    this.#socket.addEventListener("message", ({ data }) => this.#receive(data));
+    this.#socket.addEventListener("error", ({ error }) => this.#end(asAppError(error)));
+    this.#socket.addEventListener("close", ({ code, reason }) => this.#end(closed(code, reason)));
+    signal.addEventListener("abort", this.#abort);
+    this.#opened.promise.catch(() => {});
+  }
+
+  get isOpen(): boolean {
+    return !this.#isOver;
+  }
+
+  /** Messages so far. */
+  get receivedCount(): number {
+    return this.#receivedCount;
+  }
+
+  send(message: string): void {
+    if (!this.#isOver) this.#socket.send(message);
+  }
+
+  /** The next message. @throws AppError upstream_timeout after so long; whatever ended the socket */
+  async next(withinMs: number): Promise<SpeechMessage> {
+    const timer = setTimeout(() => {
+      this.#end(new AppError("upstream_timeout", `The engine was silent for ${Math.round(withinMs)} ms.`));
+    }, withinMs);
+    try {
+      return (await this.#messages.next())!;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Leaves at once, without a word: whatever the engine is still doing is not wanted. */
+  leave(): void {
+    this.#end(new AppError("client_closed", "The connection was left."));
+  }
+
+  onHandshake(controller: Dispatcher.DispatchController): void {
+    this.#handshake = controller;
+    if (this.#isOver) controller.abort(new AppError("client_closed", "The call has ended already."));
+  }
+
+  /** Ended here, so that no second attempt is made with the same key. */
+  onRefused(status: number, headers: AnswerHeaders): void {
+    if (status === 401 || status === 403) this.#options.onCredentialsRefused(status);
+    this.#end(refusal({ status: Math.max(status, 300), headers, text: "" }));
+  }
+
+  onFailed(error: Error): void {
+    this.#end(asAppError(error));
+  }
+
+  onUpgraded(connection: Duplex): void {
+    this.#handshake = undefined;
+    this.#connection = connection;
+    if (this.#isOver) connection.destroy();
+  }
+
+  #receive(data: unknown): void {
+    if (this.#isOver) return;
+    try {
+      this.#receivedCount++;
+      this.#messages.push(readMessage(data as string | ArrayBuffer));
+    } catch (error) {
+      this.#end(error as AppError);
+    }
+  }
+
+  #end(error: AppError): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.signal.removeEventListener("abort", this.#abort);
+    this.#opened.reject(error);
+    this.#messages.fail(error);
+    // The socket's own end would wait for the engine's goodbye.
+    this.#socket.close();
+    this.#handshake?.abort(error);
+    this.#connection?.destroy();
+  }
+}
+
+class HandshakeHandler extends DecoratorHandler implements Dispatcher.DispatchHandler {
+  readonly #handler: Dispatcher.DispatchHandler;
+  readonly #socket: SpeechSocket;
+
+  constructor(handler: Dispatcher.DispatchHandler, socket: SpeechSocket) {
+    super(handler);
+    this.#handler = handler;
+    this.#socket = socket;
+  }
+
+  onRequestStart(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestStart"]>>): void {
+    this.#handler.onRequestStart?.(...told);
+    this.#socket.onHandshake(told[0]);
+  }
+
+  onRequestUpgrade(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestUpgrade"]>>): void {
+    this.#socket.onUpgraded(told[3]);
+    this.#handler.onRequestUpgrade?.(...told);
+  }
+
+  onResponseStart(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>): void {
+    const [, status, headers] = told;
+    this.#handler.onResponseStart?.(...told);
+    if (status >= 200) this.#socket.onRefused(status, headers);
+  }
+
+  onResponseError(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseError"]>>): void {
+    this.#socket.onFailed(told[1]);
+    this.#handler.onResponseError?.(...told);
+  }
+}
+
+function pairs(headers: readonly string[]): [string, string][] {
+  return headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]!] as [string, string]] : []));
+}
+
+/** The service closes with a code and its reason. 4429 is its own, like HTTP's 429. */
+function closed(code: number, reason: string): AppError {
+  const words = reason === "" ? "" : `: ${reason.toWellFormed()}`;
+  const cause = new Error(`WebSocket closed with ${code}${words}`);
+  if (code === 4429 || /throttled|too many requests/i.test(reason)) {
+    return new AppError("rate_limited", "The engine's rate limit is reached; try again later.", { cause });
+  }
+  if (code === 1013) return new AppError("overloaded", "The engine is overloaded; try again later.", { cause });
+  if (code === 1007) return new AppError("invalid_request", `The engine refused the request${words}`, { cause });
+  return new AppError("upstream_failed", "The engine closed the connection before its answer was whole.", { cause });
+}

@@ -1,0 +1,90 @@
+/**
+ * Azure's fast transcription: a whole recording in one request, with word times and speakers.
+ * https://learn.microsoft.com/azure/ai-services/speech-service/fast-transcription-create
+ */
+import type { TranscribedSegment, TranscribedWord, TranscriptionCall, TranscriptionModel } from "../engine.ts";
+import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
+import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { multipartBody } from "../upstream-http/multipart-body.ts";
+import { notTranscription, Speakers } from "../openai-compatible/read-transcription.ts";
+import type { TimeLimits } from "../upstream-http/time-limits.ts";
+import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
+
+export interface AzureTranscriptionModelOptions {
+  readonly pool: ConnectionPool;
+  readonly path: string;
+  readonly headers: readonly string[];
+  readonly limits: TimeLimits;
+  readonly maxAnswerBytes: number;
+  readonly maxSpeakers: number | undefined;
+}
+
+/** Answers come whole; the recording is sent when it is whole. */
+export function createAzureTranscriptionModel(options: AzureTranscriptionModelOptions): TranscriptionModel {
+  return {
+    givesWords: true,
+    async *transcribe(call) {
+      const wav = await measureWav(call.audio, call.signal);
+      if (wav.durationMs === 0) return;
+      yield* readPhrases(await ask(wav, call, options));
+    },
+  };
+}
+
+function ask(wav: RecordedWav, call: TranscriptionCall, options: AzureTranscriptionModelOptions): Promise<unknown> {
+  const { pool, path, headers, limits, maxAnswerBytes, maxSpeakers } = options;
+  const definition = {
+    locales: [call.language],
+    // Otherwise the service replaces words by asterisks.
+    profanityFilterMode: "None",
+    ...(maxSpeakers === undefined ? {} : { diarization: { enabled: true, maxSpeakers } }),
+  };
+  const file = { field: "audio", fileName: "audio.wav", mediaType: "audio/wav", ...wav };
+  const body = multipartBody([["definition", JSON.stringify(definition)]], file);
+  const id = call.requestId === undefined ? [] : ["x-request-id", call.requestId];
+  return collectAnswer(
+    pool,
+    {
+      method: "POST",
+      path,
+      headers: ["content-type", body.contentType, ...headers, "accept", "application/json", ...id],
+      body,
+      signal: call.signal,
+      limits,
+      isStream: false,
+    },
+    maxAnswerBytes,
+  );
+}
+
+/** @throws AppError upstream_failed */
+function readPhrases(answer: unknown): TranscribedSegment[] {
+  const phrases = isObject(answer) ? answer["phrases"] : undefined;
+  if (!Array.isArray(phrases)) throw notTranscription("it has no phrases");
+  const speakers = new Speakers();
+  return phrases.map((phrase: unknown) => {
+    if (!isObject(phrase)) throw notTranscription("a phrase is no object");
+    const { confidence, words } = phrase;
+    return {
+      kind: "segment",
+      ...readPart(phrase),
+      words: Array.isArray(words) ? words.map(readWord) : [],
+      avgLogprob: typeof confidence === "number" && confidence > 0 ? Math.log(confidence) : undefined,
+      speaker: speakers.of(phrase["speaker"]),
+      language: undefined,
+    };
+  });
+}
+
+function readWord(word: unknown): TranscribedWord {
+  if (!isObject(word)) throw notTranscription("a word is no object");
+  return { ...readPart(word), confidence: undefined };
+}
+
+function readPart(part: JsonObject): { text: string; startMs: number; endMs: number } {
+  const { text, offsetMilliseconds: startMs, durationMilliseconds: durationMs } = part;
+  if (typeof text !== "string") throw notTranscription("a part of it has no text");
+  if (typeof startMs !== "number" || typeof durationMs !== "number") throw notTranscription("a part has no times");
+  return { text, startMs: Math.max(0, startMs), endMs: Math.max(0, startMs + durationMs) };
+}

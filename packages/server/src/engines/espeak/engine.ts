@@ -1,0 +1,147 @@
+/**
+ * The engine `espeak`: speech in over 100 languages by espeak-ng, by the installed program or the npm package, and in
+ * processes of its own either way.
+ * docs/adr/0014-local-speech-engines.md
+ */
+import { availableParallelism } from "node:os";
+import { stretchSamples } from "../../audio/time-stretch.ts";
+import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece } from "../engine.ts";
+import { noSuchModel } from "../no-such-model.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { estimateMarks } from "../spoken-text/estimate-marks.ts";
+import { toMarks } from "../spoken-text/marks.ts";
+import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import { createPackageVariant, hasPackage } from "./package.ts";
+import { createProgramVariant } from "./program.ts";
+import { placeWords } from "./place-words.ts";
+import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
+
+const modelId = "espeak-ng";
+const phraseLengths = { longest: 300, longestFirst: 80 };
+/** Words a minute of speed 1, and the speeds beyond which espeak-ng does not become slower or faster by itself. */
+const wordsPerMinute = 175;
+const ownSpeeds = { slowest: 0.5, fastest: 2.5 };
+const programRate = 22_050;
+
+export function createEspeakEngine(
+  name: string,
+  settings: EspeakEngineSettings,
+  { logger }: { logger: Logger },
+): Engine {
+  const processes = settings.processes ?? Math.min(availableParallelism(), 8);
+  const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
+  const closing = new AbortController();
+  const variant = createVariant(settings, { processes, logger });
+  const model: SpeechModel = {
+    givesMarks: true,
+    voices: async (signal) => (await variant.get(signal)).voices(signal),
+    async *speak(call) {
+      using _slot = slots.take(call.fairnessKey);
+      const signal = AbortSignal.any([call.signal, closing.signal]);
+      yield* speak({ ...call, signal }, await variant.get(signal));
+    },
+  };
+  return {
+    name,
+    speech(id) {
+      if (id === modelId) return model;
+      throw noSuchModel(name, id, [modelId]);
+    },
+    async listModels(signal) {
+      // Looked for alone: a process of the package costs more than who never speaks should pay.
+      await variant.get(signal);
+      return [{ id: modelId, created: 0, ownedBy: name }];
+    },
+    async close() {
+      closing.abort(new AppError("overloaded", "The speech engine is shutting down."));
+      await variant.close();
+    },
+  };
+}
+
+/** The program where it is installed, else the package; looked for when the first call needs it. */
+function createVariant(
+  { program, variant }: EspeakEngineSettings,
+  { processes, logger }: { processes: number; logger: Logger },
+) {
+  const ofProgram = createProgramVariant({ program, processes });
+  const ofPackage = createPackageVariant({ processes, logger });
+  let found: EspeakVariant | undefined;
+  const find = async (signal: AbortSignal): Promise<EspeakVariant> => {
+    if (variant === "package") {
+      if (hasPackage()) return ofPackage;
+      throw new AppError("overloaded", "The npm package of espeak-ng is not installed.");
+    }
+    try {
+      await ofProgram.voices(signal);
+      return ofProgram;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (variant === "program" || !hasPackage()) throw error;
+      logger.debug({ error }, "espeak-ng is not installed as a program; its package speaks");
+      return ofPackage;
+    }
+  };
+  return {
+    get: async (signal: AbortSignal): Promise<EspeakVariant> => (found ??= await find(signal)),
+    close: async (): Promise<void> => {
+      await Promise.all([ofProgram.close(), ofPackage.close()]);
+    },
+  };
+}
+
+function speak(call: SpeechCall, variant: EspeakVariant): AsyncGenerator<SpeechPiece, void, undefined> {
+  const readable = toReadable(call.input);
+  const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
+  return speakPhrases(call, phrases, {
+    sampleRate: programRate,
+    speakPhrase: (phrase, { first, signal }) =>
+      speakPhrase(readable, phrase, { variant, first, call: { ...call, signal } }),
+  });
+}
+
+async function speakPhrase(
+  readable: string,
+  phrase: Phrase,
+  { variant, first, call }: { variant: EspeakVariant; first: boolean; call: SpeechCall },
+): Promise<SpeechPiece> {
+  const { voice, speed, signal, marks, fairnessKey: group } = call;
+  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
+  const ownSpeed = Math.min(Math.max(speed, ownSpeeds.slowest), ownSpeeds.fastest);
+  const spoken = await variant.speak({
+    text: harmless(part),
+    voice,
+    wordsPerMinute: Math.round(wordsPerMinute * ownSpeed),
+    first,
+    group,
+    signal,
+  });
+  const { sampleRate } = spoken;
+  const slower = ownSpeed / speed;
+  const samples = await stretchSamples(spoken.samples, sampleRate, 1 / slower);
+  const sound = { samples, sampleRate, words: spoken.words, slower };
+  return { sampleRate, samples, marks: marks ? marksOf(part, phrase.offset, sound) : [], sentence: phrase.sentence };
+}
+
+/**
+ * The text without what espeak-ng would obey, position by position: in double brackets stand names of sounds, the
+ * package reads SSML and its entities.
+ */
+function harmless(text: string): string {
+  return text
+    .replaceAll("[[", " [")
+    .replaceAll(/[<>]/g, " ")
+    .replaceAll(/&(?=[#\w]+;)/g, " ");
+}
+
+function marksOf(part: string, offset: number, sound: EspeakSpeech & { slower: number }): SpeechMark[] {
+  const { words = [], slower } = sound;
+  if (words.length === 0) return estimateMarks(part, offset, sound);
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return toMarks({ text: part, source }, placeWords(part, words, slower / 1_000));
+}

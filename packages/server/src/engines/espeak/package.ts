@@ -1,0 +1,146 @@
+/**
+ * espeak-ng from its npm package, where no program is installed: in processes of its own, since it is GPL-3.0, that are
+ * started when there is work and stay. Unlike the program it tells when each word is spoken.
+ */
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { fileURLToPath } from "node:url";
+import { fromInt16Bytes } from "../../audio/samples.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import { keepLastOutput, scriptBeside } from "../../child-process/subprocess.ts";
+import type { JobTurn } from "../job-queue.ts";
+import type { Voice } from "../engine.ts";
+import { createSpeakerPool, type Speaker } from "../spoken-text/speaker-pool.ts";
+import type { EspeakPhrase, EspeakReady, EspeakSpoken } from "./protocol.ts";
+import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
+import { packageVoices, toPackageVoice, type PackageVoice } from "./voices.ts";
+
+const entry = fileURLToPath(scriptBeside(import.meta.url, "package-process"));
+
+interface PackageProcess extends Speaker<EspeakPhrase, EspeakSpeech> {
+  readonly voices: readonly PackageVoice[];
+}
+
+export function createPackageVariant({ processes, logger }: { processes: number; logger: Logger }): EspeakVariant {
+  const known = Promise.withResolvers<readonly PackageVoice[]>();
+  const pool = createSpeakerPool<EspeakPhrase, EspeakSpeech>({
+    most: processes,
+    what: "A process of espeak-ng",
+    logger,
+    async start() {
+      const process = await startProcess();
+      known.resolve(process.voices);
+      return process;
+    },
+  });
+  const speak = (phrase: EspeakPhrase, turn: JobTurn) => pool.speak(phrase, turn);
+  const list = async (signal: AbortSignal): Promise<readonly PackageVoice[]> => {
+    // Any phrase starts a process, or tells why none can be started.
+    const silence = speak({ text: "", voice: "gmw/en-US", wordsPerMinute: 175 }, { first: true, signal });
+    await Promise.race([known.promise, silence]);
+    silence.catch(() => {});
+    return known.promise;
+  };
+  let listed: readonly PackageVoice[] | undefined;
+  let voices: readonly Voice[] | undefined;
+  return {
+    async voices(signal) {
+      listed ??= await list(signal);
+      return (voices ??= packageVoices(listed));
+    },
+    async speak({ text, voice, wordsPerMinute, first, group, signal }) {
+      listed ??= await list(signal);
+      const name = toPackageVoice(listed, voice);
+      if (name === undefined) {
+        throw new AppError("invalid_request", `espeak-ng has no voice ${JSON.stringify(voice)}.`, { param: "voice" });
+      }
+      return speak({ text, voice: name, wordsPerMinute }, { first, group, signal });
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** Whether the package is installed: it is optional. */
+export function hasPackage(): boolean {
+  try {
+    return import.meta.resolve("@echogarden/espeak-ng-emscripten") !== "";
+  } catch {
+    return false;
+  }
+}
+
+async function startProcess(): Promise<PackageProcess> {
+  // It needs nothing of our environment, and gets nothing.
+  const child = spawn(process.execPath, [entry], { stdio: ["pipe", "pipe", "pipe"], env: {} });
+  const complaint = keepLastOutput(child, 500);
+  child.stdin.on("error", () => {});
+  const ended = Promise.withResolvers<unknown>();
+  child.once("error", (error) => ended.resolve(error));
+  child.once("close", (code, killedBy) =>
+    ended.resolve(new Error(`espeak-ng ended with ${killedBy ?? `code ${code}`}: ${complaint()}`)),
+  );
+  const output = readOutput(child.stdout);
+  const ready = JSON.parse(await orEnd(output.line(), ended.promise)) as EspeakReady;
+  // A server with nothing else to do may end; the process then ends with its standard input.
+  for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as Socket).unref();
+  child.unref();
+  return {
+    voices: ready.voices,
+    async speak(phrase) {
+      child.ref();
+      child.stdin.write(`${JSON.stringify(phrase)}\n`);
+      const { sampleRate, bytes, words } = JSON.parse(await orEnd(output.line(), ended.promise)) as EspeakSpoken;
+      const samples = fromInt16Bytes(await orEnd(output.bytes(bytes), ended.promise));
+      child.unref();
+      return { sampleRate, samples, words };
+    },
+    ended: ended.promise,
+    async end() {
+      child.ref();
+      child.kill("SIGKILL");
+      await ended.promise;
+    },
+  };
+}
+
+/** @throws the reason for which the process ended, if it ends before */
+async function orEnd<T>(promise: Promise<T>, ended: Promise<unknown>): Promise<T> {
+  return Promise.race([promise, ended.then((reason) => Promise.reject(reason as Error))]);
+}
+
+/** Lines and bytes of a process, one asked for at a time. */
+function readOutput(stream: NodeJS.ReadableStream) {
+  let held: Buffer[] = [];
+  let size = 0;
+  let wanted: { readonly bytes: number | "line"; resolve(bytes: Buffer): void } | undefined;
+  /** What came before the last piece has been searched already. */
+  const lineLength = (): number => {
+    const last = held.at(-1);
+    const end = last?.indexOf("\n") ?? -1;
+    return end === -1 ? Infinity : size - last!.length + end + 1;
+  };
+  const take = (): void => {
+    if (wanted === undefined) return;
+    const length = wanted.bytes === "line" ? lineLength() : wanted.bytes;
+    if (size < length) return;
+    const all = held.length === 1 ? held[0]! : Buffer.concat(held, size);
+    held = [all.subarray(length)];
+    size = all.length - length;
+    const { resolve } = wanted;
+    wanted = undefined;
+    resolve(all.subarray(0, length));
+  };
+  stream.on("data", (bytes: Buffer) => {
+    held.push(bytes);
+    size += bytes.length;
+    take();
+  });
+  const next = async (bytes: number | "line"): Promise<Buffer> => {
+    const { promise, resolve } = Promise.withResolvers<Buffer>();
+    wanted = { bytes, resolve };
+    take();
+    return promise;
+  };
+  return { line: async () => (await next("line")).toString(), bytes: next };
+}

@@ -1,0 +1,81 @@
+/**
+ * The engine `flite`: English speech from Flite in WebAssembly, in worker threads, with nothing to install.
+ * docs/adr/0014-local-speech-engines.md
+ */
+import { availableParallelism } from "node:os";
+import type { FliteEngineSettings } from "../../config/engines/flite.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
+import { noSuchModel } from "../no-such-model.ts";
+import { toAscii } from "../spoken-text/ascii-text.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { toMarks } from "../spoken-text/marks.ts";
+import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import { fliteVoices, voiceNames, type FliteVoiceName } from "./voices.ts";
+import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
+
+const modelId = "flite";
+const voiceRate = 16_000;
+/** Phrases of about 100 ms of work, and a first one of about half of that. */
+const phraseLengths = { longest: 160, longestFirst: 48 };
+
+export function createFliteEngine(name: string, settings: FliteEngineSettings, parts: { logger: Logger }): Engine {
+  const workers = settings.workers ?? Math.min(availableParallelism(), 8);
+  const pool = createWorkerPool({ workers, logger: parts.logger });
+  if (settings.preload) pool.warm();
+  const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, workers + settings.queue_limit);
+  const model: SpeechModel = {
+    givesMarks: true,
+    voices: async () => fliteVoices,
+    async *speak(call) {
+      using _slot = slots.take(call.fairnessKey);
+      yield* speak(pool, call);
+    },
+  };
+  return {
+    name,
+    speech(id) {
+      if (id === modelId) return model;
+      throw noSuchModel(name, id, [modelId]);
+    },
+    listModels: async () => [{ id: modelId, created: 0, ownedBy: name }],
+    close: () => pool.close(),
+  };
+}
+
+function speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
+  const readable = toReadable(call.input);
+  const voice = toVoiceName(call.voice);
+  return speakPhrases(call, phrasesOf(readable, phraseLengths), {
+    sampleRate: voiceRate,
+    speakPhrase: (phrase, turn) => speakPhrase(pool, { readable, phrase, voice }, { call, ...turn }),
+  });
+}
+
+async function speakPhrase(
+  pool: WorkerPool,
+  { readable, phrase, voice }: { readable: string; phrase: Phrase; voice: FliteVoiceName },
+  { call, signal, first }: { call: SpeechCall; signal: AbortSignal; first: boolean },
+): Promise<SpeechPiece> {
+  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
+  const ascii = toAscii(part, phrase.offset);
+  const stretch = 1 / call.speed;
+  const { sampleRate, samples, tokens } = await pool.speak(
+    { text: ascii.text, voice, stretch },
+    { first, group: call.fairnessKey, signal },
+  );
+  return { sampleRate, samples, marks: call.marks ? toMarks(ascii, tokens) : [], sentence: phrase.sentence };
+}
+
+function toVoiceName(voice: string): FliteVoiceName {
+  const found = voiceNames.find((name) => name === voice);
+  if (found !== undefined) return found;
+  throw new AppError(
+    "invalid_request",
+    `voice is ${JSON.stringify(voice)}; expected one of ${voiceNames.map((name) => JSON.stringify(name)).join(", ")}.`,
+    { param: "voice" },
+  );
+}

@@ -1,0 +1,59 @@
+/**
+ * The places in a model's context where answers grow, side by side. Each keeps what it evaluated last, and a prompt is
+ * given to the idle place that has most of its beginning already. Organizations that wait take turns.
+ */
+import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
+import { FairLine } from "../../../scheduling/fair-line.ts";
+
+/** Who asks for a place. */
+interface Turn {
+  /** Groups take turns; see `fairnessKey` of a call. */
+  readonly group: string;
+  readonly signal: AbortSignal;
+}
+
+export interface SequencePool {
+  /** Waits for an idle sequence. Rejects with the signal's reason when it is aborted. */
+  acquire(prompt: Token[], turn: Turn): Promise<LlamaContextSequence>;
+  release(sequence: LlamaContextSequence): void;
+}
+
+interface Waiting {
+  readonly prompt: Token[];
+  readonly start: (sequence: LlamaContextSequence) => void;
+}
+
+export function createSequencePool(context: Pick<LlamaContext, "totalSequences" | "getSequence">): SequencePool {
+  const idle = Array.from({ length: context.totalSequences }, () => context.getSequence());
+  const waiting = new FairLine<Waiting>();
+  const holders = new Map<LlamaContextSequence, string>();
+
+  const take = (prompt: Token[], group: string): LlamaContextSequence => {
+    const scores = idle.map((sequence) => sequence.compareContextTokens(prompt).firstDifferentIndex);
+    const sequence = idle.splice(scores.indexOf(Math.max(...scores)), 1)[0]!;
+    holders.set(sequence, group);
+    return sequence;
+  };
+  const heldBy = (group: string): number => [...holders.values()].filter((each) => each === group).length;
+
+  return {
+    async acquire(prompt, { group, signal }) {
+      signal.throwIfAborted();
+      if (idle.length > 0) return take(prompt, group);
+      const { promise, resolve, reject } = Promise.withResolvers<LlamaContextSequence>();
+      const entry: Waiting = { prompt, start: resolve };
+      const onAbort = (): void => {
+        if (waiting.remove(group, entry)) reject(signal.reason as Error);
+      };
+      waiting.push(group, entry);
+      signal.addEventListener("abort", onAbort, { once: true });
+      return promise.finally(() => signal.removeEventListener("abort", onAbort));
+    },
+    release(sequence) {
+      idle.push(sequence);
+      holders.delete(sequence);
+      const next = waiting.next(heldBy);
+      if (next !== undefined) next.item.start(take(next.item.prompt, next.group));
+    },
+  };
+}

@@ -1,0 +1,152 @@
+/**
+ * A model that is loaded when it is needed: its process is started on the first call, again after a crash (at once
+ * the first time, then with growing pauses), and ended when it was idle for long.
+ */
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import { FailureBackoff } from "../failure-backoff.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { startModelProcess, type ModelProcess } from "./model-process.ts";
+import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
+
+export interface SupervisedModelOptions {
+  readonly name: string;
+  /** The model file may have to be written or looked for first. */
+  readonly settings: () => Promise<LoadSettings>;
+  readonly sequences: number;
+  /** Choices that may wait for a free sequence. */
+  readonly queueLimit: number;
+  readonly startTimeoutMs: number;
+  /** Undefined: never unloaded. */
+  readonly idleUnloadMs: number | undefined;
+  readonly logger: Logger;
+}
+
+export interface SupervisedModel {
+  /** The events of a generation; leaving the loop or aborting the signal cancels it. */
+  generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
+  /** Loads the model before it is asked for. */
+  preload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+function rejectOnAbort(signal: AbortSignal): { promise: Promise<never>; dispose: () => void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(new AppError("client_closed", "The call was cancelled."));
+  if (signal.aborted) onAbort();
+  else signal.addEventListener("abort", onAbort, { once: true });
+  promise.catch(() => {});
+  return { promise, dispose: () => signal.removeEventListener("abort", onAbort) };
+}
+
+export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
+  const { name, sequences, queueLimit, idleUnloadMs, logger } = options;
+  /** The process, or its start. */
+  let current: Promise<ModelProcess> | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
+  let choicesUnderway = 0;
+  /** Of a process that failed to start, or ended without having been told to. */
+  const pauses = new FailureBackoff();
+  let closed = false;
+
+  const stopping = new WeakSet<ModelProcess>();
+
+  const start = async (): Promise<ModelProcess> => {
+    const started = await startModelProcess({
+      name,
+      settings: await options.settings(),
+      startTimeoutMs: options.startTimeoutMs,
+      logger,
+    });
+    void started.ended.then(() => {
+      if (stopping.has(started)) return;
+      current = undefined;
+      pauses.fail();
+    });
+    return started;
+  };
+
+  const loadedProcess = (): Promise<ModelProcess> => {
+    if (current !== undefined) return current;
+    const { count, leftMs: pauseMs } = pauses;
+    if (pauseMs > 0) {
+      throw new AppError(
+        "overloaded",
+        `The model ${JSON.stringify(name)} failed ${count} times and is started again in a moment.`,
+        { retryAfterMs: pauseMs },
+      );
+    }
+    const starting = start();
+    current = starting;
+    starting.catch((error: unknown) => {
+      if (current === starting) current = undefined;
+      pauses.fail();
+      logger.error({ model: name, error }, "A model cannot be loaded");
+    });
+    return starting;
+  };
+
+  const unload = async (): Promise<void> => {
+    clearTimeout(idleTimer);
+    const unloading = current;
+    // A call that comes from now on starts another process.
+    current = undefined;
+    const process = await unloading?.catch(() => undefined);
+    if (process === undefined) return;
+    stopping.add(process);
+    process.stop();
+    await process.ended;
+  };
+
+  const slots = new ConcurrencyLimit(`The model ${JSON.stringify(name)}`, sequences + queueLimit);
+
+  const admit = ({ choices, group }: Generation): Disposable => {
+    if (closed)
+      throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, { retryAfterMs: 1000 });
+    if (choices > sequences + queueLimit) {
+      throw new AppError(
+        "invalid_request",
+        `n is ${choices}, but this model gives ${sequences + queueLimit} choices at most.`,
+        {
+          param: "n",
+        },
+      );
+    }
+    const slot = slots.take(group, choices);
+    choicesUnderway += choices;
+    clearTimeout(idleTimer);
+    return slot;
+  };
+
+  const leave = (choices: number): void => {
+    choicesUnderway -= choices;
+    if (choicesUnderway > 0 || idleUnloadMs === undefined || closed) return;
+    idleTimer = setTimeout(() => {
+      logger.info({ model: name }, "Model unloaded after being idle");
+      void unload();
+    }, idleUnloadMs);
+    idleTimer.unref();
+  };
+
+  return {
+    async *generate(generation, signal) {
+      using _slot = admit(generation);
+      const aborted = rejectOnAbort(signal);
+      try {
+        const process = await Promise.race([loadedProcess(), aborted.promise]);
+        yield* process.generate(generation, signal);
+        pauses.succeed();
+      } finally {
+        aborted.dispose();
+        leave(generation.choices);
+      }
+    },
+    async preload() {
+      await loadedProcess();
+    },
+    async close() {
+      closed = true;
+      await unload();
+    },
+  };
+}

@@ -1,0 +1,204 @@
+/**
+ * A streamed answer as an async iteration that paces the engine: events are decoded and normalised as they arrive
+ * and wait in a short queue; while that is full, nothing is read. Events of one read are handed out without waiting.
+ */
+import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
+import { AppError, toAppError } from "../../errors.ts";
+import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
+import { BodyCollector, checkNotCompressed } from "../upstream-http/body-collector.ts";
+import { maxErrorBytes, parseAnswer, tooLarge } from "../upstream-http/collect-answer.ts";
+import { completionToChunks } from "./completion-to-chunks.ts";
+import type { AnswerHeaders, AnswerReader, UpstreamRequestControl } from "../upstream-http/upstream-request.ts";
+import { ChunkNormalizer, endedEarly } from "./normalize-chunks.ts";
+import { normalizeCompletion } from "./normalize-completion.ts";
+import { refusal } from "../upstream-http/upstream-error.ts";
+
+/** Beyond either of these the engine is held up. One read, at most 64 KiB, may go above. */
+const maxQueuedChunks = 128;
+const maxQueuedBytes = 262_144;
+
+export interface StreamLimits {
+  readonly maxEventBytes: number;
+  readonly maxAnswerBytes: number;
+}
+
+interface Waiter {
+  resolve(result: IteratorResult<ChatCompletionChunk, undefined>): void;
+  reject(error: AppError): void;
+}
+
+const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
+
+/** What the body is read as, which status and content type decide. */
+type Mode = "events" | "completion" | "refusal";
+
+export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionChunk, undefined> {
+  readonly #open: (reader: AnswerReader) => UpstreamRequestControl;
+  readonly #model: string;
+  readonly #limits: StreamLimits;
+  readonly #decoder: SseDecoder;
+  readonly #normalizer: ChunkNormalizer;
+  #upstreamRequest: UpstreamRequestControl | undefined;
+  #mode: Mode = "events";
+  #status = 0;
+  #headers: AnswerHeaders = {};
+  #body: BodyCollector | undefined;
+  #queue: ChatCompletionChunk[] = [];
+  #next = 0;
+  #queuedBytes = 0;
+  #waiters: Waiter[] = [];
+  /** Nothing further comes: the answer is whole, or this error. */
+  #outcome: "whole" | AppError | undefined;
+
+  /** @param open begins the request; called when the first chunk is asked for */
+  constructor(open: (reader: AnswerReader) => UpstreamRequestControl, model: string, limits: StreamLimits) {
+    this.#open = open;
+    this.#model = model;
+    this.#limits = limits;
+    this.#decoder = new SseDecoder((event) => this.#takeEvent(event), limits.maxEventBytes);
+    this.#normalizer = new ChunkNormalizer(model, (chunk) => this.#emit(chunk));
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<ChatCompletionChunk, undefined>> {
+    const chunk = this.#queue[this.#next];
+    if (chunk !== undefined) {
+      this.#next++;
+      if (this.#next === this.#queue.length) this.#emptied();
+      return Promise.resolve({ done: false, value: chunk });
+    }
+    if (this.#outcome === "whole") return Promise.resolve(ended);
+    if (this.#outcome !== undefined) {
+      const error = this.#outcome;
+      this.#outcome = "whole";
+      return Promise.reject(error);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject });
+      this.#upstreamRequest ??= this.#open(this);
+    });
+  }
+
+  /** The consumer leaves: the engine's work is cancelled. */
+  return(): Promise<IteratorReturnResult<undefined>> {
+    // An answer that has come whole is only being read to its end: cutting it off would cost the connection.
+    if (this.#outcome === undefined) this.#upstreamRequest?.leave();
+    this.#outcome = "whole";
+    this.#emptied();
+    for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
+    return Promise.resolve(ended);
+  }
+
+  onStart(status: number, headers: AnswerHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (status >= 300) {
+      this.#mode = "refusal";
+      this.#body = new BodyCollector(maxErrorBytes);
+      this.#upstreamRequest?.limitRest();
+      return;
+    }
+    checkNotCompressed(headers);
+    if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
+      this.#mode = "completion";
+      this.#body = new BodyCollector(this.#limits.maxAnswerBytes);
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#body === undefined) {
+      this.#decoder.push(bytes);
+      this.#queuedBytes += bytes.length;
+      const unread = this.#queue.length - this.#next;
+      if (unread > maxQueuedChunks || (unread > 0 && this.#queuedBytes > maxQueuedBytes))
+        this.#upstreamRequest?.pause();
+      else if (unread === 0) this.#queuedBytes = 0;
+      return;
+    }
+    if (this.#body.push(bytes)) return;
+    if (this.#mode === "completion") throw tooLarge(this.#limits.maxAnswerBytes);
+    this.#upstreamRequest?.leave();
+    this.#end(this.#refusal());
+  }
+
+  onEnd(): void {
+    if (this.#mode === "refusal") {
+      this.#end(this.#refusal());
+      return;
+    }
+    try {
+      if (this.#mode === "completion") this.#takeCompletion();
+      else this.#takeLastEvents();
+      this.#end("whole");
+    } catch (error) {
+      this.#end(toAppError(error));
+    }
+  }
+
+  onFailure(error: AppError): void {
+    const isCut = this.#mode === "refusal" && (error.code === "upstream_timeout" || error.code === "upstream_failed");
+    this.#end(isCut ? this.#refusal() : error);
+  }
+
+  #takeEvent({ data }: SseEvent): void {
+    if (this.#outcome !== undefined) return;
+    if (data.startsWith("[DONE]")) {
+      this.#normalizer.end(true);
+      this.#end("whole");
+      this.#upstreamRequest?.finish();
+      return;
+    }
+    this.#normalizer.accept(data);
+    this.#upstreamRequest?.begun();
+  }
+
+  #takeLastEvents(): void {
+    try {
+      this.#decoder.end();
+    } catch (error) {
+      // What was cut in its middle is no JSON, but that is not what went wrong.
+      if (error instanceof AppError && error.cause instanceof SyntaxError) throw endedEarly(error);
+      throw error;
+    }
+    if (this.#outcome === undefined) this.#normalizer.end(false);
+  }
+
+  #takeCompletion(): void {
+    const completion = normalizeCompletion(parseAnswer(this.#body?.text ?? ""), this.#model);
+    for (const chunk of completionToChunks(completion)) this.#emit(chunk);
+  }
+
+  #refusal(): AppError {
+    return refusal({ status: this.#status, headers: this.#headers, text: this.#body?.text ?? "" });
+  }
+
+  #emit(chunk: ChatCompletionChunk): void {
+    const waiter = this.#waiters.shift();
+    if (waiter === undefined) this.#queue.push(chunk);
+    else waiter.resolve({ done: false, value: chunk });
+  }
+
+  #end(outcome: "whole" | AppError): void {
+    if (this.#outcome !== undefined) return;
+    this.#outcome = outcome;
+    if (outcome === "whole") {
+      for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
+      return;
+    }
+    const [first, ...others] = this.#waiters.splice(0);
+    if (first === undefined) return;
+    this.#outcome = "whole";
+    first.reject(outcome);
+    for (const waiter of others) waiter.resolve(ended);
+  }
+
+  #emptied(): void {
+    this.#queue = [];
+    this.#next = 0;
+    this.#queuedBytes = 0;
+    if (this.#outcome === undefined) this.#upstreamRequest?.resume();
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * The events of one stream, made acceptable to strict clients: one id, creation time and model for all chunks, a
+ * delta in every choice, one reason to finish for every choice, and the usage in one last chunk without choices.
+ */
+import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
+import { AppError } from "../../errors.ts";
+import { maxChoices, maxEventValues, tooMany, ValueCount } from "./answer-limits.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import {
+  choiceIndex,
+  finishReasonOf,
+  invalidAnswer,
+  newCompletionId,
+  normalizeChoice,
+  normalizeHead,
+  textOf,
+  throwCarriedError,
+  unixSeconds,
+  usageOf,
+} from "./normalize-parts.ts";
+import { ToolCallPieces } from "./normalize-tool-calls.ts";
+import { splitChunk } from "./split-chunk.ts";
+
+/** Chunks that come before any identity or text, such as Azure's filter results for the prompt, and are held back. */
+const maxHeldChunks = 16;
+/** An event below this size has no part that is too large for a client. */
+const smallEventLength = 65_536;
+const choiceMembers = new Set(["index", "delta", "finish_reason", "logprobs", "stop_reason"]);
+const chunkMembers = new Set([
+  "id",
+  "object",
+  "created",
+  "model",
+  "choices",
+  "usage",
+  "system_fingerprint",
+  "service_tier",
+  "obfuscation",
+]);
+
+interface Head {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+}
+
+interface ChoiceState {
+  isFinished: boolean;
+  toolCalls: ToolCallPieces | undefined;
+}
+
+export class ChunkNormalizer {
+  readonly #model: string;
+  readonly #out: (chunk: ChatCompletionChunk) => void;
+  readonly #choices = new Map<number, ChoiceState>();
+  #head: Head | undefined;
+  #held: JsonObject[] = [];
+  #usageChunk: JsonObject | undefined;
+
+  /** @param model stands where the engine names no model */
+  constructor(model: string, out: (chunk: ChatCompletionChunk) => void) {
+    this.#model = model;
+    this.#out = out;
+  }
+
+  /**
+   * Takes the data of one event.
+   * @throws AppError upstream_failed when it is no chunk, or the error that it carries
+   */
+  accept(data: string): void {
+    const chunk = parseChunk(data);
+    throwCarriedError(chunk);
+    const choices = chunk["choices"] ?? [];
+    if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are no list");
+    if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
+    const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
+    if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
+    const id = nonEmptyText(chunk["id"]);
+    if (chunk["choices"] == null && usage === undefined && id === undefined) {
+      throw invalidAnswer("an event is no chunk");
+    }
+    normalizeHead(chunk);
+    chunk["choices"] = choices.filter((choice: unknown, position) => this.#normalizeChoice(choice, position));
+    if (usage !== undefined) this.#keepUsage(chunk);
+    const isEmpty = (chunk["choices"] as unknown[]).length === 0;
+    if (isEmpty && (usage !== undefined || choices.length > 0 || !hasOtherMembers(chunk, chunkMembers))) return;
+    if (this.#head === undefined && id === undefined && isEmpty && this.#held.length < maxHeldChunks) {
+      this.#held.push(chunk);
+      return;
+    }
+    this.#emit(chunk, data.length);
+  }
+
+  /**
+   * The stream has ended: emits what is due.
+   * @param isDone whether the engine said `[DONE]`
+   * @throws AppError upstream_failed unless the answer is whole
+   */
+  end(isDone: boolean): void {
+    const unfinished = [...this.#choices].filter(([, choice]) => !choice.isFinished);
+    if (this.#choices.size === 0 || (unfinished.length > 0 && !isDone)) throw endedEarly();
+    for (const [index, { toolCalls }] of unfinished) {
+      const reason = toolCalls?.hasCalls === true ? "tool_calls" : "stop";
+      this.#emit({ choices: [{ index, delta: {}, logprobs: null, finish_reason: reason }] }, 0);
+    }
+    if (this.#usageChunk !== undefined) this.#emit(this.#usageChunk, 0);
+  }
+
+  /** The usage of the whole stream is what was said last; some engines say it with every chunk. */
+  #keepUsage(chunk: JsonObject): void {
+    if ((chunk["choices"] as unknown[]).length === 0) {
+      this.#usageChunk = chunk;
+      return;
+    }
+    this.#usageChunk = { ...this.#usageChunk, choices: [], usage: chunk["usage"] };
+    delete chunk["usage"];
+  }
+
+  #emit(chunk: JsonObject, length: number): void {
+    const isFirst = this.#head === undefined;
+    this.#head ??= {
+      id: nonEmptyText(chunk["id"]) ?? newCompletionId(),
+      created: unixSeconds(chunk["created"]),
+      model: nonEmptyText(chunk["model"]) ?? this.#model,
+    };
+    const { id, created, model } = this.#head;
+    if (isFirst && this.#held.length > 0) {
+      const held = this.#held;
+      this.#held = [];
+      for (const earlier of held) this.#emit(earlier, 0);
+    }
+    chunk["id"] = id;
+    chunk["object"] = "chat.completion.chunk";
+    chunk["created"] = created;
+    chunk["model"] = model;
+    // Every member that the type demands has been checked or set.
+    const whole = chunk as unknown as ChatCompletionChunk;
+    if (length <= smallEventLength) this.#out(whole);
+    else for (const piece of splitChunk(whole)) this.#out(piece);
+  }
+
+  /** @returns false when the choice says nothing new after its end */
+  #normalizeChoice(choice: unknown, position: number): boolean {
+    if (!isObject(choice)) throw invalidAnswer("a chunk's choice is no object");
+    normalizeChoice(choice);
+    const index = choiceIndex(choice, position);
+    choice["index"] = index;
+    let state = this.#choices.get(index);
+    if (state === undefined) {
+      state = { isFinished: false, toolCalls: undefined };
+      this.#choices.set(index, state);
+    }
+    const delta = isObject(choice["delta"]) ? choice["delta"] : {};
+    choice["delta"] = delta;
+    const hasNews = normalizeDelta(delta, state);
+    const reason = finishReasonOf(choice["finish_reason"]);
+    if (state.isFinished) {
+      choice["finish_reason"] = null;
+      return hasNews || hasOtherMembers(choice, choiceMembers);
+    }
+    choice["finish_reason"] = reason;
+    state.isFinished = reason !== null;
+    return true;
+  }
+}
+
+/** @returns whether the delta has any content */
+function normalizeDelta(delta: JsonObject, state: ChoiceState): boolean {
+  if (delta["role"] !== undefined) {
+    if (nonEmptyText(delta["role"]) === undefined) delete delta["role"];
+    else delta["role"] = "assistant";
+  }
+  if (delta["content"] !== undefined) delta["content"] = textOf(delta["content"], "a delta's content");
+  if (delta["refusal"] != null && typeof delta["refusal"] !== "string") delete delta["refusal"];
+  if ("tool_calls" in delta) {
+    state.toolCalls ??= new ToolCallPieces();
+    const pieces = state.toolCalls.normalize(delta["tool_calls"]);
+    if (pieces.length > 0) delta["tool_calls"] = pieces;
+    else delete delta["tool_calls"];
+  }
+  for (const name in delta) {
+    if (name !== "role" && delta[name] !== null && delta[name] !== "") return true;
+  }
+  return false;
+}
+
+function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boolean {
+  for (const name in object) if (!expected.has(name)) return true;
+  return false;
+}
+
+function parseChunk(data: string): JsonObject {
+  let value: unknown;
+  if (data.length > smallEventLength) new ValueCount(maxEventValues).push(Buffer.from(data));
+  try {
+    value = JSON.parse(data);
+  } catch (error) {
+    throw new AppError("upstream_failed", "The engine sent an invalid answer: an event is not JSON.", {
+      cause: error,
+    });
+  }
+  if (!isObject(value)) throw invalidAnswer("an event is no JSON object");
+  return value;
+}
+
+export function endedEarly(cause?: unknown): AppError {
+  return new AppError("upstream_failed", "The engine's stream ended before the answer was whole.", { cause });
+}

@@ -1,0 +1,77 @@
+/** A batch answer, made acceptable to strict clients or refused. */
+import type { ChatCompletion } from "../../api/chat-answer.ts";
+import { maxChoices, maxToolCalls, tooMany } from "./answer-limits.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import {
+  argumentsOf,
+  choiceIndex,
+  finishReasonOf,
+  invalidAnswer,
+  newCompletionId,
+  newToolCallId,
+  normalizeChoice,
+  normalizeHead,
+  textOf,
+  throwCarriedError,
+  unixSeconds,
+  usageOf,
+} from "./normalize-parts.ts";
+
+/**
+ * Changes the parsed answer in place.
+ * @param model stands where the answer names no model
+ * @throws AppError upstream_failed when it is no chat completion, or the error that it carries
+ */
+export function normalizeCompletion(value: unknown, model: string): ChatCompletion {
+  if (!isObject(value)) throw invalidAnswer("it is no JSON object");
+  throwCarriedError(value);
+  const choices = value["choices"];
+  if (!Array.isArray(choices) || choices.length === 0) throw invalidAnswer("it has no choices");
+  if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
+  value["id"] = nonEmptyText(value["id"]) ?? newCompletionId();
+  value["object"] = "chat.completion";
+  value["created"] = unixSeconds(value["created"]);
+  value["model"] = nonEmptyText(value["model"]) ?? model;
+  normalizeHead(value);
+  for (const [position, choice] of choices.entries()) normalizeBatchChoice(choice, position);
+  if ("usage" in value) {
+    const usage = usageOf(value["usage"]);
+    if (usage === undefined) delete value["usage"];
+  }
+  // Every member that the type demands has been checked or set above.
+  return value as unknown as ChatCompletion;
+}
+
+function normalizeBatchChoice(choice: unknown, position: number): void {
+  if (!isObject(choice)) throw invalidAnswer(`choices[${position}] is no object`);
+  normalizeChoice(choice);
+  choice["index"] = choiceIndex(choice, position);
+  choice["logprobs"] ??= null;
+  const message = choice["message"];
+  if (!isObject(message)) throw invalidAnswer(`choices[${position}] has no message`);
+  message["role"] = "assistant";
+  message["content"] = textOf(message["content"], `choices[${position}].message.content`);
+  message["refusal"] = typeof message["refusal"] === "string" ? message["refusal"] : null;
+  const toolCalls = normalizeToolCalls(message["tool_calls"]);
+  if (toolCalls.length > 0) message["tool_calls"] = toolCalls;
+  else delete message["tool_calls"];
+  choice["finish_reason"] = finishReasonOf(choice["finish_reason"]) ?? (toolCalls.length > 0 ? "tool_calls" : "stop");
+}
+
+/** Only calls of functions: clients know no other kind. */
+function normalizeToolCalls(value: unknown): JsonObject[] {
+  if (!Array.isArray(value)) return [];
+  if (value.length > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
+  return value.filter(isFunctionCall).map((call) => {
+    const { function: called } = call;
+    if (nonEmptyText(called["name"]) === undefined) throw invalidAnswer("a tool call names no function");
+    called["arguments"] = argumentsOf(called["arguments"]);
+    call["id"] = nonEmptyText(call["id"]) ?? newToolCallId();
+    call["type"] = "function";
+    return call;
+  });
+}
+
+function isFunctionCall(call: unknown): call is JsonObject & { function: JsonObject } {
+  return isObject(call) && (call["type"] == null || call["type"] === "function") && isObject(call["function"]);
+}

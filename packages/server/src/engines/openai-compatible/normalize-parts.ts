@@ -1,0 +1,153 @@
+/**
+ * What batch answers and chunks have in common, made acceptable to strict clients. Rules: the OpenAI API reference
+ * (https://platform.openai.com/docs/api-reference/chat/object), and what clients were seen to reject.
+ */
+import { randomUUID } from "node:crypto";
+import { finishReasons, type FinishReason } from "../../api/chat-answer.ts";
+import { AppError } from "../../errors.ts";
+import { maxChoices, tooMany } from "./answer-limits.ts";
+import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../upstream-http/json-object.ts";
+import { carriedError } from "../upstream-http/upstream-error.ts";
+
+const known: ReadonlySet<string> = new Set(finishReasons);
+const lengthReasons = new Set(["max_tokens", "model_length", "max_length", "token_limit", "max_output_tokens"]);
+const toolReasons = new Set(["tool_use", "tool_call", "tool"]);
+const filterReasons = new Set(["safety", "content_filtered", "recitation", "refusal", "blocklist", "spii"]);
+/** The engine broke off: no client may take this for a whole answer. */
+const brokenReasons = new Set(["error", "abort", "aborted", "cancelled", "canceled", "interrupted"]);
+const serviceTiers = new Set<unknown>([null, "auto", "default", "flex", "scale", "priority"]);
+
+export function invalidAnswer(what: string): AppError {
+  return new AppError("upstream_failed", `The engine sent an invalid answer: ${what}.`);
+}
+
+/**
+ * One of OpenAI's reasons, whatever the engine calls it; null while the choice goes on.
+ * @throws AppError upstream_failed when the reason says that the engine broke off
+ */
+export function finishReasonOf(value: unknown): FinishReason | null {
+  if (value == null || value === "") return null;
+  if (typeof value !== "string") return "stop";
+  if (known.has(value)) return value as FinishReason;
+  const word = value.toLowerCase();
+  if (known.has(word)) return word as FinishReason;
+  if (brokenReasons.has(word)) throw new AppError("upstream_failed", "The engine broke off its answer.");
+  if (lengthReasons.has(word)) return "length";
+  if (toolReasons.has(word)) return "tool_calls";
+  return filterReasons.has(word) ? "content_filter" : "stop";
+}
+
+/** @throws AppError the error that the object carries; a member `error` without one is taken away */
+export function throwCarriedError(object: JsonObject): void {
+  if (!("error" in object) && object["object"] !== "error") return;
+  const error = carriedError(object);
+  if (error !== undefined) throw error;
+  delete object["error"];
+}
+
+/** Members of answer and chunk that strict clients reject unless they are as OpenAI has them. */
+export function normalizeHead(head: JsonObject): void {
+  const fingerprint = head["system_fingerprint"];
+  if (fingerprint != null && typeof fingerprint !== "string") delete head["system_fingerprint"];
+  const tier = head["service_tier"];
+  if (tier !== undefined && !serviceTiers.has(tier)) delete head["service_tier"];
+}
+
+/** The choice's number. Lists are kept by it, so it must be small. */
+export function choiceIndex(choice: JsonObject, position: number): number {
+  const index = wholeNumber(choice["index"]) ?? position;
+  if (index >= maxChoices) throw tooMany("choices", maxChoices);
+  return index;
+}
+
+/** Members of a choice, batch or streamed. */
+export function normalizeChoice(choice: JsonObject): void {
+  if ("error" in choice) throwCarriedError(choice);
+  const stopReason = choice["stop_reason"];
+  // vLLM puts the matched stop string or token here; clients know only the token.
+  if (stopReason != null && !Number.isInteger(stopReason)) choice["stop_reason"] = null;
+  const logprobs = choice["logprobs"];
+  if (logprobs != null && !normalizeLogprobs(logprobs)) choice["logprobs"] = null;
+}
+
+/** @returns false when these are no log probabilities */
+function normalizeLogprobs(logprobs: unknown): boolean {
+  if (!isObject(logprobs)) return false;
+  const { content } = logprobs;
+  if (content == null) return true;
+  return (
+    Array.isArray(content) && content.every((token: unknown) => normalizeToken(token) && normalizeAlternatives(token))
+  );
+}
+
+function normalizeToken(token: unknown): token is JsonObject {
+  if (!isObject(token) || typeof token["token"] !== "string" || typeof token["logprob"] !== "number") return false;
+  const { bytes } = token;
+  if (!Array.isArray(bytes) || !bytes.every(isByte)) token["bytes"] = null;
+  return true;
+}
+
+function normalizeAlternatives(token: JsonObject): boolean {
+  const alternatives = token["top_logprobs"];
+  if (Array.isArray(alternatives)) return alternatives.every(normalizeToken);
+  token["top_logprobs"] = [];
+  return true;
+}
+
+function isByte(value: unknown): boolean {
+  return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
+}
+
+/** Text, also where an engine sends a list of parts. Null when there is none. */
+export function textOf(content: unknown, where: string): string | null {
+  if (typeof content === "string") return content;
+  if (content == null) return null;
+  if (!Array.isArray(content)) throw invalidAnswer(`${where} is neither text nor null`);
+  return content
+    .map((part: unknown) =>
+      typeof part === "string" ? part : isObject(part) ? (nonEmptyText(part["text"]) ?? "") : "",
+    )
+    .join("");
+}
+
+/** Arguments as JSON text, also where an engine sends the object itself. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === "string") return value;
+  return value == null ? "" : JSON.stringify(value);
+}
+
+/** Token counts with all three totals as whole numbers; undefined when the engine gave none. */
+export function usageOf(value: unknown): JsonObject | undefined {
+  if (!isObject(value)) return undefined;
+  const prompt = wholeNumber(value["prompt_tokens"]);
+  const completion = wholeNumber(value["completion_tokens"]);
+  const total = wholeNumber(value["total_tokens"]);
+  if (prompt === undefined && completion === undefined && total === undefined) return undefined;
+  const completionTokens = completion ?? (prompt === undefined ? 0 : Math.max(0, (total ?? 0) - prompt));
+  const promptTokens = prompt ?? Math.max(0, (total ?? 0) - completionTokens);
+  value["prompt_tokens"] = promptTokens;
+  value["completion_tokens"] = completionTokens;
+  value["total_tokens"] = total ?? promptTokens + completionTokens;
+  normalizeDetails(value, "prompt_tokens_details", "cached_tokens");
+  normalizeDetails(value, "completion_tokens_details", "reasoning_tokens");
+  return value;
+}
+
+function normalizeDetails(usage: JsonObject, name: string, count: string): void {
+  const details = usage[name];
+  if (details == null) return;
+  if (!isObject(details)) delete usage[name];
+  else if (count in details && wholeNumber(details[count]) !== details[count]) delete details[count];
+}
+
+export function newCompletionId(): string {
+  return `chatcmpl-${randomUUID().replaceAll("-", "")}`;
+}
+
+export function newToolCallId(): string {
+  return `call_${randomUUID().replaceAll("-", "").slice(0, 24)}`;
+}
+
+export function unixSeconds(value: unknown): number {
+  return wholeNumber(value) || Math.floor(Date.now() / 1_000);
+}

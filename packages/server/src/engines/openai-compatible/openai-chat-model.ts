@@ -1,0 +1,59 @@
+/** A chat model behind an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
+import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
+import type { ChatCall, ChatModel } from "../engine.ts";
+import { ChunkStream } from "./chunk-stream.ts";
+import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
+import { spliceJson } from "./json-splice.ts";
+import { normalizeCompletion } from "./normalize-completion.ts";
+import { bodyChanges, refuseUnsupported } from "./request-body.ts";
+import type { TimeLimits } from "../upstream-http/time-limits.ts";
+
+export interface OpenAiChatModelOptions {
+  /** The name under which routing knows the model. */
+  readonly model: string;
+  readonly endpoint: Endpoint;
+  readonly pool: ConnectionPool;
+  readonly limits: TimeLimits;
+  readonly unsupportedParameters: readonly string[];
+  readonly asksUsage: boolean;
+  readonly maxAnswerBytes: number;
+  readonly maxEventBytes: number;
+}
+
+export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatModel {
+  const { endpoint, pool, model, limits } = options;
+  const path = endpoint.chatPath(model);
+  const wireModel = endpoint.wireModel(model);
+  const headers = ["content-type", "application/json", ...endpoint.headers];
+  const batchHeaders = [...headers, "accept", "application/json"];
+  const streamHeaders = [...headers, "accept", "text/event-stream"];
+
+  const toRequest = (call: ChatCall, isStream: boolean): OutgoingRequest => {
+    const own = isStream ? streamHeaders : batchHeaders;
+    const changes = bodyChanges(call, { model: wireModel, isStream, asksUsage: options.asksUsage });
+    return {
+      method: "POST",
+      path,
+      headers: call.requestId === undefined ? own : [...own, "x-request-id", call.requestId],
+      body: spliceJson(call.bytes, changes),
+      signal: call.signal,
+      limits,
+      isStream,
+    };
+  };
+
+  return {
+    async complete(call: ChatCall): Promise<ChatCompletion> {
+      refuseUnsupported(call, options.unsupportedParameters);
+      const answer = await collectAnswer(pool, toRequest(call, false), options.maxAnswerBytes);
+      return normalizeCompletion(answer, wireModel);
+    },
+    stream(call: ChatCall): AsyncIterable<ChatCompletionChunk> {
+      refuseUnsupported(call, options.unsupportedParameters);
+      return new ChunkStream((reader) => pool.open(toRequest(call, true), reader), wireModel, options);
+    },
+  };
+}

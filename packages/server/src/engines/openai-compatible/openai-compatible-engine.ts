@@ -1,0 +1,107 @@
+/**
+ * Engines that speak OpenAI's chat completions API: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter and many
+ * more, and Azure OpenAI with its own addresses. docs/engines/openai-compatible.md says how they are configured.
+ * docs/adr/0009-openai-compatible-engine.md
+ */
+import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine } from "../engine.ts";
+import { ConnectionPool } from "../upstream-http/connection-pool.ts";
+import { azureEndpoint, openAiEndpoint, type Endpoint } from "./endpoint.ts";
+import { listModels } from "./list-models.ts";
+import { createOpenAiChatModel } from "./openai-chat-model.ts";
+import { createOpenAiSpeechModel } from "./openai-speech-model.ts";
+import { createOpenAiTranscriptionModel } from "./openai-transcription-model.ts";
+import { timeLimits } from "../upstream-http/time-limits.ts";
+
+/** What an engine needs of the server. */
+interface EngineContext {
+  readonly logger: Logger;
+}
+
+/** @throws AppError invalid_request for a header that cannot be set */
+export function createOpenAiCompatibleEngine(
+  name: string,
+  settings: OpenAiCompatibleSettings,
+  context: EngineContext,
+): Engine {
+  return createEngine({ name, settings, endpoint: openAiEndpoint(settings), ...context });
+}
+
+/**
+ * Its models are what `models` lists, or else the names in `deployments`.
+ * @throws AppError invalid_request for a header that cannot be set
+ */
+export function createAzureOpenAiEngine(name: string, settings: AzureOpenAiSettings, context: EngineContext): Engine {
+  const models = settings.models ?? Object.keys(settings.deployments);
+  return createEngine({ name, settings: { ...settings, models }, endpoint: azureEndpoint(settings), ...context });
+}
+
+interface EngineParts extends EngineContext {
+  readonly name: string;
+  readonly settings: OpenAiCompatibleSettings | AzureOpenAiSettings;
+  readonly endpoint: Endpoint;
+}
+
+function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine {
+  const limits = timeLimits(settings);
+  const pool = new ConnectionPool({
+    origin: endpoint.origin,
+    maxConnections: settings.max_connections,
+    maxQueued: settings.max_queued,
+    queueTimeoutMs: settings.queue_timeout_ms,
+    connectTimeoutMs: limits.connectTimeoutMs,
+    onCredentialsRefused: (status) => logger.error({ engine: name, status }, "An engine refused its credentials."),
+  });
+  return {
+    name,
+    chat(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.allowConnectTimeout(own.connectTimeoutMs);
+      return createOpenAiChatModel({
+        model,
+        endpoint,
+        pool,
+        limits: own,
+        unsupportedParameters: settings.unsupported_parameters,
+        asksUsage: settings.stream_usage,
+        maxAnswerBytes: settings.max_answer_bytes,
+        maxEventBytes: settings.max_event_bytes,
+      });
+    },
+    speech(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.allowConnectTimeout(own.connectTimeoutMs);
+      const unsupportedParameters = settings.unsupported_parameters;
+      return createOpenAiSpeechModel({ model, endpoint, pool, limits: own, unsupportedParameters });
+    },
+    transcription(model, timeouts) {
+      const own = timeLimits(settings, timeouts);
+      pool.allowConnectTimeout(own.connectTimeoutMs);
+      return createOpenAiTranscriptionModel({
+        model,
+        form: settings.transcription_forms[model],
+        endpoint,
+        pool,
+        limits: own,
+        unsupportedParameters: settings.unsupported_parameters,
+        maxAnswerBytes: settings.max_answer_bytes,
+        maxEventBytes: settings.max_event_bytes,
+      });
+    },
+    async listModels(signal) {
+      const { modelsPath, headers } = endpoint;
+      if (settings.models !== undefined || modelsPath === undefined) {
+        return (settings.models ?? []).map((id) => ({ id, created: 0, ownedBy: name }));
+      }
+      return listModels(pool, {
+        path: modelsPath,
+        headers: [...headers, "accept", "application/json"],
+        signal,
+        limits,
+        ownedBy: name,
+      });
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * A model that transcribes behind an OpenAI-compatible API.
+ * https://platform.openai.com/docs/api-reference/audio/createTranscription
+ */
+import type { TranscriptionForm } from "../../config/engines/openai-compatible.ts";
+import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
+import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
+import { BodyCollector } from "../upstream-http/body-collector.ts";
+import { streamBytes } from "../upstream-http/byte-stream.ts";
+import { collectAnswer, parseAnswer, tooLarge } from "../upstream-http/collect-answer.ts";
+import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
+import type { Endpoint } from "./endpoint.ts";
+import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
+import { multipartBody } from "../upstream-http/multipart-body.ts";
+import { notTranscription, readTranscription } from "./read-transcription.ts";
+import { refuseGiven } from "./request-body.ts";
+import type { TimeLimits } from "../upstream-http/time-limits.ts";
+import { TranscriptionEvents } from "./transcription-events.ts";
+
+export interface OpenAiTranscriptionModelOptions {
+  /** The name under which routing knows the model. */
+  readonly model: string;
+  /** Undefined: what the model's name tells. */
+  readonly form: TranscriptionForm | undefined;
+  readonly endpoint: Endpoint;
+  readonly pool: ConnectionPool;
+  readonly limits: TimeLimits;
+  readonly unsupportedParameters: readonly string[];
+  readonly maxAnswerBytes: number;
+  readonly maxEventBytes: number;
+}
+
+type Items = AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined>;
+
+/**
+ * Models that give times are asked for whole answers, since none of them streams; the others stream where that is
+ * wanted. The recording is sent when it is whole.
+ */
+export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModelOptions): TranscriptionModel {
+  const form = options.form ?? formOf(options.model);
+  return {
+    givesWords: form === "verbose_json",
+    async *transcribe(call) {
+      refuseGiven(
+        { prompt: call.prompt, temperature: call.temperature, chunking_strategy: call.chunking },
+        options.unsupportedParameters,
+      );
+      const wav = await measureWav(call.audio, call.signal);
+      if (wav.durationMs === 0) return;
+      const isStream = call.partials && form !== "verbose_json";
+      const request = toRequest(wav, call, { ...options, form, isStream });
+      if (isStream) yield* readStream(request, wav, options);
+      else {
+        const answer = await collectAnswer(options.pool, request, options.maxAnswerBytes);
+        yield* checkWords(readTranscription(answer, wav), call);
+      }
+    },
+  };
+}
+
+function formOf(model: string): TranscriptionForm {
+  if (/transcribe-diarize/i.test(model)) return "diarized_json";
+  return /-transcribe|voxtral/i.test(model) ? "json" : "verbose_json";
+}
+
+interface RequestOptions extends OpenAiTranscriptionModelOptions {
+  readonly form: TranscriptionForm;
+  readonly isStream: boolean;
+}
+
+function toRequest(wav: RecordedWav, call: TranscriptionCall, options: RequestOptions): OutgoingRequest {
+  const { endpoint, model, limits, isStream } = options;
+  const body = multipartBody(fieldsOf(call, options), {
+    field: "file",
+    fileName: "audio.wav",
+    mediaType: "audio/wav",
+    ...wav,
+  });
+  const id = call.requestId === undefined ? [] : ["x-request-id", call.requestId];
+  const accept = isStream ? "text/event-stream, application/json" : "application/json";
+  return {
+    method: "POST",
+    path: endpoint.transcriptionPath(model),
+    headers: ["content-type", body.contentType, ...endpoint.headers, "accept", accept, ...id],
+    body,
+    signal: call.signal,
+    limits,
+    isStream,
+  };
+}
+
+/** Nested members and lists are spelled as OpenAI's own clients spell them. */
+function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [string, string])[] {
+  const { form, isStream, endpoint, model, unsupportedParameters } = options;
+  const { prompt, temperature, chunking } = call;
+  const isDiarized = form === "diarized_json";
+  const fields: [name: string, value: string | undefined][] = [
+    ["model", endpoint.wireModel(model)],
+    ["language", new Intl.Locale(call.language).language],
+    ["response_format", form],
+    // Speakers are told apart by a model that refuses prompts.
+    ["prompt", isDiarized ? undefined : prompt],
+    ["temperature", temperature?.toString()],
+    ["timestamp_granularities[]", form === "verbose_json" ? "segment" : undefined],
+    ["timestamp_granularities[]", form === "verbose_json" && call.words ? "word" : undefined],
+    ["chunking_strategy[type]", chunking === undefined ? undefined : "server_vad"],
+    ["chunking_strategy[prefix_padding_ms]", chunking?.prefixPaddingMs.toString()],
+    ["chunking_strategy[silence_duration_ms]", chunking?.silenceDurationMs.toString()],
+    // It takes no recording above 30 s without one.
+    ["chunking_strategy", isDiarized && chunking === undefined ? "auto" : undefined],
+    ["stream", isStream ? "true" : undefined],
+  ];
+  return fields.flatMap(([name, value]) =>
+    value === undefined || unsupportedParameters.includes(name.replace(/\[.*/, "")) ? [] : [[name, value] as const],
+  );
+}
+
+/** Servers that do not stream answer with one JSON object, whatever they were asked for. */
+async function* readStream(
+  request: OutgoingRequest,
+  wav: RecordedWav,
+  options: OpenAiTranscriptionModelOptions,
+): Items {
+  const events = new TranscriptionEvents(wav);
+  let received: SseEvent[] = [];
+  const decoder = new SseDecoder((event) => received.push(event), options.maxEventBytes);
+  let whole: BodyCollector | undefined;
+  for await (const { bytes, headers } of streamBytes(options.pool, request)) {
+    if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
+      whole ??= new BodyCollector(options.maxAnswerBytes);
+      if (!whole.push(bytes)) throw tooLarge(options.maxAnswerBytes);
+      continue;
+    }
+    decoder.push(bytes);
+    for (const event of received) yield* events.push(event);
+    received = [];
+    if (events.isWhole) return;
+  }
+  if (whole !== undefined) {
+    yield* readTranscription(parseAnswer(whole.text), wav);
+    return;
+  }
+  decoder.end();
+  for (const event of received) yield* events.push(event);
+  events.end();
+}
+
+/** @throws AppError upstream_failed when words are wanted and the engine left them out */
+function checkWords(segments: readonly TranscribedSegment[], call: TranscriptionCall): readonly TranscribedSegment[] {
+  const isWordless = segments.length > 0 && segments.every(({ words = [] }) => words.length === 0);
+  if (call.words && isWordless) throw notTranscription("it has no words with times");
+  return segments;
+}

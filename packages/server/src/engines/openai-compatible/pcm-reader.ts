@@ -1,0 +1,55 @@
+/**
+ * Samples from an answer's bytes: raw 16-bit PCM, OpenAI's at 24 000 Hz unless a header tells another rate, or WAV,
+ * which some servers send whatever they were asked for.
+ */
+import { readAudio } from "../../audio/read-audio.ts";
+import { AppError } from "../../errors.ts";
+import type { SpeechPiece } from "../engine.ts";
+import type { AnswerHeaders } from "../upstream-http/upstream-request.ts";
+
+export type Sound = Pick<SpeechPiece, "sampleRate" | "samples">;
+
+interface AnswerBytes {
+  readonly bytes: Buffer;
+  readonly headers: AnswerHeaders;
+}
+
+const openAiRate = 24_000;
+
+/** @throws AppError upstream_failed for bytes that are no audio that can be read */
+export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefined>): AsyncGenerator<Sound, void> {
+  const first = await answer.next();
+  if (first.done === true) throw notAudio("it is empty");
+  const { headers } = first.value;
+  const type = String(headers["content-type"] ?? "");
+  const mediaType = `audio/pcm; rate=${String(headers["x-sample-rate"] ?? /rate=(\d+)/.exec(type)?.[1] ?? openAiRate)}`;
+  const rest = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+    try {
+      yield first.value.bytes;
+      for await (const { bytes } of answer) yield bytes;
+    } finally {
+      await answer.return();
+    }
+  };
+  try {
+    if (/json|text\//i.test(type)) throw notAudio(`its type is ${JSON.stringify(type.slice(0, 100))}`);
+    const magic = /^(?:OggS|ID3|fLaC)/.exec(first.value.bytes.toString("latin1", 0, 4));
+    if (magic !== null) throw notAudio(`it begins with ${magic[0]}`);
+    const input = await readAudio(rest(), { mediaType });
+    const { sampleRate } = input;
+    for await (const each of input.open()) yield { sampleRate, samples: Float32Array.from(each) };
+  } catch (error) {
+    // What is wrong with an upload is the caller's, what is wrong with an engine's answer is the engine's.
+    const isReading =
+      error instanceof AppError && (error.code === "invalid_request" || error.code === "unsupported_media_type");
+    throw isReading ? notAudio(error.message, error) : error;
+  } finally {
+    await answer.return();
+  }
+}
+
+function notAudio(why: string, cause?: unknown): AppError {
+  return new AppError("upstream_failed", "The engine's answer is not the audio that it was asked for.", {
+    cause: cause ?? new Error(why),
+  });
+}

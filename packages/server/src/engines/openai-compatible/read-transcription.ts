@@ -1,0 +1,107 @@
+/**
+ * A whole transcription as an engine answers it, in any of its forms, as segments.
+ * https://platform.openai.com/docs/api-reference/audio/verbose-json-object, …/diarized-json-object
+ */
+import { AppError } from "../../errors.ts";
+import type { TranscribedSegment, TranscribedWord } from "../engine.ts";
+import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { carriedError } from "../upstream-http/upstream-error.ts";
+
+/** Names of speakers as numbers, in the order in which they are first heard. */
+export class Speakers {
+  readonly #numbers = new Map<string, number>();
+
+  /** Undefined where nothing is said of speakers. */
+  of(name: unknown): TranscribedSegment["speaker"] {
+    if (name === undefined) return undefined;
+    if ((typeof name !== "string" && typeof name !== "number") || name === "" || /^unknown$/i.test(String(name))) {
+      return "unknown";
+    }
+    const key = String(name);
+    const known = this.#numbers.get(key) ?? this.#numbers.size;
+    this.#numbers.set(key, known);
+    return known;
+  }
+}
+
+/**
+ * An answer without segments is one segment over the whole recording.
+ * @throws AppError upstream_failed for an answer that is no transcription, or whatever error it carries
+ */
+export function readTranscription(answer: unknown, recording: { durationMs: number }): TranscribedSegment[] {
+  if (!isObject(answer)) throw notTranscription("it is no object");
+  const error = carriedError(answer);
+  if (error !== undefined) throw error;
+  const { segments } = answer;
+  const words = Array.isArray(answer["words"]) ? readWords(answer["words"]) : undefined;
+  if (!Array.isArray(segments) || segments.length === 0) {
+    if (typeof answer["text"] !== "string") throw notTranscription("it has neither text nor segments");
+    if (answer["text"].trim() === "") return [];
+    return [wholeSegment(answer["text"], recording.durationMs, words)];
+  }
+  const speakers = new Speakers();
+  const read = segments.map((segment) => readSegment(segment, speakers));
+  return words === undefined ? read : withWords(read, words);
+}
+
+/** Text of which no more is known than that it was said. */
+export function wholeSegment(text: string, durationMs: number, words?: readonly TranscribedWord[]): TranscribedSegment {
+  const unknown = { words, avgLogprob: undefined, speaker: undefined, language: undefined };
+  return { kind: "segment", text, startMs: 0, endMs: durationMs, ...unknown };
+}
+
+/** @throws AppError upstream_failed */
+export function readSegment(segment: unknown, speakers: Speakers): TranscribedSegment {
+  if (!isObject(segment) || typeof segment["text"] !== "string") throw notTranscription("a segment has no text");
+  const avgLogprob = segment["avg_logprob"];
+  const { startMs, endMs } = readTimes(segment);
+  return {
+    kind: "segment",
+    text: segment["text"],
+    startMs,
+    endMs,
+    words: Array.isArray(segment["words"]) ? readWords(segment["words"]) : undefined,
+    avgLogprob: typeof avgLogprob === "number" ? avgLogprob : undefined,
+    speaker: speakers.of(segment["speaker"]),
+    language: undefined,
+  };
+}
+
+function readWords(words: readonly unknown[]): TranscribedWord[] {
+  return words.map((word) => {
+    const text = isObject(word) ? (word["word"] ?? word["text"]) : undefined;
+    if (!isObject(word) || typeof text !== "string") throw notTranscription("a word has no text");
+    // OpenAI's words have no probability; faster-whisper's and whisperX's have one.
+    const confidence = word["probability"] ?? word["confidence"] ?? word["score"];
+    return { text, ...readTimes(word), confidence: typeof confidence === "number" ? confidence : undefined };
+  });
+}
+
+function readTimes(value: JsonObject): { startMs: number; endMs: number } {
+  const { start, end } = value;
+  if (typeof start !== "number" || typeof end !== "number") throw notTranscription("something has no times");
+  const startMs = Math.max(0, start * 1_000);
+  return { startMs, endMs: Math.max(startMs, end * 1_000) };
+}
+
+/** Each word in the segment in which its middle lies, or else in the last one that began before. */
+function withWords(segments: readonly TranscribedSegment[], words: readonly TranscribedWord[]): TranscribedSegment[] {
+  const ofSegments = segments.map((): TranscribedWord[] => []);
+  let at = 0;
+  for (const word of words) {
+    const middleMs = (word.startMs + word.endMs) / 2;
+    while (at + 1 < segments.length && segments[at + 1]!.startMs <= middleMs) at++;
+    ofSegments[at]!.push(word);
+  }
+  return segments.map((segment, index) => ({ ...segment, words: segment.words ?? ofSegments[index] }));
+}
+
+export function notTranscription(why: string, cause?: unknown): AppError {
+  return new AppError(
+    "upstream_failed",
+    `The engine's answer is not the transcription that it was asked for: ${why}.`,
+    {
+      cause,
+    },
+  );
+}

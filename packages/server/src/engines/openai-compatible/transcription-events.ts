@@ -1,0 +1,95 @@
+/**
+ * A streamed transcription: OpenAI's events, and vLLM's, which look like chunks of a chat.
+ * https://platform.openai.com/docs/api-reference/audio/transcript-text-delta-event
+ */
+import { AppError } from "../../errors.ts";
+import type { SseEvent } from "../../streams/sse-decoder.ts";
+import type { TranscribedDelta, TranscribedSegment } from "../engine.ts";
+import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { notTranscription, readSegment, Speakers, wholeSegment } from "./read-transcription.ts";
+import { carriedError } from "../upstream-http/upstream-error.ts";
+
+export class TranscriptionEvents {
+  readonly #recording: { readonly durationMs: number };
+  readonly #speakers = new Speakers();
+  /** Deltas that no segment has taken up. */
+  #told = "";
+  #hasSegments = false;
+  #isWhole = false;
+
+  constructor(recording: { readonly durationMs: number }) {
+    this.#recording = recording;
+  }
+
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
+  /** @throws AppError upstream_failed for what is no event, or whatever error it carries */
+  push({ data }: SseEvent): (TranscribedDelta | TranscribedSegment)[] {
+    if (this.#isWhole) return [];
+    if (data.startsWith("[DONE]")) return this.#done(undefined);
+    const event = parse(data);
+    const error = carriedError(event);
+    if (error !== undefined) throw error;
+    switch (event["type"]) {
+      case "error":
+        throw carriedError({ error: event }) ?? notTranscription("it is an error without words");
+      case "transcript.text.delta":
+        return this.#delta(event);
+      case "transcript.text.segment":
+        this.#hasSegments = true;
+        return [readSegment({ speaker: null, ...event }, this.#speakers)];
+      case "transcript.text.done":
+        return this.#done(event["text"]);
+      case undefined:
+        return chunkTexts(event).flatMap((text) => this.#tell(text));
+      default:
+        return [];
+    }
+  }
+
+  /** @throws AppError upstream_failed when the end did not come */
+  end(): void {
+    if (!this.#isWhole) throw new AppError("upstream_failed", "The engine's answer ended before it was whole.");
+  }
+
+  /** Where segments come, their text comes whole with them. */
+  #delta({ delta, segment_id: segmentId }: JsonObject): TranscribedDelta[] {
+    if (typeof delta !== "string") throw notTranscription("a delta has no text");
+    return segmentId == null && !this.#hasSegments ? this.#tell(delta) : [];
+  }
+
+  #tell(text: string): TranscribedDelta[] {
+    if (text === "") return [];
+    this.#told += text;
+    return [{ kind: "delta", text }];
+  }
+
+  /** What was told stays as it was told; the engine's last word may add to it. */
+  #done(said: unknown): TranscribedSegment[] {
+    this.#isWhole = true;
+    if (this.#hasSegments) return [];
+    const text = typeof said === "string" && said.startsWith(this.#told) ? said : this.#told;
+    return text.trim() === "" ? [] : [wholeSegment(text, this.#recording.durationMs)];
+  }
+}
+
+function parse(data: string): JsonObject {
+  try {
+    const event: unknown = JSON.parse(data);
+    if (isObject(event)) return event;
+  } catch (error) {
+    throw notTranscription("an event is not JSON", error);
+  }
+  throw notTranscription("an event is no object");
+}
+
+/** `{"object": "transcription.chunk", "choices": [{"delta": {"content": "…"}}]}` */
+function chunkTexts({ choices }: JsonObject): string[] {
+  if (!Array.isArray(choices)) throw notTranscription("an event has no type");
+  return choices.flatMap((choice: unknown) => {
+    const content = isObject(choice) && isObject(choice["delta"]) ? choice["delta"]["content"] : undefined;
+    return typeof content === "string" ? [content] : [];
+  });
+}

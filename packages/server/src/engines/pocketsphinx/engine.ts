@@ -1,0 +1,62 @@
+/**
+ * The engine `pocketsphinx`: English transcription by Debian's PocketSphinx, in processes of their own.
+ * docs/adr/0018-local-recognizers.md
+ */
+import { availableParallelism } from "node:os";
+import type { PocketSphinxEngineSettings } from "../../config/engines/pocketsphinx.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, TranscriptionCall, TranscriptionModel } from "../engine.ts";
+import { noSuchModel } from "../no-such-model.ts";
+import { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { findInstallation, type Installation } from "./installation.ts";
+import { RecogniserPool } from "./recogniser-pool.ts";
+import { transcribe } from "./transcribe.ts";
+
+const modelId = "pocketsphinx";
+
+export function createPocketSphinxEngine(
+  name: string,
+  settings: PocketSphinxEngineSettings,
+  { logger }: { logger: Logger },
+): Engine {
+  const processes = settings.processes ?? Math.min(availableParallelism(), 4);
+  const places = { library: settings.library, modelDirectory: settings.model_dir };
+  let found: Installation | undefined;
+  // Looked for until it is there: it may be installed while the server runs.
+  const installation = (): Installation => (found ??= findInstallation(places));
+  const pool = new RecogniserPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
+  const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
+  if (settings.preload) pool.warm();
+  const model: TranscriptionModel = {
+    givesWords: true,
+    async *transcribe(call) {
+      refuseLanguage(call);
+      installation();
+      using _slot = slots.take(call.fairnessKey);
+      yield* transcribe(call, { pool, processes });
+    },
+  };
+  return {
+    name,
+    transcription(id) {
+      if (id === modelId) return model;
+      throw noSuchModel(name, id, [modelId]);
+    },
+    async listModels() {
+      installation();
+      return [{ id: modelId, created: 0, ownedBy: name }];
+    },
+    close: () => pool.close(),
+  };
+}
+
+/** @throws AppError invalid_request */
+function refuseLanguage({ language }: TranscriptionCall): void {
+  if (/^en(?:-|$)/i.test(language)) return;
+  throw new AppError(
+    "invalid_request",
+    `language is ${JSON.stringify(language)}; the model ${JSON.stringify(modelId)} understands English, such as "en-US".`,
+    { param: "language" },
+  );
+}

@@ -1,0 +1,279 @@
+/**
+ * The processes that decode, and the utterances that wait for one. Organizations, then calls, take turns by the sound that
+ * was decoded for them, so that an hour of one does not keep ten seconds of another waiting. Processes are started when there is
+ * work, ended when there was none for long, and replaced when they die or their utterance is no longer wanted.
+ */
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Installation } from "./installation.ts";
+import { modelRate } from "./protocol.ts";
+import { startRecogniser, type RecogniserProcess } from "./recogniser-process.ts";
+import { hasLessUsage, Shares, type Share } from "./shares.ts";
+import type { UtteranceJob } from "./utterance-job.ts";
+
+export interface PoolOptions {
+  /** Most processes. */
+  readonly processes: number;
+  readonly idleUnloadMs: number;
+  /** @throws AppError when there is none */
+  readonly installation: () => Installation;
+  readonly logger: Logger;
+}
+
+interface Task {
+  readonly job: UtteranceJob;
+  readonly onAbort: () => void;
+  /** Whether it gave its place to others because its sound did not come, and waits for its end now. */
+  putOff: boolean;
+  place: Place | undefined;
+  over: boolean;
+}
+
+interface Place {
+  readonly process: RecogniserProcess;
+  task: Task | undefined;
+  /** Pieces of the task's sound that were sent. */
+  sentPieces: number;
+  lastSentMs: number;
+  endSent: boolean;
+  /** Ends a task that takes too long. */
+  timer: NodeJS.Timeout | undefined;
+}
+
+/** Sound that must be there before an unfinished utterance gets a process. */
+const firstSamples = modelRate / 2;
+/** An unfinished utterance without sound for so long gives its process to one that is whole. */
+const patienceMs = 250;
+/** Longest time for an utterance once it is whole. */
+const longestMs = 120_000;
+
+export class RecogniserPool {
+  readonly #options: PoolOptions;
+  readonly #places = new Set<Place>();
+  readonly #shares = new Shares();
+  #waiting: Task[] = [];
+  #starting = 0;
+  #closed = false;
+  #idleTimer: NodeJS.Timeout | undefined;
+  #patienceTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** A caller's share, given back when disposed. Who comes late does not make up for what others had before. */
+  open(group = ""): Share & Disposable {
+    return this.#shares.open(group);
+  }
+
+  /** Decodes an utterance; when the signal aborts, that is its failure. */
+  decode(job: UtteranceJob): void {
+    if (this.#closed) return job.onFailure(shuttingDown());
+    if (job.signal.aborted) return job.onFailure(job.signal.reason);
+    const onAbort = (): void => this.#cancel(task);
+    const task: Task = { job, onAbort, putOff: false, place: undefined, over: false };
+    job.signal.addEventListener("abort", onAbort, { once: true });
+    job.audio.watch(() => this.#onSound(task));
+    this.#waiting.push(task);
+    this.#assign();
+  }
+
+  /** Starts one process before it is needed. */
+  warm(): void {
+    if (this.#places.size + this.#starting === 0) void this.#start();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#patienceTimer);
+    const tasks = [...this.#waiting, ...[...this.#places].flatMap(({ task }) => task ?? [])];
+    for (const task of tasks) this.#fail(task, shuttingDown());
+    const ends = [...this.#places].map(({ process }) => process.ended);
+    for (const place of this.#places) this.#drop(place);
+    await Promise.all(ends);
+  }
+
+  #onSound(task: Task): void {
+    if (task.place !== undefined) this.#feed(task.place, task);
+    else this.#assign();
+  }
+
+  /** Gives every free process an utterance, and starts or ends processes as the work asks for. */
+  #assign(): void {
+    for (const place of this.#places) {
+      if (place.task !== undefined) continue;
+      const task = this.#takeNext();
+      if (task === undefined) break;
+      place.task = task;
+      task.place = place;
+      const { partials, share } = task.job;
+      // An utterance that is whole has all that there is to know of its mean.
+      const isLive = partials && !task.job.audio.ended;
+      place.process.send({ type: "begin", partials, mean: isLive ? share.mean : undefined });
+      this.#feed(place, task);
+    }
+    const ready = this.#waiting.filter(canStart).length;
+    const { processes } = this.#options;
+    for (let missing = ready - this.#starting; missing > 0; missing -= 1) {
+      if (this.#places.size + this.#starting < processes && !this.#closed) void this.#start();
+    }
+    if (this.#places.size === processes && this.#waiting.some(({ job }) => job.audio.ended)) this.#putOffStarved();
+    this.#unloadWhenIdle();
+  }
+
+  /** Of the group that had least, and in it of the call that had least, the utterance that came first. */
+  #takeNext(): Task | undefined {
+    const [first, ...others] = this.#waiting.filter(canStart);
+    if (first === undefined) return undefined;
+    const next = others.reduce((best, task) => (hasLessUsage(task.job.share, best.job.share) ? task : best), first);
+    this.#waiting = this.#waiting.filter((task) => task !== next);
+    return next;
+  }
+
+  #feed(place: Place, task: Task): void {
+    const { audio, share } = task.job;
+    for (const samples of audio.pieces.slice(place.sentPieces)) {
+      place.process.send({ type: "samples", samples });
+      share.usedSamples += samples.length;
+      share.group.usedSamples += samples.length;
+      place.sentPieces += 1;
+    }
+    place.lastSentMs = performance.now();
+    if (!audio.ended || place.endSent) return;
+    place.endSent = true;
+    place.process.send({ type: "end" });
+    place.timer = setTimeout(() => {
+      this.#fail(task, new AppError("upstream_timeout", "The recogniser took too long for an utterance."));
+      this.#drop(place);
+      this.#assign();
+    }, longestMs).unref();
+  }
+
+  /** An utterance whose sound does not come makes room for one that is whole; it is decoded anew when it is whole, too. */
+  #putOffStarved(): void {
+    const open = [...this.#places].filter(({ endSent, task }) => task !== undefined && !endSent);
+    if (open.length === 0) return;
+    const starved = open.find(({ lastSentMs }) => performance.now() - lastSentMs >= patienceMs);
+    if (starved === undefined) {
+      this.#patienceTimer ??= setTimeout(() => {
+        this.#patienceTimer = undefined;
+        this.#assign();
+      }, patienceMs).unref();
+      return;
+    }
+    const { task } = starved;
+    if (task !== undefined) {
+      task.putOff = true;
+      task.place = undefined;
+      this.#waiting.push(task);
+    }
+    this.#drop(starved);
+    this.#assign();
+  }
+
+  async #start(): Promise<void> {
+    this.#starting += 1;
+    try {
+      const process = await startRecogniser(this.#options.installation());
+      if (this.#closed) process.stop();
+      else this.#add(process);
+    } catch (error) {
+      this.#options.logger.error({ error }, "A recogniser's process did not start");
+      for (const task of this.#waiting.filter(canStart)) this.#fail(task, error);
+    } finally {
+      this.#starting -= 1;
+    }
+    if (!this.#closed) this.#assign();
+  }
+
+  #add(process: RecogniserProcess): void {
+    const place: Place = {
+      process,
+      task: undefined,
+      sentPieces: 0,
+      lastSentMs: 0,
+      endSent: false,
+      timer: undefined,
+    };
+    this.#places.add(place);
+    process.listen((understanding) => {
+      const { task } = place;
+      if (understanding.type === "result") {
+        if (task !== undefined && understanding.words.length > 0) task.job.share.mean = understanding.mean;
+        this.#free(place);
+      }
+      task?.job.onUnderstood(understanding);
+      if (understanding.type === "result") this.#assign();
+    });
+    void process.ended.then((how) => this.#onEnd(place, how));
+  }
+
+  #onEnd(place: Place, how: string): void {
+    if (!this.#places.has(place)) return;
+    const { task } = place;
+    this.#drop(place);
+    this.#options.logger.warn({ how }, "A recogniser's process ended");
+    if (task === undefined) return;
+    this.#fail(task, new AppError("upstream_failed", "The recogniser failed at this recording."));
+    this.#assign();
+  }
+
+  #cancel(task: Task): void {
+    const { place, job } = task;
+    this.#fail(task, job.signal.reason);
+    if (place === undefined) return;
+    // The decoder cannot be told to forget an utterance: ending it would cost more than a new process.
+    this.#drop(place);
+    this.#assign();
+  }
+
+  #fail(task: Task, error: unknown): void {
+    if (task.over) return;
+    this.#finish(task);
+    task.job.onFailure(error);
+  }
+
+  /** Nothing more is said of the task. */
+  #finish(task: Task): void {
+    task.over = true;
+    task.place = undefined;
+    task.job.audio.watch(undefined);
+    task.job.signal.removeEventListener("abort", task.onAbort);
+    this.#waiting = this.#waiting.filter((each) => each !== task);
+  }
+
+  /** The place can have another task. */
+  #free(place: Place): void {
+    clearTimeout(place.timer);
+    if (place.task !== undefined) this.#finish(place.task);
+    place.task = undefined;
+    place.sentPieces = 0;
+    place.endSent = false;
+  }
+
+  /** The process is not needed, or not trusted, any more. */
+  #drop(place: Place): void {
+    clearTimeout(place.timer);
+    place.task = undefined;
+    this.#places.delete(place);
+    place.process.stop();
+  }
+
+  #unloadWhenIdle(): void {
+    clearTimeout(this.#idleTimer);
+    const busy = this.#waiting.length > 0 || [...this.#places].some(({ task }) => task !== undefined);
+    if (busy || this.#places.size === 0 || this.#closed) return;
+    this.#idleTimer = setTimeout(() => {
+      for (const place of this.#places) this.#drop(place);
+    }, this.#options.idleUnloadMs).unref();
+  }
+}
+
+function canStart({ job: { audio, partials }, putOff }: Task): boolean {
+  return audio.ended || (partials && !putOff && audio.length >= firstSamples);
+}
+
+function shuttingDown(): AppError {
+  return new AppError("overloaded", "The recogniser is shutting down.", { retryAfterMs: 1_000 });
+}

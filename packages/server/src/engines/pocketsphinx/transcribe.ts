@@ -1,0 +1,172 @@
+/**
+ * One recording from sound to segments: cut into utterances while it is read, decoded by as many processes as are
+ * free, told in order. The reading stays a few utterances ahead of the decoding at most, so an hour needs no more
+ * memory than a minute.
+ */
+import { AppError } from "../../errors.ts";
+import { createEventQueue, type EventQueue } from "../event-queue.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../engine.ts";
+import { modelRate, type RecognisedWord } from "./protocol.ts";
+import type { RecogniserPool } from "./recogniser-pool.ts";
+import type { RecognitionMessage } from "./recogniser-process.ts";
+import { SettledWords } from "./settled-words.ts";
+import type { UtteranceAudio } from "./utterance-audio.ts";
+import type { Share } from "./shares.ts";
+import { cutIntoUtterances, ownJudgement } from "./utterances.ts";
+
+interface Parts {
+  readonly pool: Pick<RecogniserPool, "open" | "decode">;
+  readonly processes: number;
+}
+
+/** An utterance that is decoded, or waits for it. */
+interface Pending {
+  readonly audio: UtteranceAudio;
+  readonly understood: EventQueue<RecognitionMessage>;
+}
+
+export async function* transcribe(
+  call: TranscriptionCall,
+  { pool, processes }: Parts,
+): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  const left = new AbortController();
+  const signal = AbortSignal.any([call.signal, left.signal]);
+  using share = pool.open(call.fairnessKey);
+  const utterances = createEventQueue<Pending>();
+  const places = createPlaces(processes + 1);
+  const begin = async (audio: UtteranceAudio): Promise<void> => {
+    await places.take(signal);
+    const understood = startDecoding(audio, { call, signal, share, pool });
+    utterances.push({ audio, understood });
+  };
+  signal.addEventListener("abort", () => utterances.fail(signal.reason), { once: true });
+  cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? ownJudgement, begin).then(
+    () => utterances.end(),
+    // An utterance that is under way will never be whole.
+    (error: unknown) => left.abort(error),
+  );
+  let toldUntilMs = 0;
+  try {
+    for (let next = await utterances.next(); next !== undefined; next = await utterances.next()) {
+      for await (const told of tell(next, toldUntilMs)) {
+        if (told.kind === "segment") toldUntilMs = told.endMs;
+        yield told;
+      }
+      places.free();
+    }
+    signal.throwIfAborted();
+  } finally {
+    left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+  }
+}
+
+function startDecoding(
+  audio: UtteranceAudio,
+  { call, signal, share, pool }: { call: TranscriptionCall; signal: AbortSignal; share: Share; pool: Parts["pool"] },
+): EventQueue<RecognitionMessage> {
+  const understood = createEventQueue<RecognitionMessage>();
+  pool.decode({
+    share,
+    audio,
+    signal,
+    partials: call.partials,
+    onUnderstood(understanding) {
+      understood.push(understanding);
+      if (understanding.type === "result") understood.end();
+    },
+    onFailure: (error) => understood.fail(error),
+  });
+  return understood;
+}
+
+/** What there is to tell of one utterance, deltas first; it begins where what was told before ends, at the earliest. */
+async function* tell(
+  { audio, understood }: Pending,
+  toldUntilMs: number,
+): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  const settled = new SettledWords();
+  let text = "";
+  for (let event = await understood.next(); event !== undefined; event = await understood.next()) {
+    if (event.type === "result") {
+      const words = settled.finish(event.words);
+      if (words.length > 0)
+        yield toSegment(words, { offsetMs: (audio.firstSample / modelRate) * 1000, earliestMs: toldUntilMs });
+      return;
+    }
+    for (const word of settled.look(event.words, event.heardMs)) {
+      const delta = text === "" ? word.text : ` ${word.text}`;
+      text += delta;
+      yield { kind: "delta", text: delta };
+    }
+  }
+}
+
+function toSegment(
+  recognised: readonly RecognisedWord[],
+  { offsetMs, earliestMs }: { offsetMs: number; earliestMs: number },
+): TranscribedSegment {
+  // The end of one utterance, after its last word, and the beginning of the next may be the same sound.
+  const inRecording = (ms: number): number => Math.max(offsetMs + ms, earliestMs);
+  const words = recognised.map(({ text, startMs, endMs, confidence }) => ({
+    text,
+    startMs: inRecording(startMs),
+    endMs: inRecording(endMs),
+    confidence,
+  }));
+  return {
+    kind: "segment",
+    text: words.map(({ text }) => text).join(" "),
+    startMs: words[0]!.startMs,
+    endMs: words.at(-1)!.endMs,
+    words,
+    avgLogprob: undefined,
+    speaker: undefined,
+    language: undefined,
+  };
+}
+
+/** So many utterances may be under way; the next waits. */
+function createPlaces(most: number): { take(signal: AbortSignal): Promise<void>; free(): void } {
+  let taken = 0;
+  let wake: (() => void) | undefined;
+  return {
+    async take(signal) {
+      taken += 1;
+      if (taken <= most) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      await promise;
+      signal.throwIfAborted();
+    },
+    free() {
+      taken -= 1;
+      wake?.();
+      wake = undefined;
+    },
+  };
+}
+
+/** The source until the signal aborts, even while it is waited for. */
+async function* stopOn<T>(signal: AbortSignal, source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  // One promise for each piece: one for all would remember every race, and with it every piece.
+  let refuse: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => refuse?.(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    for (;;) {
+      signal.throwIfAborted();
+      const next = Promise.withResolvers<IteratorResult<T>>();
+      refuse = next.reject;
+      iterator.next().then(next.resolve, next.reject);
+      const { value, done } = await next.promise;
+      if (done === true) return;
+      yield value;
+    }
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+    // Not waited for: it may be stuck in what the signal was to end.
+    void Promise.resolve(iterator.return?.()).catch(() => {});
+  }
+}

@@ -1,0 +1,15 @@
+/** One utterance that is to be decoded, and for whom. */
+import type { RecognitionMessage } from "./recogniser-process.ts";
+import type { Share } from "./shares.ts";
+import type { UtteranceAudio } from "./utterance-audio.ts";
+
+export interface UtteranceJob {
+  readonly share: Share;
+  readonly audio: UtteranceAudio;
+  /** Whether decoding may begin, and tell what it understood, before the utterance is whole. */
+  readonly partials: boolean;
+  readonly signal: AbortSignal;
+  /** The last call is of the type "result". */
+  onUnderstood(understanding: RecognitionMessage): void;
+  onFailure(error: unknown): void;
+}

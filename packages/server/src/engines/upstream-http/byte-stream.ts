@@ -1,0 +1,94 @@
+/** An answer's bytes as an async iteration that paces the engine: while some wait to be taken, nothing is read. */
+import { AppError } from "../../errors.ts";
+import { BodyCollector, checkNotCompressed } from "./body-collector.ts";
+import { maxErrorBytes } from "./collect-answer.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
+import type { AnswerHeaders, AnswerReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import { refusal } from "./upstream-error.ts";
+
+/** The bytes of an answer with status 2xx, with its headers. Leaving the loop cancels the engine's work. */
+export async function* streamBytes(
+  pool: ConnectionPool,
+  request: OutgoingRequest,
+): AsyncGenerator<{ readonly bytes: Buffer; readonly headers: AnswerHeaders }, void, undefined> {
+  const reader = new ByteReader();
+  const upstreamRequest = pool.open(request, reader);
+  reader.upstreamRequest = upstreamRequest;
+  try {
+    for (;;) {
+      const bytes = await reader.next();
+      if (bytes === undefined) return;
+      yield { bytes, headers: reader.headers };
+    }
+  } finally {
+    upstreamRequest.leave();
+  }
+}
+
+class ByteReader implements AnswerReader {
+  upstreamRequest: UpstreamRequestControl | undefined;
+  headers: AnswerHeaders = {};
+  #status = 0;
+  #complaint: BodyCollector | undefined;
+  #bytes: Buffer[] = [];
+  #outcome: "whole" | AppError | undefined;
+  #wake: (() => void) | undefined;
+
+  /** What came since the last call; undefined at the end. @throws AppError when the answer failed */
+  async next(): Promise<Buffer | undefined> {
+    if (this.#bytes.length === 0 && this.#outcome === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.#wake = resolve;
+      this.upstreamRequest?.resume();
+      await promise;
+    }
+    if (this.#bytes.length > 0) return Buffer.concat(this.#bytes.splice(0));
+    if (this.#outcome instanceof AppError) throw this.#outcome;
+    return undefined;
+  }
+
+  onStart(status: number, headers: AnswerHeaders): void {
+    this.#status = status;
+    this.headers = headers;
+    if (status >= 300) {
+      this.#complaint = new BodyCollector(maxErrorBytes);
+      this.upstreamRequest?.limitRest();
+    } else checkNotCompressed(headers);
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#complaint !== undefined) {
+      if (this.#complaint.push(bytes)) return;
+      this.upstreamRequest?.leave();
+      this.#end(this.#refusal());
+      return;
+    }
+    this.#bytes.push(bytes);
+    this.upstreamRequest?.begun();
+    this.upstreamRequest?.pause();
+    this.#notify();
+  }
+
+  onEnd(): void {
+    this.#end(this.#complaint === undefined ? "whole" : this.#refusal());
+  }
+
+  onFailure(error: AppError): void {
+    const isCut = error.code === "upstream_timeout" || error.code === "upstream_failed";
+    this.#end(isCut && this.#complaint !== undefined ? this.#refusal() : error);
+  }
+
+  #refusal(): AppError {
+    return refusal({ status: this.#status, headers: this.headers, text: this.#complaint?.text ?? "" });
+  }
+
+  #end(outcome: "whole" | AppError): void {
+    this.#outcome ??= outcome;
+    this.#notify();
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Connections to one origin: kept alive, limited in number, with a bounded queue before them. Built on undici's
+ * `Pool.dispatch`, the cheapest way to make a request from Node. https://undici.nodejs.org/#/docs/api/Pool
+ */
+import { buildConnector, Pool } from "undici";
+import { UpstreamRequest, concurrencyExceeded, type AnswerReader, type OutgoingRequest } from "./upstream-request.ts";
+import { abortReason, closing } from "./transport-error.ts";
+import { DeadlineWatch } from "./time-limits.ts";
+
+export interface ConnectionPoolOptions {
+  /** Scheme, host and port. */
+  readonly origin: string;
+  readonly maxConnections: number;
+  readonly maxQueued: number;
+  /** Longest wait for a turn. */
+  readonly queueTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  /** Told when the engine refuses the operator's key or account, which no caller can heal; at most once a minute. */
+  onCredentialsRefused(status: number): void;
+}
+
+const tellAgainMs = 60_000;
+
+export class ConnectionPool {
+  readonly queueTimeoutMs: number;
+  readonly #options: ConnectionPoolOptions;
+  readonly #pool: Pool;
+  readonly #watch = new DeadlineWatch();
+  readonly #queue = new Set<UpstreamRequest>();
+  #running = 0;
+  #longestConnectTimeoutMs: number;
+  #connector: buildConnector.connector;
+  #isClosed = false;
+  #toldMs = -Infinity;
+
+  constructor(options: ConnectionPoolOptions) {
+    this.#options = options;
+    this.queueTimeoutMs = options.queueTimeoutMs;
+    this.#longestConnectTimeoutMs = options.connectTimeoutMs;
+    this.#connector = connectorFor(options.connectTimeoutMs);
+    this.#pool = new Pool(options.origin, {
+      connections: options.maxConnections,
+      pipelining: 1,
+      // The request has limits of its own, which know a frame from a heartbeat.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      connect: (connect, callback) => this.#connector(connect, callback),
+    });
+  }
+
+  /** Sockets that nobody waits for are given up after this time; a target may need longer than the engine's own. */
+  allowConnectTimeout(connectTimeoutMs: number): void {
+    if (connectTimeoutMs <= this.#longestConnectTimeoutMs) return;
+    this.#longestConnectTimeoutMs = connectTimeoutMs;
+    this.#connector = connectorFor(connectTimeoutMs);
+  }
+
+  /** Sends a request as soon as a connection is free. The reader hears of everything that follows. */
+  open(request: OutgoingRequest, reader: AnswerReader): UpstreamRequest {
+    const upstreamRequest = new UpstreamRequest(request, reader, this);
+    if (request.signal.aborted) upstreamRequest.refuse(abortReason(request.signal));
+    else if (this.#isClosed) upstreamRequest.refuse(closing());
+    else if (this.#running < this.#options.maxConnections) this.#run(upstreamRequest);
+    else if (this.#queue.size >= this.#options.maxQueued) upstreamRequest.refuse(concurrencyExceeded());
+    else {
+      this.#queue.add(upstreamRequest);
+      this.#watch.add(upstreamRequest);
+    }
+    return upstreamRequest;
+  }
+
+  #run(upstreamRequest: UpstreamRequest): void {
+    this.#running++;
+    this.#watch.add(upstreamRequest);
+    upstreamRequest.start();
+  }
+
+  dispatch(upstreamRequest: UpstreamRequest): void {
+    this.#pool.dispatch(upstreamRequest.dispatchOptions, upstreamRequest);
+  }
+
+  release(upstreamRequest: UpstreamRequest): void {
+    this.#watch.remove(upstreamRequest);
+    if (!upstreamRequest.hasStarted) {
+      this.#queue.delete(upstreamRequest);
+      return;
+    }
+    this.#running--;
+    for (const next of this.#queue) {
+      this.#queue.delete(next);
+      this.#run(next);
+      return;
+    }
+  }
+
+  credentialsRefused(status: number): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#toldMs < tellAgainMs) return;
+    this.#toldMs = nowMs;
+    this.#options.onCredentialsRefused(status);
+  }
+
+  /** Refuses what waits and what comes, lets running requests end, then closes the connections. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const upstreamRequest of this.#queue) upstreamRequest.refuse(closing());
+    await this.#pool.close();
+  }
+}
+
+/** HTTP/1.1 only: one request a connection, so that cancelling one is closing one, and a slow reader holds up only itself. */
+function connectorFor(timeout: number): buildConnector.connector {
+  return buildConnector({ allowH2: false, timeout });
+}

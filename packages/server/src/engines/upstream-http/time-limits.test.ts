@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
+import { timeLimits, DeadlineWatch } from "./time-limits.ts";
+
+test("a target's limits stand in place of the engine's, each for itself", () => {
+  const engine = { connect_timeout_ms: 1, first_byte_timeout_ms: 2, idle_timeout_ms: 3, total_timeout_ms: 4 };
+  assert.deepEqual(timeLimits(engine, { idle_timeout_ms: 30 }), {
+    connectTimeoutMs: 1,
+    firstByteTimeoutMs: 2,
+    idleTimeoutMs: 30,
+    totalTimeoutMs: 4,
+  });
+});
+
+test("what came while the process was busy is seen before anybody is judged", async () => {
+  const watch = new DeadlineWatch();
+  const order: string[] = [];
+  const judged = new EventTarget();
+  const timed = {
+    setIndex: -1,
+    checkTime: (): void => {
+      order.push("judged");
+      judged.dispatchEvent(new Event("judged"));
+    },
+  };
+  watch.add(timed);
+  await once(judged, "judged");
+  order.length = 0;
+  const until = performance.now() + 400;
+  while (performance.now() < until);
+  setImmediate(() => order.push("read"));
+  await once(judged, "judged");
+  watch.remove(timed);
+  assert.deepEqual(order, ["read", "judged"]);
+});
+
+test("who left is judged no more, and the watch rests", async () => {
+  const watch = new DeadlineWatch();
+  let count = 0;
+  const timed = { setIndex: -1, checkTime: () => void count++ };
+  watch.add(timed);
+  watch.remove(timed);
+  await delay(300);
+  assert.equal(count, 0);
+});

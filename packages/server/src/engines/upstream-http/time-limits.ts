@@ -1,0 +1,69 @@
+/** The time limits of one call, and the one clock that watches over all calls. */
+import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+import { IndexedSet, type IndexedSetMember } from "../../indexed-set.ts";
+
+export interface TimeLimits {
+  /** For a connection, once the call has its turn. */
+  readonly connectTimeoutMs: number;
+  /** Until the first valid frame of a stream. */
+  readonly firstByteTimeoutMs: number;
+  /** Between two reads of a stream. */
+  readonly idleTimeoutMs: number;
+  /** For the whole call. */
+  readonly totalTimeoutMs: number;
+}
+
+/** An engine's limits, with a target's own in their place. */
+export function timeLimits(engine: EngineTimeouts, target: TargetTimeouts = {}): TimeLimits {
+  return {
+    connectTimeoutMs: target.connect_timeout_ms ?? engine.connect_timeout_ms,
+    firstByteTimeoutMs: target.first_byte_timeout_ms ?? engine.first_byte_timeout_ms,
+    idleTimeoutMs: target.idle_timeout_ms ?? engine.idle_timeout_ms,
+    totalTimeoutMs: target.total_timeout_ms ?? engine.total_timeout_ms,
+  };
+}
+
+/** Something that ends itself when its time is up. */
+export interface Timed extends IndexedSetMember {
+  checkTime(nowMs: number): void;
+}
+
+const tickMs = 100;
+/** A tick that comes this long after the one before judges nobody; the next one does, however late. */
+const lateMs = 200;
+
+/**
+ * Looks at everything it watches ten times a second: limits are kept to a tenth of a second, and neither a call nor
+ * an event costs a timer. It rests while there is nothing to watch, and never keeps the process alive.
+ */
+export class DeadlineWatch {
+  readonly #watched = new IndexedSet<Timed>();
+  #timer: NodeJS.Timeout | undefined;
+  #lastTickMs = 0;
+
+  add(timed: Timed): void {
+    this.#watched.add(timed);
+    if (this.#timer === undefined) {
+      this.#lastTickMs = performance.now();
+      this.#timer = setInterval(() => this.#tick(), tickMs);
+      this.#timer.unref();
+    }
+  }
+
+  remove(timed: Timed): void {
+    this.#watched.delete(timed);
+  }
+
+  #tick(): void {
+    const nowMs = performance.now();
+    // After a pause of the process itself, what came meanwhile must be read before anybody is judged silent.
+    const isLate = nowMs - this.#lastTickMs > lateMs;
+    this.#lastTickMs = isLate ? Infinity : nowMs;
+    if (isLate) return;
+    this.#watched.forEach((timed) => timed.checkTime(nowMs));
+    if (this.#watched.size === 0) {
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+    }
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * What an engine says when it does not answer, as an error of ours: what the caller must change keeps the engine's
+ * words, what the operator must change does not, since it may tell of keys, hosts and accounts.
+ */
+import { AppError, type ErrorCode } from "../../errors.ts";
+import { redactText } from "../../logger.ts";
+import type { AnswerHeaders } from "./upstream-request.ts";
+import { isObject, nonEmptyText, type JsonObject } from "./json-object.ts";
+import { retryAfterMs } from "./retry-after.ts";
+
+/** An answer with an error status. */
+export interface RefusedAnswer {
+  readonly status: number;
+  readonly headers: AnswerHeaders;
+  /** The beginning of the body. */
+  readonly text: string;
+}
+
+/** The engine's own words. */
+interface Complaint {
+  readonly message: string | undefined;
+  readonly type: string | undefined;
+  readonly param: string | undefined;
+  readonly code: string | undefined;
+  readonly status: number | undefined;
+}
+
+const longestMessage = 2_000;
+const contextLength =
+  /maximum context length|context[ _](?:length|size|window)|exceed\w* (?:the )?(?:available |model's |maximum )?context|prompt is too long|too many (?:input )?tokens/i;
+/** OpenAI's, Azure's and their imitators' words for a prompt that may not be answered. */
+const refusedContent = /content_filter|content_policy_violation|ResponsibleAIPolicyViolation/;
+const spentAccount = /insufficient_quota|insufficient_credits|billing/i;
+
+/** The error of an answer with status 300 or more. */
+export function refusal(answer: RefusedAnswer): AppError {
+  return toError(readComplaint(parse(answer.text), answer.text), {
+    status: answer.status,
+    retryAfterMs: retryAfterMs(answer.headers, Date.now()),
+    text: answer.text,
+  });
+}
+
+/**
+ * The error that an event or an answer with status 200 carries; undefined when it carries none.
+ * Known forms: `{"error": …}` (OpenAI, OpenRouter, llama-server, Ollama), `{"object": "error", …}` (vLLM before 0.10).
+ */
+export function carriedError(value: JsonObject): AppError | undefined {
+  if (value["error"] == null && value["object"] !== "error") return undefined;
+  const complaint = readComplaint(value, "");
+  const status = complaint.status ?? statusOfType(complaint.type ?? complaint.code ?? "");
+  return toError(complaint, { status, retryAfterMs: undefined, text: JSON.stringify(value) });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads the shapes in use: OpenAI's, a bare text under `error`, vLLM's flat one, FastAPI's `detail`, Azure's gateway. */
+function readComplaint(value: unknown, text: string): Complaint {
+  const outer = Array.isArray(value) && isObject(value[0]) ? value[0] : isObject(value) ? value : {};
+  const inner = isObject(outer["error"]) ? outer["error"] : outer;
+  const detail = outer["detail"];
+  const code = inner["code"] ?? outer["code"];
+  const message =
+    nonEmptyText(inner["message"]) ??
+    nonEmptyText(outer["error"]) ??
+    nonEmptyText(outer["message"]) ??
+    (detail == null ? undefined : (nonEmptyText(detail) ?? JSON.stringify(detail))) ??
+    (value === undefined && !/^\s*</.test(text) ? nonEmptyText(text.trim()) : undefined);
+  return {
+    message: message === undefined ? undefined : redactText(message.slice(0, longestMessage).toWellFormed()),
+    type: nonEmptyText(inner["type"]),
+    param: nonEmptyText(inner["param"]),
+    code: nonEmptyText(code),
+    status: [inner["status"], inner["status_code"], inner["http_status"], code]
+      .map(Number)
+      .find((number) => Number.isInteger(number) && number >= 300 && number < 600),
+  };
+}
+
+/** For errors that come without a status, from their type or code. */
+function statusOfType(type: string): number {
+  if (/rate_limit|too_many/i.test(type)) return 429;
+  if (/overloaded|unavailable/i.test(type)) return 503;
+  if (/invalid_request|BadRequest|context_length|content_filter|unsupported/i.test(type)) return 400;
+  if (/not_?found/i.test(type)) return 404;
+  return 500;
+}
+
+interface Circumstances {
+  readonly status: number;
+  readonly retryAfterMs: number | undefined;
+  readonly text: string;
+}
+
+function toError(complaint: Complaint, circumstances: Circumstances): AppError {
+  const { status } = circumstances;
+  const words = `${complaint.type ?? ""} ${complaint.code ?? ""}`;
+  const ours = (code: ErrorCode, message: string): AppError =>
+    new AppError(code, message, {
+      retryAfterMs: circumstances.retryAfterMs,
+      cause: new Error(`HTTP ${status}: ${redactText(circumstances.text.slice(0, longestMessage).toWellFormed())}`),
+    });
+  if (status === 401 || status === 403) return ours("upstream_failed", "The engine refused its credentials.");
+  if (status === 402 || (status === 429 && spentAccount.test(words))) {
+    return ours("upstream_failed", "The account at the engine has no credit left.");
+  }
+  if (status === 429) return ours("rate_limited", "The engine's rate limit is reached; try again later.");
+  if (status === 503 || status === 529) return ours("overloaded", "The engine is overloaded; try again later.");
+  if (status >= 500 || status === 408) return ours("upstream_failed", `The engine failed with HTTP status ${status}.`);
+  if (status < 400) return ours("upstream_failed", `The engine answered with HTTP status ${status}.`);
+  if (status === 404 && complaint.message === undefined) {
+    return ours("upstream_failed", "The engine has no such path; its address may be wrong.");
+  }
+  return callersError(complaint, status);
+}
+
+/** Status 400, 404, 413, 422 and their like: the caller can do something about it, so the engine's words are his. */
+function callersError(complaint: Complaint, status: number): AppError {
+  const { param, code, type } = complaint;
+  const message = complaint.message ?? `The engine refused the request with HTTP status ${status}.`;
+  const words = `${type ?? ""} ${code ?? ""}`;
+  if (/context_(?:length|size)/i.test(words) || (code === undefined && contextLength.test(message))) {
+    return new AppError("context_length_exceeded", message, { param: param ?? "messages" });
+  }
+  if (status === 404 && /model|deployment/i.test(`${words} ${message}`) && !/support/i.test(message)) {
+    return new AppError("model_not_found", message, { param: param ?? "model" });
+  }
+  if (status === 413) return new AppError("payload_too_large", message, { param });
+  if (refusedContent.test(words)) return new AppError("content_filter", message, { param });
+  if (code === "unsupported_parameter") return new AppError("unsupported_parameter", message, { param });
+  return new AppError("invalid_request", message, { param, wireCode: code });
+}

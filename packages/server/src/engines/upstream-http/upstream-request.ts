@@ -1,0 +1,257 @@
+/** One HTTP request to the engine and its answer: from the queue to the last byte, with its limits and its end. */
+import type { Dispatcher } from "undici";
+import { AppError, toAppError } from "../../errors.ts";
+import { asAppError, abortReason } from "./transport-error.ts";
+import type { JsonPieces } from "../openai-compatible/json-splice.ts";
+import type { TimeLimits, Timed } from "./time-limits.ts";
+
+export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+
+/** Who takes the answer. Either `onEnd` or `onFailure` is called, once and last, unless the request was left. */
+export interface AnswerReader {
+  onStart(status: number, headers: AnswerHeaders): void;
+  onData(bytes: Buffer): void;
+  onEnd(): void;
+  onFailure(error: AppError): void;
+}
+
+/** What a reader may ask of the request that it reads. */
+export type UpstreamRequestControl = Pick<
+  UpstreamRequest,
+  "pause" | "resume" | "begun" | "limitRest" | "finish" | "leave"
+>;
+
+/** A body that is made while it is sent, at the engine's pace. */
+export interface StreamedBody {
+  readonly open: () => AsyncIterable<Uint8Array>;
+  /** Exactly as many as `open` gives. */
+  readonly byteLength: number;
+}
+
+export interface OutgoingRequest {
+  readonly method: "GET" | "POST";
+  /** Path and query. */
+  readonly path: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  readonly body?: JsonPieces | StreamedBody;
+  readonly signal: AbortSignal;
+  readonly limits: TimeLimits;
+  /** Whether the limits between frames hold; a batch answer has none until it is made. */
+  readonly isStream: boolean;
+}
+
+/** What an request needs of the pool that it runs in. */
+export interface UpstreamRequestHost {
+  dispatch(upstreamRequest: UpstreamRequest): void;
+  /** The request needs its connection no longer. */
+  release(upstreamRequest: UpstreamRequest): void;
+  /** The engine refused the operator's key or account. */
+  credentialsRefused(status: number): void;
+}
+
+/**
+ * queued → connecting → waiting (for the first valid frame) → flowing → over. A stream that is whole is `draining`
+ * until its last bytes came, so that the connection can be used again. After an error status the body is `telling` why.
+ */
+type Phase = "queued" | "connecting" | "waiting" | "flowing" | "telling" | "draining" | "over";
+
+const drainTimeoutMs = 1_000;
+const tellTimeoutMs = 5_000;
+/** Bodies up to this size are sent as one piece. */
+const joinedBodyBytes = 65_536;
+
+export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
+  readonly request: OutgoingRequest;
+  setIndex = -1;
+  /** Whether it had its turn: it holds, or held, a place among the connections. */
+  hasStarted = false;
+  readonly #reader: AnswerReader;
+  readonly #host: UpstreamRequestHost;
+  readonly #startMs: number;
+  readonly #queueTimeoutMs: number;
+  #phase: Phase = "queued";
+  /** Start of the current phase; in `flowing` the last sign of life. */
+  #sinceMs: number;
+  #isPaused = false;
+  #controller: Dispatcher.DispatchController | undefined;
+
+  constructor(request: OutgoingRequest, reader: AnswerReader, host: UpstreamRequestHost & { queueTimeoutMs: number }) {
+    this.request = request;
+    this.#reader = reader;
+    this.#host = host;
+    this.#queueTimeoutMs = host.queueTimeoutMs;
+    this.#startMs = performance.now();
+    this.#sinceMs = this.#startMs;
+    request.signal.addEventListener("abort", this);
+  }
+
+  /** The signal's abort event. The request listens itself, which saves a closure a call. */
+  handleEvent(): void {
+    this.#fail(abortReason(this.request.signal));
+  }
+
+  /** The call has its turn. */
+  start(): void {
+    this.hasStarted = true;
+    this.#enter("connecting");
+    try {
+      this.#host.dispatch(this);
+    } catch (error) {
+      this.#fail(asAppError(error));
+    }
+  }
+
+  /** What undici sends. */
+  get dispatchOptions(): Dispatcher.DispatchOptions {
+    const { method, path, headers, body } = this.request;
+    if (body === undefined) return { method, path, headers: headers as string[] };
+    const sized = (): string[] => [...headers, "content-length", String(body.byteLength)];
+    if ("open" in body) {
+      // Undici's types know streams of Node's alone; its documentation and its code know every asynchronous iterable.
+      const stream = body.open() as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>;
+      return { method, path, headers: sized(), body: stream };
+    }
+    if (body.byteLength <= joinedBodyBytes) {
+      const [first, ...rest] = body.pieces;
+      const joined = rest.length === 0 && first !== undefined ? first : Buffer.concat(body.pieces, body.byteLength);
+      return { method, path, headers: headers as string[], body: joined };
+    }
+    // Undici's types know no synchronous iterables; its documentation and its code do.
+    const pieces = body.pieces as unknown as NonNullable<Dispatcher.DispatchOptions["body"]>;
+    return { method, path, headers: sized(), body: pieces };
+  }
+
+  /** Stops reading; the engine is held up as soon as the network's buffers are full. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#sinceMs = performance.now();
+    this.#controller?.resume();
+  }
+
+  /** The reader has the first valid frame: from now on the limit between frames holds. */
+  begun(): void {
+    if (this.#phase === "waiting") this.#enter("flowing");
+  }
+
+  /** What is left of the answer is only an error's words: they come soon or not at all. */
+  limitRest(): void {
+    this.#enter("telling");
+  }
+
+  /** The reader has all that it wants of a good answer; what is left of it is thrown away. */
+  finish(): void {
+    if (this.#phase === "over") return;
+    this.#enter("draining");
+    this.request.signal.removeEventListener("abort", this);
+    this.resume();
+  }
+
+  /** The reader wants nothing more: the request is cancelled and nothing further is reported. */
+  leave(): void {
+    if (this.#phase === "over") return;
+    this.#close();
+    this.#controller?.abort(new AppError("client_closed", "The answer was left before its end."));
+  }
+
+  /** Leaves the request with an error for the reader. */
+  #fail(error: AppError): void {
+    if (this.#phase === "over") return;
+    const isReported = this.#phase !== "draining";
+    this.#close();
+    this.#controller?.abort(error);
+    if (isReported) this.#reader.onFailure(error);
+  }
+
+  /** Ends a call that has not had its turn. */
+  refuse(error: AppError): void {
+    this.#fail(error);
+  }
+
+  checkTime(nowMs: number): void {
+    const elapsedMs = nowMs - this.#sinceMs;
+    const { limits, isStream } = this.request;
+    if (this.#phase === "draining") {
+      if (elapsedMs > drainTimeoutMs) this.leave();
+    } else if (this.#phase === "telling") {
+      if (elapsedMs > Math.min(tellTimeoutMs, limits.idleTimeoutMs)) this.#timeOut("did not finish telling its error");
+    } else if (nowMs - this.#startMs > limits.totalTimeoutMs) {
+      this.#timeOut(`did not answer within ${limits.totalTimeoutMs} ms`);
+    } else if (this.#phase === "queued") {
+      if (elapsedMs > this.#queueTimeoutMs) this.#fail(concurrencyExceeded());
+    } else if (this.#phase === "connecting") {
+      if (elapsedMs > limits.connectTimeoutMs) this.#timeOut(`took no connection within ${limits.connectTimeoutMs} ms`);
+    } else if (isStream && this.#phase === "waiting") {
+      if (elapsedMs > limits.firstByteTimeoutMs) this.#timeOut(`did not begin within ${limits.firstByteTimeoutMs} ms`);
+    } else if (isStream && !this.#isPaused && elapsedMs > limits.idleTimeoutMs) {
+      this.#timeOut(`was silent for ${limits.idleTimeoutMs} ms`);
+    }
+  }
+
+  #timeOut(what: string): void {
+    this.#fail(new AppError("upstream_timeout", `The engine ${what}.`));
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase;
+    this.#sinceMs = performance.now();
+  }
+
+  #close(): void {
+    this.#phase = "over";
+    this.request.signal.removeEventListener("abort", this);
+    this.#host.release(this);
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#phase === "over") controller.abort(new AppError("client_closed", "The call has ended already."));
+    else this.#enter("waiting");
+  }
+
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+    if (status < 200 || this.#phase === "over") return;
+    if (status >= 401 && status <= 403) this.#host.credentialsRefused(status);
+    try {
+      this.#reader.onStart(status, headers);
+    } catch (error) {
+      this.#fail(toAppError(error));
+    }
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
+    if (this.#phase === "flowing") this.#sinceMs = performance.now();
+    if (this.#phase !== "over" && this.#phase !== "draining") {
+      try {
+        this.#reader.onData(bytes);
+      } catch (error) {
+        this.#fail(toAppError(error));
+      }
+    }
+    if (this.#isPaused) controller.pause();
+  }
+
+  onResponseEnd(): void {
+    if (this.#phase === "over") return;
+    const isReported = this.#phase !== "draining";
+    this.#close();
+    if (isReported) this.#reader.onEnd();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
+    this.#fail(asAppError(error));
+  }
+}
+
+/** Every connection is taken and so are the places to wait. */
+export function concurrencyExceeded(): AppError {
+  return new AppError("overloaded", "The engine has as many calls as it takes; try again later.", {
+    retryAfterMs: 1_000,
+  });
+}

@@ -1,0 +1,107 @@
+/** One choice of an answer: one call of the vendor, from checked call options to a completion or its chunks. */
+import { randomUUID } from "node:crypto";
+import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import type { Dispatcher } from "undici";
+import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
+import type { ChatRequest } from "../../api/chat-request.ts";
+import { toChoice, toUsage } from "./answer.ts";
+import { toChunks, type AnswerHead } from "./chunks.ts";
+import type { LiveCall } from "./live-call.ts";
+import { passThroughMembers } from "./parameter-support.ts";
+import { mergeMembers } from "./pass-through.ts";
+import type { JsonObject, ModelFactory, Vendor } from "./vendor.ts";
+import { createVendorFetch, type StreamLimits } from "./vendor-fetch.ts";
+
+/** How a vendor's calls are made. */
+export interface VendorConnection {
+  readonly vendor: Vendor;
+  readonly dispatcher: Dispatcher;
+  /** Aborted, with an AppError, when the engine closes. */
+  readonly closing: AbortSignal;
+  readonly totalTimeoutMs: number;
+  readonly streamLimits: StreamLimits;
+  readonly maxChoices: number;
+  loadFactory(): Promise<ModelFactory>;
+  /** Throws for what the adapter would drop. */
+  preflight(request: ChatRequest, model: string): Promise<void>;
+}
+
+export interface ChoiceCall {
+  readonly connection: VendorConnection;
+  readonly model: string;
+  readonly request: ChatRequest;
+  /** The request, translated. */
+  readonly options: LanguageModelV4CallOptions;
+  readonly live: LiveCall;
+}
+
+function bodyCompletion(request: ChatRequest, vendor: Vendor): ((body: JsonObject) => void) | undefined {
+  const members = vendor.passThrough === "body" ? passThroughMembers(request) : {};
+  if (vendor.completeBody === undefined && Object.keys(members).length === 0) return undefined;
+  return (body) => {
+    vendor.completeBody?.(body, request);
+    mergeMembers(body, members, vendor.label);
+  };
+}
+
+async function openModel(call: ChoiceCall, limits?: StreamLimits): Promise<LanguageModelV4> {
+  const { connection, live } = call;
+  const fetch = createVendorFetch({
+    dispatcher: connection.dispatcher,
+    call: live,
+    label: connection.vendor.label,
+    limits,
+    completeBody: bodyCompletion(call.request, connection.vendor),
+  });
+  const create = await connection.loadFactory();
+  return create(call.model, fetch);
+}
+
+function toLiveOptions({ options, live }: ChoiceCall): LanguageModelV4CallOptions {
+  const headers = live.requestId === undefined ? {} : { headers: { "x-request-id": live.requestId } };
+  return { ...options, ...headers, abortSignal: live.signal };
+}
+
+const newHead = (model: string): AnswerHead => ({
+  id: `chatcmpl-${randomUUID()}`,
+  created: Math.floor(Date.now() / 1000),
+  model,
+});
+
+/** A completion of one choice. */
+export async function completeChoice(call: ChoiceCall): Promise<ChatCompletion> {
+  const { vendor } = call.connection;
+  const model = await openModel(call);
+  const result = await model.doGenerate(toLiveOptions(call));
+  const head = newHead(call.model);
+  const { id = head.id, modelId = head.model, timestamp } = result.response ?? {};
+  const usage = toUsage(result.usage);
+  return {
+    id,
+    object: "chat.completion",
+    created: timestamp === undefined ? head.created : Math.floor(timestamp.getTime() / 1000),
+    model: modelId,
+    choices: [toChoice(result, vendor)],
+    ...(usage === undefined ? {} : { usage }),
+  };
+}
+
+async function* readParts(
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  const reader = stream.getReader();
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
+  } finally {
+    // The call's signal ends the transport; a cancelled reader has nothing more to tell.
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** The chunks of one choice. */
+export async function* streamChoice(call: ChoiceCall): AsyncGenerator<ChatCompletionChunk> {
+  const { vendor, streamLimits } = call.connection;
+  const model = await openModel(call, streamLimits);
+  const { stream } = await model.doStream(toLiveOptions(call));
+  yield* toChunks(readParts(stream), newHead(call.model), vendor);
+}

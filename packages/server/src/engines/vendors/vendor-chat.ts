@@ -1,0 +1,67 @@
+/** A vendor's model as a `ChatModel`: check, translate, call as often as choices are asked; every failure an AppError. */
+import { AppError } from "../../errors.ts";
+import type { ChatCall, ChatModel } from "../engine.ts";
+import { toCallOptions } from "./call-options.ts";
+import { completeChoice, streamChoice, type ChoiceCall, type VendorConnection } from "./choice.ts";
+import { joinCompletions, joinStreams, seedOf } from "./fan-out.ts";
+import { beginLiveCall, type LiveCall } from "./live-call.ts";
+import { refuseUnsupportedParameters, unsupported } from "./parameter-support.ts";
+import { toVendorFailure } from "./vendor-failure.ts";
+
+function begin(call: ChatCall, { closing, totalTimeoutMs, vendor }: VendorConnection): LiveCall {
+  const { signal, requestId } = call;
+  return beginLiveCall({ signal, requestId, engineSignal: closing, totalTimeoutMs, label: vendor.label });
+}
+
+function toFailure(thrown: unknown, live: LiveCall, { vendor }: VendorConnection): AppError {
+  const reason: unknown = live.signal.reason;
+  return reason instanceof AppError ? reason : toVendorFailure(thrown, vendor);
+}
+
+/** The calls that a request needs. Everything that can be refused is refused here, before a byte leaves. */
+async function plan({ request }: ChatCall, target: Omit<ChoiceCall, "request" | "options">): Promise<ChoiceCall[]> {
+  const { connection, model } = target;
+  const { vendor, maxChoices } = connection;
+  refuseUnsupportedParameters(request, vendor);
+  const choices = request.n ?? 1;
+  if (choices > maxChoices) {
+    throw unsupported(vendor.label, "n", `it is ${choices}; at most ${maxChoices} choices are allowed.`);
+  }
+  const options = toCallOptions(request, vendor);
+  await connection.preflight(request, model);
+  return Array.from({ length: choices }, (_, index) => ({
+    ...target,
+    request,
+    options: { ...options, ...seedOf(options, index) },
+  }));
+}
+
+/** The chat model of this name at the vendor. */
+export function createVendorChat(model: string, connection: VendorConnection): ChatModel {
+  return {
+    async complete(call) {
+      const live = begin(call, connection);
+      try {
+        const calls = await plan(call, { connection, model, live });
+        return joinCompletions(await Promise.all(calls.map(completeChoice)));
+      } catch (error) {
+        throw toFailure(error, live, connection);
+      } finally {
+        live.close();
+      }
+    },
+
+    async *stream(call) {
+      const live = begin(call, connection);
+      try {
+        const calls = await plan(call, { connection, model, live });
+        const sources = calls.map(streamChoice);
+        yield* sources.length === 1 ? sources[0]! : joinStreams(sources, () => live.close());
+      } catch (error) {
+        throw toFailure(error, live, connection);
+      } finally {
+        live.close();
+      }
+    },
+  };
+}

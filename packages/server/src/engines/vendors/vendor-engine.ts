@@ -1,0 +1,130 @@
+/** The engine of one vendor that does not speak OpenAI's API. docs/adr/0010-vendors.md */
+import { Agent } from "undici";
+import type { VendorSettings } from "../../config/engines/vendors.ts";
+import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+import { AppError } from "../../errors.ts";
+import type { Logger } from "../../logger.ts";
+import type { Engine, ModelDescription } from "../engine.ts";
+import { createAmazonBedrock } from "./amazon-bedrock.ts";
+import { createAnthropic } from "./anthropic.ts";
+import { createCohere } from "./cohere.ts";
+import { createGoogle } from "./google.ts";
+import { beginLiveCall } from "./live-call.ts";
+import { createMistral } from "./mistral.ts";
+import { createPreflight } from "./preflight.ts";
+import type { JsonReader, ModelFactory, Vendor } from "./vendor.ts";
+import type { VendorConnection } from "./choice.ts";
+import { createVendorChat } from "./vendor-chat.ts";
+import { toVendorFailure } from "./vendor-failure.ts";
+import { createVendorFetch } from "./vendor-fetch.ts";
+
+const largestAnswerBytes = 256 * 1024 * 1024;
+
+function createVendor(settings: VendorSettings): Vendor {
+  switch (settings.type) {
+    case "anthropic":
+      return createAnthropic(settings);
+    case "google":
+      return createGoogle(settings);
+    case "amazon_bedrock":
+      return createAmazonBedrock(settings);
+    case "mistral":
+      return createMistral(settings);
+    case "cohere":
+    default:
+      return createCohere(settings);
+  }
+}
+
+/** The connections to a vendor. The limit on connecting belongs to a pool of them, so each limit has its own. */
+function createAgents(maxConnections: number) {
+  const agents = new Map<number, Agent>();
+  return {
+    get(connectTimeoutMs: number): Agent {
+      let agent = agents.get(connectTimeoutMs);
+      if (agent === undefined) {
+        agent = new Agent({
+          connect: { timeout: connectTimeoutMs },
+          connections: maxConnections,
+          maxResponseSize: largestAnswerBytes,
+          allowH2: false,
+        });
+        agents.set(connectTimeoutMs, agent);
+      }
+      return agent;
+    },
+    async destroy(): Promise<void> {
+      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+    },
+  };
+}
+
+/** Makes the connection for the calls under one set of time limits. */
+function createConnector(settings: VendorSettings, vendor: Vendor, closing: AbortSignal) {
+  const agents = createAgents(settings.max_connections);
+  let factory: Promise<ModelFactory> | undefined;
+  const loadFactory = (): Promise<ModelFactory> => (factory ??= vendor.load());
+  const rehearse = createPreflight({ vendor, loadFactory });
+  return {
+    connect(timeouts: TargetTimeouts = {}): VendorConnection {
+      const limits: EngineTimeouts = { ...settings, ...timeouts };
+      return {
+        vendor,
+        closing,
+        dispatcher: agents.get(limits.connect_timeout_ms),
+        totalTimeoutMs: limits.total_timeout_ms,
+        streamLimits: {
+          firstByteTimeoutMs: limits.first_byte_timeout_ms,
+          idleTimeoutMs: limits.idle_timeout_ms,
+        },
+        maxChoices: settings.max_choices,
+        loadFactory,
+        preflight: rehearse,
+      };
+    },
+    close: () => agents.destroy(),
+  };
+}
+
+/** Reads the vendor's own list of models. */
+async function readModels(
+  { vendor, dispatcher, closing, totalTimeoutMs }: VendorConnection,
+  signal: AbortSignal,
+): Promise<readonly ModelDescription[]> {
+  const call = beginLiveCall({ signal, engineSignal: closing, totalTimeoutMs, label: vendor.label });
+  const fetch = createVendorFetch({ dispatcher, call, label: vendor.label });
+  const read: JsonReader = async (url, headers) => {
+    const response = await fetch(url, { headers });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as unknown;
+    throw toVendorFailure({ message: text, statusCode: response.status }, vendor);
+  };
+  try {
+    return (await vendor.listModels?.(read)) ?? [];
+  } catch (error) {
+    throw call.signal.reason instanceof AppError ? call.signal.reason : toVendorFailure(error, vendor);
+  } finally {
+    call.close();
+  }
+}
+
+/** An engine for one of the vendors; its adapter is loaded with the first call. */
+export function createVendorEngine(name: string, settings: VendorSettings, { logger }: { logger: Logger }): Engine {
+  const vendor = createVendor(settings);
+  const closing = new AbortController();
+  const connector = createConnector(settings, vendor, closing.signal);
+  return {
+    name,
+    chat: (model, timeouts) => createVendorChat(model, connector.connect(timeouts)),
+    async listModels(signal) {
+      if (settings.models !== undefined)
+        return settings.models.map((id) => ({ id, created: 0, ownedBy: settings.type }));
+      return readModels(connector.connect(), signal);
+    },
+    async close() {
+      logger.debug({ engine: name }, "closing the vendor's connections");
+      closing.abort(new AppError("overloaded", "The server is shutting down or its engines are changing."));
+      await connector.close();
+    },
+  };
+}

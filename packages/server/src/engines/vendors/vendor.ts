@@ -1,0 +1,53 @@
+/**
+ * What the engines of this folder need to know of one vendor. The requests, answers and streams of all of them go
+ * through the AI SDK's language models (https://ai-sdk.dev/providers, specification v4); a vendor's own file says
+ * how to make such a model, which parameters it honours and what the adapter leaves undone.
+ */
+import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
+import type { ChatRequest } from "../../api/chat-request.ts";
+import type { AppError } from "../../errors.ts";
+import type { ModelDescription } from "../engine.ts";
+import type { ContentSupport } from "./content-part.ts";
+import type { ParameterSupport } from "./parameter-support.ts";
+import type { ReasoningFormat } from "./reasoning.ts";
+
+/** Sends one HTTP request; what the AI SDK asks of a `fetch`. */
+export type VendorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+
+export type ModelFactory = (model: string, fetch: VendorFetch) => LanguageModelV4;
+
+/** Reads JSON from an address of the vendor. */
+export type JsonReader = (url: string, headers: Readonly<Record<string, string>>) => Promise<unknown>;
+
+export type JsonObject = Record<string, unknown>;
+
+export interface Vendor {
+  /** The vendor's name in messages. */
+  readonly label: string;
+  /** What must never appear in a message. */
+  readonly secrets: readonly string[];
+  readonly parameters: ParameterSupport;
+  readonly content: ContentSupport;
+  /** `max_tokens` of a request that sets none; undefined leaves it to the adapter or the vendor. */
+  readonly defaultMaxTokens?: number | undefined;
+  /** Whether reasoning must come back in the next turn, and in which form. */
+  readonly reasoningFormat?: ReasoningFormat;
+  /** Loads the adapter, which costs memory and time, when the vendor is first called. */
+  load(): Promise<ModelFactory>;
+  /** The parameters that the adapter takes under the vendor's own names. `passThrough`: what nobody here knows. */
+  providerOptions(request: ChatRequest, passThrough: JsonObject): SharedV4ProviderOptions;
+  /** Where unknown members of a request go: into the vendor's body, or `providerOptions` has put them. */
+  readonly passThrough: "body" | "provider options";
+  /** Puts into the vendor's body what the adapter leaves out. */
+  completeBody?(body: JsonObject, request: ChatRequest): void;
+  /** The refusal of a request of which the prepared body shows that the vendor would not honour it. */
+  refuseBody?(body: JsonObject, request: ChatRequest, model: string): AppError | undefined;
+  /** Text that the adapter drops, from the raw body of an answer or a raw frame of a stream. */
+  readDroppedText?(raw: unknown): string | undefined;
+  /** The vendor's own list of models; undefined where it cannot be asked. */
+  readonly listModels?: ((read: JsonReader) => Promise<readonly ModelDescription[]>) | undefined;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

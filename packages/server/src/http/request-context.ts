@@ -1,0 +1,108 @@
+/** One request and its answer: identity, cancellation, and the one wide log line at the end. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { redactText, type LogFields } from "../logger.ts";
+import type { AnswerTarget } from "./reply.ts";
+import type { AnswerHeaders } from "./route.ts";
+import type { IndexedSetMember } from "../indexed-set.ts";
+import type { Scope } from "../tenant.ts";
+import { RequestCost } from "../scheduling/request-cost.ts";
+
+/** What is known of a request when it is over; for the log and the metrics. */
+export interface FinishedRequest {
+  readonly operation: string;
+  readonly method: string;
+  readonly status: number;
+  readonly durationMs: number;
+  /** Time for which it held the main thread, as far as its steps are measured. */
+  readonly mainThreadMs: number;
+  /** Time that the telemetry store spent on it. */
+  readonly storeMs: number;
+  readonly outcome: "ok" | ErrorCode;
+  readonly fields: LogFields;
+}
+
+const requestIdPattern = /^[\w.:-]{1,128}$/;
+
+/** An ID that neither breaks a log line nor is a key that someone pasted into the wrong header. */
+function isSafeId(text: string): boolean {
+  return requestIdPattern.test(text) && redactText(text) === text;
+}
+
+export class RequestContext implements AnswerTarget, IndexedSetMember {
+  setIndex = -1;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly operation: string;
+  readonly requestId: string;
+  readonly work: RequestCost;
+  readonly fields: LogFields = {};
+  /** What every answer to this request has. */
+  answerHeaders: AnswerHeaders = {};
+  scope: Scope | undefined;
+  outcome: "ok" | ErrorCode = "ok";
+  readonly #startMs = performance.now();
+  readonly #controller = new AbortController();
+  readonly #onFinished: (request: RequestContext) => void;
+  /** The work and the response: both must end. */
+  #openEnds = 2;
+
+  /** `onFinished` is called once, when the answer has been served and the response is sent or its connection gone. */
+  constructor(
+    target: { request: IncomingMessage; response: ServerResponse; operation: string },
+    onFinished: (request: RequestContext) => void,
+  ) {
+    this.request = target.request;
+    this.response = target.response;
+    this.operation = target.operation;
+    const given = target.request.headers["x-request-id"];
+    this.requestId = typeof given === "string" && isSafeId(given) ? given : `req_${randomUUID()}`;
+    this.work = new RequestCost(target.operation, this.requestId);
+    this.#onFinished = onFinished;
+    target.response.once("close", () => {
+      if (!target.response.writableFinished) {
+        this.abort(new AppError("client_closed", "The client closed the connection."));
+      }
+      this.#endOne();
+    });
+  }
+
+  /** To be called once, when nothing more is done for this request. */
+  served(): void {
+    this.#endOne();
+  }
+
+  #endOne(): void {
+    this.#openEnds -= 1;
+    if (this.#openEnds === 0) this.#onFinished(this);
+  }
+
+  /** Aborted when the client goes away or the server must stop; the reason is an AppError. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  abort(reason: AppError): void {
+    if (this.#controller.signal.aborted) return;
+    if (this.outcome === "ok") this.outcome = reason.code;
+    this.#controller.abort(reason);
+  }
+
+  note(fields: LogFields): void {
+    Object.assign(this.fields, fields);
+  }
+
+  finished(): FinishedRequest {
+    return {
+      operation: this.operation,
+      method: this.request.method ?? "",
+      status: this.outcome === "client_closed" ? 499 : this.response.statusCode,
+      durationMs: performance.now() - this.#startMs,
+      mainThreadMs: this.work.mainThreadMs,
+      storeMs: this.work.storeMs,
+      outcome: this.outcome,
+      fields: this.fields,
+    };
+  }
+}

@@ -1,0 +1,219 @@
+/**
+ * The steps of one request: authenticate, read, validate, serve, answer; and what a failure of each becomes.
+ * docs/adr/0004-http-server.md
+ */
+import type { Operation } from "../api/operation.ts";
+import { validate } from "../api/validate.ts";
+import { toAppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
+import type { Scope } from "../tenant.ts";
+import { measured } from "../scheduling/main-thread-time.ts";
+import type { AdmitWork, WorkAdmission } from "./admit-work.ts";
+import { authenticate, type KeyCheck } from "./authenticate.ts";
+import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
+import { corsHeaders } from "./cors.ts";
+import { errorLine, resetConnection, writeBytes } from "./bytes.ts";
+import { writeEvents } from "./events.ts";
+import type { RequestContext } from "./request-context.ts";
+import type { FailedKeys } from "./failed-keys.ts";
+import { readForm, type SpooledForm } from "./form.ts";
+import { queryOf, readQueryBody } from "./query-body.ts";
+import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
+import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
+import { leaveUnread } from "./unread-body.ts";
+
+export interface ServeContext {
+  readonly settings: {
+    readonly cors_origins: readonly string[];
+    readonly max_json_body_bytes: number;
+    readonly max_json_values: number;
+    readonly status_hold_ms: number;
+    readonly heartbeat_interval_ms: number;
+  };
+  readonly checkKey: KeyCheck;
+  readonly failedKeys: FailedKeys;
+  /** Of all routes that have none of their own. */
+  readonly memory: MemoryBudget;
+  readonly admitWork?: AdmitWork | undefined;
+  readonly logger: Logger;
+  isClosing(): boolean;
+}
+
+const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
+
+/** Notes the headers that every answer has, good or bad. */
+export function beginAnswer(context: RequestContext, server: ServeContext): void {
+  const { cors_origins: origins } = server.settings;
+  context.answerHeaders = {
+    "x-request-id": context.requestId,
+    ...(server.isClosing() ? { connection: "close" } : undefined),
+    ...(origins.length === 0 ? undefined : corsHeaders(context.request, origins)),
+  };
+}
+
+interface ServedRequest {
+  readonly server: ServeContext;
+  readonly path: Record<string, string>;
+  /** The client's, behind trusted proxies. */
+  readonly address: string;
+}
+
+/** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
+export async function serveRequest(
+  context: RequestContext,
+  route: Route,
+  { server, path, address }: ServedRequest,
+): Promise<void> {
+  let charge: MemoryCharge | undefined;
+  let form: SpooledForm | undefined;
+  let admission: WorkAdmission | undefined;
+  try {
+    const scope = await admit(context, route.operation, {
+      checkKey: server.checkKey,
+      failedKeys: server.failedKeys,
+      address,
+    });
+    admission = scope === undefined ? undefined : server.admitWork?.(scope, route.operation);
+    if (admission !== undefined) {
+      context.work.chargeTo(admission);
+      context.answerHeaders = { ...context.answerHeaders, ...admission.headers() };
+    }
+    charge = (route.memory ?? server.memory).open(scope?.organizationId ?? "");
+    form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
+    const { bytes, value } = await read(context, { route, charge }, server);
+    const { body: schema } = route.operation;
+    const body = schema === undefined ? undefined : measured("validate", () => validate(schema, value));
+    const input = {
+      // The route was made with the type of its own operation's body; http only checks that the value has it.
+      body: body as never,
+      bytes,
+      form,
+      // Operations without a permission are served by functions that do not look at the scope.
+      scope: scope as Scope,
+      path: pathParameters(route.operation.path, path),
+      query: queryOf(context.request),
+      headers: context.request.headers,
+      requestId: context.requestId,
+      signal: context.signal,
+      memory: charge,
+      note: (fields) => context.note(fields),
+    } satisfies RouteInput<never>;
+    const answer = await measured("serve", () => route.serve(input));
+    if (form === undefined && leaveUnread(context.request, context.response)) closeAfter(context);
+    await send(context, answer, server);
+  } catch (thrown) {
+    fail(context, thrown, { logger: server.logger, write: route.writeError });
+  } finally {
+    charge?.release();
+    context.work.end();
+    admission?.settle();
+    await form?.close();
+    context.served();
+  }
+}
+
+async function admit(
+  context: RequestContext,
+  operation: Operation,
+  { address, checkKey, failedKeys }: Pick<ServeContext, "checkKey" | "failedKeys"> & Pick<ServedRequest, "address">,
+): Promise<Scope | undefined> {
+  if (operation.permission === "none") return undefined;
+  const scope = authenticate(context.request.headers, checkKey, { address, failedKeys });
+  context.scope = scope instanceof Promise ? await scope : scope;
+  context.work.organizationId = context.scope.organizationId;
+  if (operation.permission !== "any") context.scope.require(operation.permission);
+  return context.scope;
+}
+
+function read(
+  { request }: RequestContext,
+  { route, charge }: { readonly route: Route; readonly charge: MemoryCharge },
+  { settings }: ServeContext,
+): ReadBody | Promise<ReadBody> {
+  const { body, maxBodyBytes, rawBody, queryAsBody } = route.operation;
+  const limitBytes =
+    route.bodyLimitBytes ?? Math.min(maxBodyBytes ?? Number.POSITIVE_INFINITY, settings.max_json_body_bytes);
+  const limits = { limitBytes, charge, maxValues: settings.max_json_values };
+  if (rawBody !== undefined) return readRawBody(request, rawBody.types, limits);
+  if (body === undefined) return noBody;
+  return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
+}
+
+async function send(context: RequestContext, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
+  const { signal } = context;
+  const streams = answer.kind === "events" || answer.kind === "lines" || answer.kind === "stream";
+  // A stream is begun even then, so that its source learns of the abort and cleans up.
+  if (signal.aborted && !streams) throw signal.reason;
+  switch (answer.kind) {
+    case "json":
+      return measured("respond", () => replyJson(context, answer.status ?? 200, answer.value, answer.headers));
+    case "text":
+      return replyText(context, 200, answer, answer.headers);
+    case "bytes":
+      return replyBytes(context, 200, answer, answer.headers);
+    case "empty":
+      return replyEmpty(context, answer.status, answer.headers);
+    case "stream": {
+      const { bytes, type, headers } = answer;
+      const error = await writeBytes(context, bytes, { headers: { "content-type": type, ...headers }, signal });
+      if (error === undefined) return;
+      noteFailure(context, error, logger);
+      return resetConnection(context.response);
+    }
+    case "lines": {
+      const headers = { "content-type": "application/x-ndjson", ...answer.headers };
+      const error = await writeBytes(context, endedLines(answer.lines), { headers, signal, onFailure: errorLine });
+      if (error !== undefined) noteFailure(context, error, logger);
+      return;
+    }
+    case "events": {
+      const options = {
+        headers: answer.headers ?? {},
+        holdMs: settings.status_hold_ms,
+        heartbeatMs: settings.heartbeat_interval_ms,
+        signal,
+        done: answer.done ?? true,
+      };
+      const error = await writeEvents(context, answer.events, options);
+      if (error !== undefined) noteFailure(context, error, logger);
+    }
+  }
+}
+
+async function* endedLines(lines: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  for await (const line of lines) yield `${line}\n`;
+}
+
+function fail(
+  context: RequestContext,
+  thrown: unknown,
+  { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },
+): void {
+  // Whatever breaks after the client left, or after the server gave up, is a consequence of that.
+  const error = noteFailure(context, context.signal.aborted ? context.signal.reason : thrown, logger);
+  if (context.response.headersSent) context.response.destroy();
+  else if (!context.response.destroyed) replyError(context, error, { write });
+}
+
+function closeAfter(context: RequestContext): void {
+  context.answerHeaders = { ...context.answerHeaders, connection: "close" };
+}
+
+function noteFailure(context: RequestContext, thrown: unknown, logger: Logger) {
+  const error = toAppError(thrown);
+  if (context.outcome === "ok") context.outcome = error.code;
+  context.note({ error: error.message, ...(error.param === null ? {} : { param: error.param }) });
+  if (error.code === "internal")
+    logger.error(
+      { request_id: context.requestId, operation: context.operation, error: error.cause ?? error },
+      "request failed by a fault of ours",
+    );
+  return error;
+}
+
+/** Fastify names the rest of a path `*`; the operation has a word for it. */
+function pathParameters(pattern: string, path: Record<string, string>): Record<string, string> {
+  const rest = /\{\+(?<name>\w+)\}$/.exec(pattern)?.groups?.["name"];
+  return rest === undefined ? path : { ...path, [rest]: path["*"] ?? "" };
+}

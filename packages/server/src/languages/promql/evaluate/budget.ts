@@ -1,0 +1,210 @@
+/**
+ * What one query may cost, and how it shares the thread: it is checked often, and every few milliseconds it lets
+ * other work run.
+ */
+import { AppError } from "../../../errors.ts";
+import { inputLimit } from "../../../input-limits.ts";
+import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import type { YieldBudget } from "../../regex/yield-budget.ts";
+
+export interface QueryLimits {
+  readonly timeoutMs: number;
+  /** Series that one selector may match, and that a result may have. */
+  readonly maxSeries: number;
+  /** Samples read from the store or held between the parts of a query. */
+  readonly maxSamples: number;
+  /** Steps of a range query. */
+  readonly maxPointsPerSeries: number;
+  /** Samples of one series in a range, and steps of a subquery: a year in steps of a minute is fewer. */
+  readonly maxWindowSamples: number;
+  /** Samples of a result; a native histogram counts as its buckets. */
+  readonly maxResultSamples: number;
+  /** Characters of a result's labels together. */
+  readonly maxResultLabelCharacters: number;
+}
+
+export const defaultLimits: QueryLimits = {
+  timeoutMs: inputLimit({
+    area: "PromQL",
+    bounds: "Time of a query",
+    value: 60_000,
+    unit: "ms",
+    error: "timeout",
+  }),
+  maxSeries: inputLimit({
+    area: "PromQL",
+    bounds: "Series of one selector, of a result and of a list",
+    value: 100_000,
+    error: "invalid_request",
+  }),
+  maxSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples that a query holds at one time",
+    value: 50_000_000,
+    error: "invalid_request",
+  }),
+  maxPointsPerSeries: inputLimit({
+    area: "PromQL",
+    bounds: "Steps of a range query",
+    value: 11_000,
+    error: "invalid_request",
+  }),
+  maxWindowSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples of one series in a range, and steps of a subquery",
+    value: 600_000,
+    error: "invalid_request",
+  }),
+  maxResultSamples: inputLimit({
+    area: "PromQL",
+    bounds: "Samples of a result; each bucket of a native histogram counts",
+    value: 5_000_000,
+    error: "invalid_request",
+  }),
+  maxResultLabelCharacters: inputLimit({
+    area: "PromQL",
+    bounds: "Labels of a result together",
+    value: 100_000_000,
+    unit: "characters",
+    error: "invalid_request",
+  }),
+};
+
+/** The memory that the query's request may hold. `add` throws when it is too much. */
+export interface QueryMemory {
+  add(bytes: number): void;
+  remove(bytes: number): void;
+}
+
+/** How many samples are worth a look at the clock. */
+const workPerLook = 4096;
+
+/** What changing or comparing the labels of a series counts as, in samples looked at. */
+export const workOfLabels = 64;
+/** What a computation with a native histogram counts as: it has up to some hundred buckets. */
+export const workOfHistogram = 128;
+/** What a sample takes in memory: its time and its value. */
+const bytesPerSample = 16;
+/** Memory is charged in pieces of this size. */
+const bytesPerCharge = 262_144;
+
+interface BudgetOptions {
+  readonly memory?: QueryMemory | undefined;
+}
+
+export class Budget implements YieldBudget {
+  readonly limits: QueryLimits;
+  readonly signal: AbortSignal;
+  readonly #deadline: number;
+  readonly #yielder = new CooperativeYield();
+  readonly #memory: QueryMemory | undefined;
+  #work = 0;
+  #samples = 0;
+  #samplesRead = 0;
+  #otherBytes = 0;
+  #chargedBytes = 0;
+
+  constructor(limits: QueryLimits, signal: AbortSignal, { memory }: BudgetOptions = {}) {
+    this.limits = limits;
+    this.signal = signal;
+    this.#deadline = performance.now() + limits.timeoutMs;
+    this.#memory = memory;
+  }
+
+  /** Throws when the query was cancelled or its time is up. */
+  check(): void {
+    if (this.signal.aborted) {
+      const { reason } = this.signal as { reason: unknown };
+      throw reason instanceof AppError ? reason : new AppError("client_closed", "The query was cancelled.");
+    }
+    if (performance.now() > this.#deadline) {
+      const { timeoutMs } = this.limits;
+      throw new AppError("timeout", `query timed out in expression evaluation after ${timeoutMs} ms`);
+    }
+  }
+
+  /** Counts work, in samples looked at; true when it is time to `yield`. */
+  spend(work: number): boolean {
+    this.#work += work;
+    if (this.#work < workPerLook) return false;
+    this.#work = 0;
+    return this.#yielder.isDue(longStep);
+  }
+
+  /** Lets other work run, then checks. */
+  async yield(): Promise<void> {
+    await this.#yielder.yield();
+    this.check();
+  }
+
+  /** Counts samples before they are held in memory; throws when they are too many. */
+  hold(samples: number): void {
+    this.#samples += samples;
+    this.#samplesRead += samples;
+    if (this.#samples > this.limits.maxSamples) {
+      throw new AppError(
+        "invalid_request",
+        "query processing would load too many samples into memory in query execution: " +
+          `the limit is ${this.limits.maxSamples}. Select fewer series, a shorter time or a larger step.`,
+        { param: "query" },
+      );
+    }
+    this.#charge();
+  }
+
+  /** What was held turned out not to be needed. */
+  unhold(samples: number): void {
+    this.settle(this.#samples - samples);
+  }
+
+  /** Counts other memory before it is taken: labels, answers of the store. */
+  holdBytes(bytes: number): void {
+    this.#otherBytes += bytes;
+    this.#charge();
+  }
+
+  /** What `holdBytes` counted is gone, or counts as samples now. */
+  releaseBytes(bytes: number): void {
+    this.#otherBytes -= bytes;
+    this.#charge();
+  }
+
+  #charge(): void {
+    const bytes = this.#samples * bytesPerSample + this.#otherBytes;
+    const missing = bytes - this.#chargedBytes;
+    if (missing > 0) {
+      const charge = Math.ceil(missing / bytesPerCharge) * bytesPerCharge;
+      this.#memory?.add(charge);
+      this.#chargedBytes += charge;
+    } else if (missing < -2 * bytesPerCharge) {
+      const surplus = -missing - bytesPerCharge;
+      this.#memory?.remove(surplus);
+      this.#chargedBytes -= surplus;
+    }
+  }
+
+  /** All samples that were read from the store or computed so far. */
+  get samplesRead(): number {
+    return this.#samplesRead;
+  }
+
+  /** The samples held at the moment. */
+  get held(): number {
+    return this.#samples;
+  }
+
+  /** Forgets what was held beyond a number: the parts of the query that held it are done. */
+  settle(samples: number): void {
+    this.#samples = samples;
+    this.#charge();
+  }
+
+  checkSeries(count: number, what: string): void {
+    if (count <= this.limits.maxSeries) return;
+    throw new AppError(
+      "invalid_request",
+      `${what} has ${count} series, the limit is ${this.limits.maxSeries}. Use more or narrower label matchers.`,
+      { param: "query" },
+    );
+  }
+}

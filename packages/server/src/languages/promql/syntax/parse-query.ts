@@ -1,0 +1,104 @@
+/** Queries of callers: their size is bounded, and what takes long takes turns with other requests. */
+import { AppError } from "../../../errors.ts";
+import { inputLimit } from "../../../input-limits.ts";
+import type { YieldBudget } from "../../regex/yield-budget.ts";
+import { compileMatcher } from "../series/matcher.ts";
+import { childrenOf, type Expression, type VectorSelector } from "./ast.ts";
+import { checkTypes } from "./check.ts";
+import { parseError } from "./parse-error.ts";
+import { parseTree } from "./parse.ts";
+
+/** Characters of a query. */
+const maximumQueryCharacters = inputLimit({
+  area: "PromQL",
+  bounds: "Length of a query",
+  value: 65_536,
+  unit: "characters",
+  error: "invalid_request",
+});
+/** Selectors of a query; each different one is asked of the store. */
+const maximumSelectors = inputLimit({
+  area: "PromQL",
+  bounds: "Selectors of a query",
+  value: 100,
+  error: "invalid_request",
+});
+/** Label matchers of a query. */
+const maximumMatchers = inputLimit({
+  area: "PromQL",
+  bounds: "Label matchers of a query",
+  value: 1000,
+  error: "invalid_request",
+});
+/** Instructions that the regular expressions of a query may compile to together. */
+const maximumQueryInstructions = inputLimit({
+  area: "PromQL",
+  bounds: "Instructions that the regular expressions of a query compile to together",
+  value: 50_000,
+  error: "invalid_request",
+});
+
+/** What reading a character costs, in samples looked at. */
+const workOfCharacter = 16;
+/** What compiling an instruction costs, in samples looked at. */
+const workOfInstruction = 256;
+
+/** What one request's queries have together. */
+export class QuerySize {
+  selectors = 0;
+  matchers = 0;
+  instructions = 0;
+}
+
+/** The tree of a query; an AppError `invalid_request` with position says what is wrong with it. */
+export async function parseQuery(text: string, turns: YieldBudget, size = new QuerySize()): Promise<Expression> {
+  if (text.length > maximumQueryCharacters) {
+    throw new AppError(
+      "invalid_request",
+      `The query has ${text.length} characters, the limit is ${maximumQueryCharacters}. Send a shorter query.`,
+      { param: "query" },
+    );
+  }
+  const expression = parseTree(text);
+  if (turns.spend(text.length * workOfCharacter)) await turns.yield();
+  for (const selector of selectorsIn(expression)) {
+    addSelector(selector, { text, size });
+    for (const matcher of selector.matchers) {
+      const compiled = compileMatcher(matcher);
+      // The type checker tells what is wrong with it.
+      if ("problem" in compiled) continue;
+      size.instructions += compiled.instructions;
+      if (size.instructions > maximumQueryInstructions) {
+        const problem = `error parsing regexp: the expressions of the query need ${size.instructions} instructions or more`;
+        throw parseError(text, selector.at, `${problem}, the limit is ${maximumQueryInstructions}`);
+      }
+      if (turns.spend(compiled.instructions * workOfInstruction)) await turns.yield();
+    }
+  }
+  checkTypes(expression, text);
+  return expression;
+}
+
+function addSelector(
+  selector: VectorSelector,
+  { size, text }: { readonly size: QuerySize; readonly text: string },
+): void {
+  size.selectors += 1;
+  size.matchers += selector.matchers.length;
+  if (size.selectors > maximumSelectors) {
+    throw parseError(text, selector.at, `the query has more than ${maximumSelectors} selectors, the limit`);
+  }
+  if (size.matchers > maximumMatchers) {
+    throw parseError(text, selector.at, `the query has more than ${maximumMatchers} label matchers, the limit`);
+  }
+}
+
+function selectorsIn(expression: Expression): VectorSelector[] {
+  const found: VectorSelector[] = [];
+  const open: Expression[] = [expression];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (node.kind === "vector-selector") found.push(node);
+    else open.push(...childrenOf(node).toReversed());
+  }
+  return found;
+}

@@ -1,0 +1,166 @@
+/**
+ * Whether a text matches as a whole: a deterministic automaton whose states are made when a text first needs them. Time
+ * is linear in the text; the memory for states is bounded, and what a new state costs is counted while it is made.
+ */
+import {
+  assertionsAt,
+  before,
+  beforeNext,
+  endOfText,
+  firstConsuming,
+  operations,
+  type Automaton,
+} from "./automaton.ts";
+import type { Resumable, YieldBudget } from "./yield-budget.ts";
+
+interface State {
+  /** The instructions that the last character led to, in rising order. */
+  readonly kernel: readonly number[];
+  readonly before: number;
+  /** By character: where it leads to. */
+  readonly ascii: (State | undefined)[];
+  readonly others: Map<number, State>;
+  accepts: boolean | undefined;
+}
+
+const asciiCharacters = 128;
+/** Numbers that the states of one expression may hold together; then they are forgotten and made again when needed. */
+const maximumHeld = 262_144;
+
+export class LazyDfa {
+  readonly #automaton: Automaton;
+  readonly #states = new Map<string, State>();
+  #held = 0;
+  /** Which instructions the closure in hand has seen: those with the current mark. */
+  readonly #marks: Uint32Array;
+  #mark = 0;
+
+  constructor(automaton: Automaton) {
+    this.#automaton = automaton;
+    this.#marks = new Uint32Array(automaton.instructions.length);
+  }
+
+  match(text: string): Resumable<boolean> {
+    return new DfaMatch(this, text);
+  }
+
+  start(): State {
+    return this.#state([this.#automaton.start], before.begin);
+  }
+
+  /** @param report is told what the step cost */
+  next(state: State, codePoint: number, report: (steps: number) => void): State {
+    const { hasAssertions, instructions } = this.#automaton;
+    const kernel: number[] = [];
+    const reached = this.#closure(state, codePoint, report);
+    const mark = ++this.#mark;
+    for (const place of reached) {
+      const instruction = instructions[place]!;
+      if (instruction.op < firstConsuming || this.#marks[instruction.out] === mark) continue;
+      if (!instruction.matchRune(codePoint)) continue;
+      this.#marks[instruction.out] = mark;
+      kernel.push(instruction.out);
+    }
+    report(reached.length);
+    kernel.sort((left, right) => left - right);
+    const next = this.#state(kernel, hasAssertions ? beforeNext(codePoint) : before.begin);
+    if (codePoint < asciiCharacters) state.ascii[codePoint] = next;
+    else {
+      state.others.set(codePoint, next);
+      this.#held += 4;
+    }
+    return next;
+  }
+
+  accepts(state: State, report: (steps: number) => void): boolean {
+    state.accepts ??= this.#closure(state, endOfText, report).some(
+      (place) => this.#automaton.instructions[place]!.op === operations.match,
+    );
+    return state.accepts;
+  }
+
+  /** The consuming and matching instructions that are reached from a state without a character. */
+  #closure(state: State, next: number, report: (steps: number) => void): number[] {
+    const { hasAssertions, instructions } = this.#automaton;
+    const assertions = hasAssertions ? assertionsAt(state.before, next) : 0;
+    const mark = ++this.#mark;
+    const marks = this.#marks;
+    const reached: number[] = [];
+    const stack = [...state.kernel];
+    let steps = 0;
+    for (let place = stack.pop(); place !== undefined; place = stack.pop()) {
+      if (marks[place] === mark) continue;
+      marks[place] = mark;
+      steps++;
+      const { arg, op, out } = instructions[place]!;
+      if (op >= firstConsuming || op === operations.match) reached.push(place);
+      else if (op === operations.alternative || op === operations.alternativeMatch) stack.push(arg, out);
+      else if (op === operations.capture || op === operations.nop) stack.push(out);
+      else if (op === operations.assertion && (arg & ~assertions) === 0) stack.push(out);
+    }
+    report(steps);
+    return reached;
+  }
+
+  #state(kernel: readonly number[], previous: number): State {
+    const key = `${previous}:${kernel.join(",")}`;
+    const known = this.#states.get(key);
+    if (known !== undefined) return known;
+    if (this.#held > maximumHeld) {
+      this.#states.clear();
+      this.#held = 0;
+    }
+    const ascii = Array.from<State | undefined>({ length: asciiCharacters });
+    const state: State = { kernel, before: previous, ascii, others: new Map(), accepts: undefined };
+    this.#states.set(key, state);
+    this.#held += asciiCharacters + kernel.length * 2 + 16;
+    return state;
+  }
+}
+
+/** Making a state takes this many times longer than following one. */
+const stepsOfNewState = 8;
+
+class DfaMatch implements Resumable<boolean> {
+  result = false;
+  readonly #dfa: LazyDfa;
+  readonly #text: string;
+  #at = 0;
+  #state: State;
+
+  constructor(dfa: LazyDfa, text: string) {
+    this.#dfa = dfa;
+    this.#text = text;
+    this.#state = dfa.start();
+  }
+
+  advance(turns: YieldBudget): boolean {
+    const text = this.#text;
+    let state = this.#state;
+    let steps = 0;
+    const report = (more: number): void => {
+      steps += more * stepsOfNewState;
+    };
+    for (let at = this.#at; at < text.length;) {
+      const unit = text.charCodeAt(at);
+      const codePoint = unit >= 0xd800 && unit <= 0xdbff ? text.codePointAt(at)! : unit;
+      const known = codePoint < asciiCharacters ? state.ascii[codePoint] : state.others.get(codePoint);
+      state = known ?? this.#dfa.next(state, codePoint, report);
+      // From no instruction at all nothing is reached.
+      if (state.kernel.length === 0) return true;
+      at += codePoint > 0xffff ? 2 : 1;
+      steps++;
+      if (steps < stepsPerReport) continue;
+      this.#at = at;
+      this.#state = state;
+      if (turns.spend(steps)) return false;
+      steps = 0;
+    }
+    this.result = this.#dfa.accepts(state, report);
+    turns.spend(steps);
+    return true;
+  }
+}
+
+/** So many steps at least before the caller's budget is asked. */
+const stepsPerReport = 1024;

@@ -1,0 +1,119 @@
+/** Why a call is refused, in words that say which limit of what, its value, and when it ends. */
+import { AppError } from "../errors.ts";
+import { formatDuration } from "./duration.ts";
+import type { MonthlyUsage } from "./monthly-usage.ts";
+import { rateLimitHeaders } from "./rate-limit-headers.ts";
+import type { LimitedSubject, Subject } from "./subject.ts";
+import { remainingTokens, consumedTokens, waitMs } from "./token-bucket.ts";
+import { requestNouns, type WorkKind } from "./work-kind.ts";
+
+/** Why not, and for how long. */
+interface Refusal {
+  readonly code: "rate_limited" | "quota_exceeded";
+  readonly message: string;
+  readonly retryAfterMs: number;
+}
+
+export interface AdmissionRequest {
+  readonly kind: WorkKind;
+  readonly estimatedTokens: number;
+  readonly nowMs: number;
+  readonly usage: MonthlyUsage;
+}
+
+/** What only the end of another call can free has no known time; a second is soon enough to ask again. */
+const unknownWaitMs = 1_000;
+
+/** The error for the reason to refuse that lasts longest; undefined when the call may go. Takes nothing. */
+export function checkLimits(subjects: readonly LimitedSubject[], request: AdmissionRequest): AppError | undefined {
+  let longest: Refusal | undefined;
+  for (const limited of subjects) {
+    for (const check of checks) {
+      const refusal = check(limited, request);
+      if (refusal === undefined) continue;
+      if (longest === undefined || refusal.retryAfterMs > longest.retryAfterMs) longest = refusal;
+    }
+  }
+  if (longest === undefined) return undefined;
+  const { code, message, retryAfterMs } = longest;
+  const headers = rateLimitHeaders(subjects, request.nowMs);
+  return new AppError(code, message, { retryAfterMs: Math.ceil(retryAfterMs), headers });
+}
+
+type Check = (limited: LimitedSubject, request: AdmissionRequest) => Refusal | undefined;
+
+const checks: readonly Check[] = [checkMonth, checkRequests, checkTokens, checkCompute, checkConcurrency];
+
+function nameOf(subject: Subject): string {
+  return `${subject.kind === "key" ? "The API key" : "The organization"} ${JSON.stringify(subject.name)}`;
+}
+
+function rateLimited(message: string, retryAfterMs: number): Refusal {
+  return { code: "rate_limited", message, retryAfterMs };
+}
+
+function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: AdmissionRequest): Refusal | undefined {
+  const budget = limits.tokens_per_month;
+  if (budget === undefined) return undefined;
+  const used =
+    subject.kind === "key" ? usage.keyTokens(subject.id, nowMs) : usage.organizationTokens(subject.id, nowMs);
+  const month = usage.month(nowMs);
+  if (used >= budget) {
+    const begins = new Date(month.endUnixMs).toISOString().replace(".000", "");
+    const message = `${nameOf(subject)} has a budget of ${budget} tokens a month, and ${used} are used in ${month.name}; the next month begins at ${begins}.`;
+    return { code: "quota_exceeded", message, retryAfterMs: month.endUnixMs - nowMs };
+  }
+  if (used + subject.reservedTokens < budget) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} has a budget of ${budget} tokens a month; ${used} are used, and calls in flight may need the rest. Try again when they have ended.`,
+    unknownWaitMs,
+  );
+}
+
+function checkRequests({ subject, limits }: LimitedSubject, { kind, nowMs }: AdmissionRequest): Refusal | undefined {
+  const limit = limits.requests_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
+  if (wait === 0) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} ${requestNouns[kind]} a minute, and all are used. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+function checkTokens(
+  { subject, limits }: LimitedSubject,
+  { estimatedTokens, nowMs }: AdmissionRequest,
+): Refusal | undefined {
+  const limit = limits.tokens_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.tokens, limit, { amount: Math.min(estimatedTokens, limit), nowMs });
+  if (wait === 0) return undefined;
+  const left = remainingTokens(subject.tokens, limit, nowMs);
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} tokens a minute; ${left} are left, and this request may need ${estimatedTokens}. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+/** Admits while any of the budget is left, because nobody knows beforehand what a request will use. */
+function checkCompute({ subject, limits }: LimitedSubject, { kind, nowMs }: AdmissionRequest): Refusal | undefined {
+  const limit = limits.compute_seconds_per_minute;
+  if (limit === undefined) return undefined;
+  const wait = waitMs(subject.compute, limit, { amount: 0, nowMs });
+  if (wait === 0) return undefined;
+  const used = consumedTokens(subject.compute, limit, nowMs).toFixed(1);
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} compute seconds a minute for ${requestNouns[kind]}, and ${used} are used. Try again in ${formatDuration(wait)}.`,
+    wait,
+  );
+}
+
+function checkConcurrency({ subject, limits }: LimitedSubject, { kind }: AdmissionRequest): Refusal | undefined {
+  const limit = limits.concurrent_requests;
+  if (limit === undefined || subject.inFlight < limit) return undefined;
+  return rateLimited(
+    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[kind]}, and ${subject.inFlight} are running. Try again when one has ended.`,
+    unknownWaitMs,
+  );
+}

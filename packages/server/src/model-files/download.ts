@@ -1,0 +1,258 @@
+/**
+ * Downloads one file: goes on where an earlier try ended, tries again when the connection breaks, checks size and
+ * checksum, and only then puts the file in its place.
+ */
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { mkdir, open, readdir, rename, rm, stat, statfs, type FileHandle } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { setTimeout as delay } from "node:timers/promises";
+import { AppError } from "../errors.ts";
+import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
+
+export interface DownloadProgress {
+  readonly phase: "downloading" | "verifying";
+  readonly doneBytes: number;
+  /** Undefined while the server has not told the size. */
+  readonly totalBytes: number | undefined;
+}
+
+export interface DownloadOptions {
+  readonly file: RemoteFile;
+  readonly target: string;
+  /** The checksum that the file must have; else the hub's, if it tells. */
+  readonly sha256: string | undefined;
+  readonly signal: AbortSignal;
+  onProgress?(progress: DownloadProgress): void;
+  /** Looks at the whole file before it is put in its place; tells what is wrong with it. */
+  check?(path: string): Promise<string | undefined>;
+  /** Pause before the first further try; it doubles. */
+  readonly retryPauseMs?: number;
+  /** Longest silence of the server. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** Tries in a row that may bring nothing. */
+const maximumFruitlessTries = 5;
+const spareBytes = 64 * 2 ** 20;
+/** How often the disk is looked at while bytes of an unknown number arrive. */
+const bytesPerLook = 64 * 2 ** 20;
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+async function requireSpace(directory: string, neededBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(directory);
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes + spareBytes) return;
+  const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(2);
+  throw new AppError(
+    "upstream_failed",
+    `The file needs ${gib(neededBytes)} GiB more, but only ${gib(freeBytes)} GiB are free on the disk of ${directory}.`,
+  );
+}
+
+/** The file's SHA-256 in hexadecimal. */
+export async function sha256Of(path: string, onBytes: (count: number) => void = () => {}): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path, { highWaterMark: 2 ** 20 }), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      onBytes(chunk.length);
+    }
+  });
+  return hash.digest("hex");
+}
+
+/** What the server says before anything is downloaded; nothing where it does not answer HEAD. */
+async function askFacts({ file, signal }: DownloadOptions): Promise<RemoteFileInfo> {
+  try {
+    return await requestFile(file, { method: "HEAD", signal });
+  } catch (error) {
+    if (error instanceof AppError && (error.code === "not_found" || error.code === "permission_denied")) throw error;
+    signal.throwIfAborted();
+    return { sizeBytes: undefined, sha256: undefined, version: undefined };
+  }
+}
+
+/** Where the unfinished file lies: another version of the file on the server gets another name. */
+function partPath(target: string, { sha256, version }: RemoteFileInfo): string {
+  const mark = createHash("sha256")
+    .update(sha256 ?? version ?? "unknown")
+    .digest("hex")
+    .slice(0, 8);
+  return join(dirname(target), `.${basename(target)}.${mark}.part`);
+}
+
+/** Removes unfinished files of the target, all but one. */
+export async function removeParts(target: string, except?: string): Promise<void> {
+  const names = await readdir(dirname(target)).catch(() => []);
+  const parts = names.filter((name) => name.startsWith(`.${basename(target)}.`) && name.endsWith(".part"));
+  await Promise.all(
+    parts
+      .map((name) => join(dirname(target), name))
+      .filter((path) => path !== except)
+      .map((path) => rm(path, { force: true })),
+  );
+}
+
+function mustTryAgain(error: unknown, signal: AbortSignal): boolean {
+  if (signal.aborted) return false;
+  return !(error instanceof AppError) || error.code === "overloaded";
+}
+
+/** Writes the rest of the file behind what is there; resolves when the server has ended its answer. */
+async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: RemoteFileInfo): Promise<RemoteFileInfo> {
+  const idleTimeoutMs = options.idleTimeoutMs ?? 60_000;
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new Error(`nothing came for ${idleTimeoutMs} ms`)), idleTimeoutMs);
+  const signal = AbortSignal.any([options.signal, idle.signal]);
+  try {
+    let position = (await handle.stat()).size;
+    if (facts.sizeBytes !== undefined && position === facts.sizeBytes && position > 0) return facts;
+    const headers = position === 0 ? {} : { range: `bytes=${position}-` };
+    const { response, ...answered } = await requestFile(options.file, { method: "GET", headers, signal });
+    const start = /^bytes (\d+)-/.exec(response.headers.get("content-range") ?? "")?.[1];
+    const fits =
+      response.status === 206 &&
+      Number(start) === position &&
+      (facts.version === undefined || answered.version === facts.version);
+    if (position > 0 && !fits) {
+      await handle.truncate(0);
+      position = 0;
+      if (response.status !== 200) {
+        await response.body?.cancel();
+        throw new Error("the server does not go on where the file was left");
+      }
+    }
+    const known = { ...facts, sizeBytes: facts.sizeBytes ?? answered.sizeBytes };
+    for await (const chunk of response.body ?? []) {
+      timer.refresh();
+      if (known.sizeBytes !== undefined && position + chunk.length > known.sizeBytes)
+        throw tooLong(options, known.sizeBytes);
+      if (Math.floor((position + chunk.length) / bytesPerLook) > Math.floor(position / bytesPerLook))
+        await requireSpace(dirname(options.target), 0);
+      await handle.write(chunk, 0, chunk.length, position);
+      position += chunk.length;
+      options.onProgress?.({ phase: "downloading", doneBytes: position, totalBytes: known.sizeBytes });
+    }
+    return known;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function tooLong({ file }: DownloadOptions, announced: number): AppError {
+  return new AppError(
+    "upstream_failed",
+    `${new URL(file.url).host} announced ${announced} bytes and sends more; the download was stopped.`,
+  );
+}
+
+/** Fetches until the file is whole, trying again as long as tries bring something. */
+async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFileInfo): Promise<RemoteFileInfo> {
+  await open(part, "a").then((created) => created.close());
+  const handle = await open(part, "r+");
+  try {
+    // Without a version nobody knows whether what is there still belongs to the file.
+    if (facts.version === undefined && facts.sha256 === undefined) await handle.truncate(0);
+    let known = facts;
+    // A server that makes us begin again and again must not look like one that gets on.
+    let longest = (await handle.stat()).size;
+    let pauseMs = options.retryPauseMs ?? 1_000;
+    for (let fruitless = 0; ;) {
+      let problem: unknown;
+      try {
+        known = await fetchRest(options, handle, known);
+      } catch (error) {
+        if (!mustTryAgain(error, options.signal)) throw error;
+        problem = error;
+      }
+      const { size } = await handle.stat();
+      if (problem === undefined && (known.sizeBytes === undefined || size >= known.sizeBytes)) break;
+      fruitless = size > longest ? 0 : fruitless + 1;
+      longest = Math.max(longest, size);
+      if (fruitless >= maximumFruitlessTries) throw interrupted(size, known.sizeBytes, problem);
+      await delay(pauseMs, undefined, { signal: options.signal });
+      pauseMs = fruitless === 0 ? (options.retryPauseMs ?? 1_000) : pauseMs * 2;
+    }
+    await handle.sync();
+    return known;
+  } finally {
+    await handle.close();
+  }
+}
+
+function interrupted(size: number, total: number | undefined, cause: unknown): AppError {
+  if (cause instanceof AppError) return cause;
+  const of = total === undefined ? "" : ` of ${total}`;
+  return new AppError(
+    "upstream_failed",
+    `The download broke off after ${size}${of} bytes and does not go on; the same command continues it later.`,
+    { cause },
+  );
+}
+
+/** Compares size and checksum, and lets the caller look. A file that is wrong is removed. */
+async function verify(options: DownloadOptions, part: string, facts: RemoteFileInfo): Promise<string> {
+  const { size } = await stat(part);
+  const expected = options.sha256 ?? facts.sha256;
+  const fail = async (problem: string): Promise<never> => {
+    await rm(part, { force: true });
+    throw new AppError("upstream_failed", `The downloaded file is wrong and was removed: ${problem}.`);
+  };
+  if (facts.sizeBytes !== undefined && size !== facts.sizeBytes)
+    return fail(`it has ${size} bytes in place of ${facts.sizeBytes}`);
+  let doneBytes = 0;
+  const actual = await sha256Of(part, (count) => {
+    doneBytes += count;
+    options.onProgress?.({ phase: "verifying", doneBytes, totalBytes: size });
+  });
+  if (expected !== undefined && actual !== expected) return fail(`its SHA-256 is ${actual} in place of ${expected}`);
+  const problem = await options.check?.(part);
+  return problem === undefined ? actual : fail(problem);
+}
+
+export interface Downloaded {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  /** Whether the file was there already and is the one on the server. */
+  readonly alreadyThere: boolean;
+}
+
+async function presentFile(
+  { target, sha256 }: DownloadOptions,
+  facts: RemoteFileInfo,
+): Promise<Downloaded | undefined> {
+  const expected = sha256 ?? facts.sha256;
+  const sizeBytes = await sizeOf(target);
+  if (sizeBytes === 0 || (expected === undefined && sizeBytes !== facts.sizeBytes)) return undefined;
+  const actual = await sha256Of(target);
+  return expected === undefined || actual === expected ? { sha256: actual, sizeBytes, alreadyThere: true } : undefined;
+}
+
+/**
+ * Downloads the file to `target`.
+ * @throws AppError not_found, permission_denied, overloaded or upstream_failed; the signal's reason when aborted
+ */
+export async function download(options: DownloadOptions): Promise<Downloaded> {
+  const { target, signal } = options;
+  signal.throwIfAborted();
+  const facts = await askFacts(options);
+  const present = await presentFile(options, facts);
+  if (present !== undefined) return present;
+  await mkdir(dirname(target), { recursive: true });
+  const part = partPath(target, facts);
+  await removeParts(target, part);
+  if (facts.sizeBytes !== undefined) await requireSpace(dirname(target), facts.sizeBytes - (await sizeOf(part)));
+  const known = await fetchAll(options, part, facts);
+  const sha256 = await verify(options, part, known);
+  const sizeBytes = await sizeOf(part);
+  await rename(part, target);
+  return { sha256, sizeBytes, alreadyThere: false };
+}

@@ -1,0 +1,125 @@
+/** Pulls models that are folders: a repository of the hub file by file, or an archive that is unpacked. */
+import { lstat, readFile, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { AppError } from "../errors.ts";
+import { download } from "./download.ts";
+import { modelFileProblem } from "./model-file-problem.ts";
+import { hubUrl, type ArchiveSource, type RepositorySource } from "./model-source.ts";
+import { withPullLock } from "./pull-lock.ts";
+import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
+import { listRepository, type RepositoryFile } from "./repository-files.ts";
+import { originFile, requireUnpacker, unpackArchive } from "./unpack-archive.ts";
+
+/** Files that are fetched at the same time: most of a voice's are small. */
+const downloadsAtOnce = 4;
+
+export async function pullRepository(source: RepositorySource, options: PullOptions): Promise<PullResult> {
+  const token = options.hubToken;
+  const { signal } = options;
+  const listed = await listRepository(source, { token, signal });
+  const folder = { name: source.name, path: pathOf(options.dataDirectory, source.name) };
+  const totalBytes = listed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const doneBytes = new Map<RepositoryFile, number>();
+  const show = (file: RepositoryFile, bytes: number): void => {
+    doneBytes.set(file, bytes);
+    const done = [...doneBytes.values()].reduce((sum, each) => sum + each, 0);
+    options.onProgress?.(source.name, { phase: "downloading", doneBytes: done, totalBytes });
+  };
+  const pullFile = async (file: RepositoryFile, stopped: AbortSignal): Promise<PulledFile> => {
+    const name = [source.name, ...file.path].join("/");
+    const path = pathOf(options.dataDirectory, name);
+    const downloaded = await download({
+      ...options,
+      signal: stopped,
+      file: { url: hubUrl(source, file.path), token },
+      target: path,
+      sha256: undefined,
+      check: (part) => modelFileProblem(name, part),
+      onProgress: (progress) => progress.phase === "downloading" && show(file, progress.doneBytes),
+    });
+    show(file, downloaded.sizeBytes);
+    return { name, path, ...downloaded };
+  };
+  return withPullLock(folder.path, async () => ({ files: await eachOf(listed, signal, pullFile), folder }));
+}
+
+/** The results in the order of the items. The first failure stops the others, and is thrown when they have stopped. */
+async function eachOf<T, R>(
+  items: readonly T[],
+  signal: AbortSignal,
+  work: (item: T, stopped: AbortSignal) => Promise<R>,
+): Promise<R[]> {
+  const failed = new AbortController();
+  const stopped = AbortSignal.any([signal, failed.signal]);
+  const results: R[] = [];
+  const rest = items.entries();
+  const worker = async (): Promise<void> => {
+    for (const [index, item] of rest) {
+      stopped.throwIfAborted();
+      results[index] = await work(item, stopped);
+    }
+  };
+  const workers = Array.from({ length: downloadsAtOnce }, () =>
+    worker().catch((error: unknown) => failed.abort(error)),
+  );
+  await Promise.all(workers);
+  failed.signal.throwIfAborted();
+  return results;
+}
+
+interface Origin {
+  readonly url: string;
+  readonly sha256: string;
+  readonly size_bytes: number;
+}
+
+async function originOf(folder: string): Promise<Origin | undefined> {
+  try {
+    return JSON.parse(await readFile(join(folder, originFile), "utf8")) as Origin;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws AppError conflict when something other than an unpacked archive has the name, which would be deleted */
+async function requireReplaceable(path: string, name: string): Promise<void> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found === undefined || (found.isDirectory() && (await originOf(path)) !== undefined)) return;
+  throw new AppError(
+    "conflict",
+    `${JSON.stringify(name)} exists and was not unpacked from an archive (${path}). Move it away, or remove it with: sounding models remove.`,
+  );
+}
+
+/** A folder that was made of the same archive is not fetched again. */
+export async function pullArchive(
+  { name, url, onHub, compression }: ArchiveSource,
+  options: PullOptions & { readonly sha256: string | undefined },
+): Promise<PullResult> {
+  const { sha256, signal } = options;
+  await requireUnpacker(compression);
+  const path = pathOf(options.dataDirectory, name);
+  return withPullLock(path, async () => {
+    const origin = await originOf(path);
+    if (origin?.url === url && (sha256 === undefined || sha256 === origin.sha256)) {
+      const there = { sha256: origin.sha256, sizeBytes: origin.size_bytes, alreadyThere: true };
+      return { files: [{ name, path, ...there }], folder: { name, path } };
+    }
+    await requireReplaceable(path, name);
+    const archive = join(dirname(path), `.${name}.archive`);
+    const downloaded = await download({
+      ...options,
+      file: { url, token: onHub ? options.hubToken : undefined },
+      target: archive,
+      sha256,
+      onProgress: (progress) => options.onProgress?.(name, progress),
+    });
+    const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
+    try {
+      await unpackArchive({ archive, target: path, compression, origin: `${JSON.stringify(made)}\n`, signal });
+    } finally {
+      if (!signal.aborted) await rm(archive, { force: true });
+    }
+    return { files: [{ name, path, ...downloaded, alreadyThere: false }], folder: { name, path } };
+  });
+}

@@ -1,0 +1,35 @@
+/** Keeps two processes from pulling the same thing at the same time. */
+import { mkdir, open, readFile, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { AppError } from "../errors.ts";
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/**
+ * Runs while no other process pulls to the same place.
+ * @throws AppError conflict
+ */
+export async function withPullLock<T>(target: string, run: () => Promise<T>): Promise<T> {
+  const lock = join(dirname(target), `.${basename(target)}.lock`);
+  await mkdir(dirname(target), { recursive: true });
+  const holder = Number(await readFile(lock, "utf8").catch(() => "0"));
+  if (holder > 0 && isRunning(holder)) {
+    throw new AppError("conflict", `The process ${holder} is pulling this already.`);
+  }
+  await rm(lock, { force: true });
+  const handle = await open(lock, "wx");
+  try {
+    await handle.writeFile(String(process.pid));
+    return await run();
+  } finally {
+    await handle.close();
+    await rm(lock, { force: true });
+  }
+}

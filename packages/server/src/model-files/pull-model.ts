@@ -1,0 +1,53 @@
+/** Fetches a model into the folder `models` of a data directory, by its source. */
+import { AppError } from "../errors.ts";
+import { download } from "./download.ts";
+import { modelFileProblem } from "./model-file-problem.ts";
+import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
+import { pullArchive, pullRepository } from "./pull-folder.ts";
+import { withPullLock } from "./pull-lock.ts";
+import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
+
+/**
+ * Fetches a model file, all its parts if it is split, or a folder of files.
+ * @throws AppError that says what is wrong; the signal's reason when aborted
+ */
+export async function pullModel(options: PullOptions): Promise<PullResult> {
+  const source = parseModelSource(options.source, options.hubEndpoint);
+  const sha256 = options.sha256?.toLowerCase();
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new AppError(
+      "invalid_request",
+      `The SHA-256 ${JSON.stringify(options.sha256)} is not 64 hexadecimal digits.`,
+    );
+  }
+  const several = source.kind === "repository" || (source.kind === "file" && partsOf(source).length > 1);
+  if (sha256 !== undefined && several)
+    throw new AppError("invalid_request", "One SHA-256 cannot be checked against a model of several files.");
+  switch (source.kind) {
+    case "repository":
+      return pullRepository(source, options);
+    case "archive":
+      return pullArchive(source, { ...options, sha256 });
+    case "file":
+      return { files: await pullFiles(partsOf(source), { ...options, sha256 }), folder: undefined };
+  }
+}
+
+async function pullFiles(sources: readonly FileSource[], options: PullOptions): Promise<PulledFile[]> {
+  const pulled: PulledFile[] = [];
+  for (const { name, url, onHub } of sources) {
+    const path = pathOf(options.dataDirectory, name);
+    const downloaded = await withPullLock(path, () =>
+      download({
+        ...options,
+        file: { url, token: onHub ? options.hubToken : undefined },
+        target: path,
+        sha256: options.sha256,
+        check: (part) => modelFileProblem(name, part),
+        onProgress: (progress) => options.onProgress?.(name, progress),
+      }),
+    );
+    pulled.push({ name, path, ...downloaded });
+  }
+  return pulled;
+}

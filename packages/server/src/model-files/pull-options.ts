@@ -1,0 +1,43 @@
+/** What pulling takes and gives, whatever is pulled. */
+import { join, resolve, sep } from "node:path";
+import { AppError } from "../errors.ts";
+import type { Downloaded, DownloadOptions, DownloadProgress } from "./download.ts";
+
+export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
+  readonly dataDirectory: string;
+  /** `owner/repository`, a file in one, or a URL. */
+  readonly source: string;
+  /** The checksum that the file or archive must have, in hexadecimal. */
+  readonly sha256?: string | undefined;
+  readonly hubEndpoint?: string | undefined;
+  readonly hubToken?: string | undefined;
+  onProgress?(name: string, progress: DownloadProgress): void;
+}
+
+export interface PulledFile extends Downloaded {
+  /** Relative to the models' directory, with slashes: its name in the configuration. */
+  readonly name: string;
+  readonly path: string;
+}
+
+export interface PullResult {
+  readonly files: readonly PulledFile[];
+  /** The folder that was pulled as a whole. */
+  readonly folder: { readonly name: string; readonly path: string } | undefined;
+}
+
+export function modelsDirectoryOf(dataDirectory: string): string {
+  return join(resolve(dataDirectory), "models");
+}
+
+/**
+ * The path of a name in the models' directory. Names are checked where they enter; this check does not depend on that one.
+ * @throws AppError invalid_request when the path would be outside
+ */
+export function pathOf(dataDirectory: string, name: string): string {
+  const directory = modelsDirectoryOf(dataDirectory);
+  const path = resolve(directory, name);
+  if (name.includes("\0") || !path.startsWith(directory + sep))
+    throw new AppError("invalid_request", `${JSON.stringify(name)} is not a path inside ${directory}.`);
+  return path;
+}

@@ -1,0 +1,71 @@
+/** The labels of log streams: who wrote an entry, how grave it is, and which trace it belongs to. */
+import { levels } from "../../store/schema.ts";
+import type { AnyValue } from "../attribute-values.ts";
+import type { Descriptions } from "../resource-lookup.ts";
+
+/** What of a row becomes labels. */
+export interface DescribedRow {
+  readonly project: string;
+  readonly level_number: number;
+  readonly severity_text: string;
+  readonly service: string;
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly resource_id: string;
+  readonly scope_id: string;
+}
+
+/** Loki's default index labels, and what else tells instances of a service apart. Dots become underscores. */
+const resourceLabels = [
+  "service.namespace",
+  "service.instance.id",
+  "service.version",
+  "deployment.environment",
+  "deployment.environment.name",
+  "cloud.region",
+  "cloud.availability_zone",
+  "container.name",
+  "host.name",
+  "k8s.cluster.name",
+  "k8s.container.name",
+  "k8s.cronjob.name",
+  "k8s.daemonset.name",
+  "k8s.deployment.name",
+  "k8s.job.name",
+  "k8s.namespace.name",
+  "k8s.pod.name",
+  "k8s.replicaset.name",
+  "k8s.statefulset.name",
+] as const;
+
+const labelNames = new Map<string, string>(resourceLabels.map((name) => [name, name.replaceAll(/[.]/g, "_")]));
+const levelNames = new Map<number, string>(Object.entries(levels).map(([name, number]) => [number, name]));
+
+/** Semantic conventions' word for a service that did not say its name. */
+const unknownService = "unknown_service";
+
+export function logLabels(row: DescribedRow, { resources, scopes }: Descriptions): Record<string, string> {
+  const scope = scopes.get(row.scope_id);
+  const labels: Record<string, string> = {
+    service_name: row.service === "" ? unknownService : row.service,
+    project_name: row.project,
+    severity: levelNames.get(row.level_number) ?? "info",
+  };
+  const add = (name: string, value: string | undefined): void => {
+    if (value !== undefined && value !== "") labels[name] = value;
+  };
+  add("severity_text", row.severity_text);
+  add("scope_name", scope?.name);
+  add("scope_version", scope?.version);
+  for (const { key, value } of resources.get(row.resource_id)?.attributes ?? []) {
+    const name = labelNames.get(key);
+    if (name !== undefined) add(name, scalarText(value));
+  }
+  add("trace_id", row.trace_id);
+  add("span_id", row.span_id);
+  return labels;
+}
+
+function scalarText({ stringValue, intValue, doubleValue, boolValue }: AnyValue): string | undefined {
+  return (stringValue ?? intValue ?? doubleValue ?? boolValue)?.toString();
+}

@@ -1,0 +1,51 @@
+/** OTLP's exponential histograms as native histograms. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
+import { noBuckets, type Buckets, type FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
+
+export interface ExponentialPoint {
+  readonly count: number;
+  /** NaN when it was not sent. */
+  readonly sum: number;
+  readonly scale: number;
+  readonly zeroCount: number;
+  /** NaN when it was not sent. */
+  readonly zeroThreshold: number;
+  readonly positive: ExponentialBuckets;
+  readonly negative: ExponentialBuckets;
+}
+
+export interface ExponentialBuckets {
+  readonly offset: number;
+  readonly counts: readonly number[];
+}
+
+const lowestSchema = -4;
+const highestSchema = 8;
+
+/** The histogram, or null for buckets so wide that Prometheus has no schema for them. */
+export function toNativeHistogram(point: ExponentialPoint): FloatHistogram | null {
+  if (point.scale < lowestSchema) return null;
+  const schema = Math.min(point.scale, highestSchema);
+  const shift = point.scale - schema;
+  return {
+    counterResetHint: "unknown",
+    schema,
+    zeroThreshold: Number.isNaN(point.zeroThreshold) ? 0 : point.zeroThreshold,
+    zeroCount: point.zeroCount,
+    count: point.count,
+    sum: point.sum,
+    positive: toBuckets(point.positive, shift),
+    negative: toBuckets(point.negative, shift),
+    customValues: [],
+  };
+}
+
+/** Buckets by rising index; of a finer scale as many are joined as make one. OTLP's lower bounds are Prometheus' upper ones. */
+function toBuckets({ counts, offset }: ExponentialBuckets, shift: number): Buckets {
+  const joined = new Map<number, number>();
+  for (const [position, count] of counts.entries()) {
+    if (count === 0) continue;
+    const index = Math.floor((offset + position) / 2 ** shift) + 1;
+    joined.set(index, (joined.get(index) ?? 0) + count);
+  }
+  return joined.size === 0 ? noBuckets : { indexes: [...joined.keys()], counts: [...joined.values()] };
+}

@@ -1,0 +1,87 @@
+/** Which metrics applications sent by OTLP, and the names under which PromQL sees them. */
+import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { metricTypes } from "../../../store/metric-tables.ts";
+import type { TenantReader } from "../../../store/store.ts";
+import { allOf, inProject } from "../../conditions.ts";
+import type { SelectRequest } from "../../../languages/promql/storage.ts";
+import type { SemconvMapping } from "./semconv-mapping.ts";
+import { metricName } from "./prometheus-names.ts";
+
+/** What a series of a metric holds. */
+export type OtlpPart = "value" | "bucket" | "sum" | "count" | "native" | "quantile";
+
+export interface OtlpMetric {
+  /** OpenTelemetry's name. */
+  readonly metric: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly type: keyof typeof metricTypes;
+  readonly monotonic: boolean;
+  /** PromQL's name, without the suffixes of parts. */
+  readonly name: string;
+}
+
+/** One name that queries can select. */
+export interface OtlpSeriesName {
+  readonly name: string;
+  readonly metric: OtlpMetric;
+  readonly part: OtlpPart;
+  /** Where the name is that of a series over spans. */
+  readonly mapping?: SemconvMapping;
+}
+
+interface CatalogRow {
+  readonly metric: string;
+  readonly unit: string;
+  readonly description: string;
+  readonly type: keyof typeof metricTypes;
+  readonly monotonic: number;
+}
+
+/** The metrics that were sent since a time, at most 50 000. */
+export async function readCatalog(
+  reader: TenantReader,
+  {
+    charge,
+    fromMs,
+    project,
+    signal,
+  }: { project: string | undefined } & Pick<SelectRequest, "fromMs" | "signal" | "charge">,
+): Promise<OtlpMetric[]> {
+  const conditions = allOf([sql`organization = ${ownOrganization}`, inProject(project), activeSince(fromMs)]);
+  const rows = await reader.query<CatalogRow>(
+    sql`SELECT metric, unit, any(description) AS description, toString(type) AS type, monotonic FROM series
+      WHERE ${conditions} GROUP BY metric, unit, type, monotonic ORDER BY metric LIMIT 50000`,
+    { signal, memory: { add: charge }, duplicates: "kept" },
+  );
+  return rows.map((row) => ({ ...row, monotonic: row.monotonic === 1, name: nameOf(row) }));
+}
+
+/** Series are written again each day that they have points. */
+export function activeSince(fromMs: number): Statement {
+  const seconds = BigInt(Math.max(0, Math.floor(fromMs / 1000) - 2 * 86_400));
+  return sql`seen >= fromUnixTimestamp(${bind.int64(seconds)})`;
+}
+
+function nameOf({ metric, monotonic, type, unit }: CatalogRow): string {
+  const isCounter = type === "sum" && monotonic === 1;
+  const isGauge = type === "gauge" || (type === "sum" && monotonic === 0);
+  return metricName({ name: metric, unit, isCounter, isGauge });
+}
+
+// oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
+export function seriesNames(metric: OtlpMetric): OtlpSeriesName[] {
+  const part = (each: OtlpPart, suffix: string): OtlpSeriesName => ({ name: metric.name + suffix, metric, part: each });
+  const { type } = metric;
+  switch (type) {
+    case "gauge":
+    case "sum":
+      return [part("value", "")];
+    case "histogram":
+      return [part("bucket", "_bucket"), part("sum", "_sum"), part("count", "_count")];
+    case "exponential_histogram":
+      return [part("native", "")];
+    case "summary":
+      return [part("quantile", ""), part("sum", "_sum"), part("count", "_count")];
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The labels of series that came by OTLP. Where the data themselves have a label of one of our names, theirs gets the
+ * prefix `exported_`, as Prometheus does: no data can say which project or job they belong to.
+ */
+import type { KeyValue } from "../../attribute-values.ts";
+import { toText } from "../../attribute-values.ts";
+import type { Descriptions, InstrumentationScope } from "../../resource-lookup.ts";
+import { attributeLabels } from "./prometheus-names.ts";
+
+export interface OtlpSeriesRow {
+  readonly metric: string;
+  readonly series_id: string;
+  readonly project: string;
+  readonly service: string;
+  readonly resource_id: string;
+  readonly scope_id: string;
+  readonly attribute_names: readonly string[];
+  readonly attribute_values: readonly string[];
+  readonly attribute_types: string;
+}
+
+/** All labels but the name's and those of parts (`le`, `quantile`). */
+export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: Descriptions): Map<string, string> {
+  const own = new Map([
+    ["project_name", row.project],
+    ["service_name", row.service],
+    ...identityLabels(resources.get(row.resource_id)?.attributes ?? []),
+    ...scopeLabels(scopes.get(row.scope_id)),
+  ]);
+  const sent = attributeLabels(
+    row.attribute_names.map((name, index): [string, string] => [
+      name,
+      toText(row.attribute_values[index] ?? "", row.attribute_types[index] ?? "s"),
+    ]),
+  );
+  const labels = new Map<string, string>();
+  for (const [name, value] of sent) labels.set(isOurs(name, own) ? `exported_${name}` : name, value);
+  for (const [name, value] of own) labels.set(name, value);
+  return labels;
+}
+
+const reservedNames: ReadonlySet<string> = new Set([
+  "__name__",
+  "le",
+  "quantile",
+  "job",
+  "instance",
+  "organization_id",
+]);
+
+function isOurs(name: string, own: ReadonlyMap<string, string>): boolean {
+  return reservedNames.has(name) || own.has(name);
+}
+
+/** `job` and `instance`, which name a process in Prometheus. */
+export function identityLabels(attributes: readonly KeyValue[]): [string, string][] {
+  const namespace = textOf(attributes, "service.namespace");
+  const service = textOf(attributes, "service.name");
+  const instance = textOf(attributes, "service.instance.id");
+  const job = namespace === "" ? service : `${namespace}/${service}`;
+  return [
+    ["job", job],
+    ["instance", instance],
+  ];
+}
+
+function textOf(attributes: readonly KeyValue[], key: string): string {
+  const value = attributes.find((attribute) => attribute.key === key)?.value;
+  return value?.stringValue ?? value?.intValue ?? "";
+}
+
+function scopeLabels(scope: InstrumentationScope | undefined): [string, string][] {
+  if (scope === undefined) return [];
+  return [
+    ["otel_scope_name", scope.name],
+    ["otel_scope_version", scope.version],
+  ];
+}

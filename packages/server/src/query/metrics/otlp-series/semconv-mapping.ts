@@ -1,0 +1,130 @@
+/**
+ * Series that applications push and that tell the same as series over spans: under the same names, or under those of
+ * OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/). They fill in for
+ * services of which no span tells, with labels of the same names.
+ */
+import type { OtlpMetric, OtlpPart, OtlpSeriesName } from "./otlp-catalog.ts";
+import { agentOperations, inferenceOperations, spanSeriesNames, type SpanMetric } from "../span-series/span-metrics.ts";
+import { timeoutErrorTypes } from "../span-series/span-labels.ts";
+
+type SeriesLabels = ReadonlyMap<string, string>;
+
+/** How a pushed series is seen under the name of a series over spans. */
+export interface SemconvMapping {
+  readonly metric: SpanMetric;
+  /** Whether a series with these labels, of ours already, tells of it. */
+  covers(labels: SeriesLabels): boolean;
+}
+
+interface Form {
+  /** OpenTelemetry's name, and the unit that it must have. */
+  readonly pushed: string;
+  readonly unit: string;
+  readonly part: OtlpPart;
+  /** The name over spans. */
+  readonly name: string;
+  readonly covers?: (labels: SeriesLabels) => boolean;
+}
+
+const ofOperations =
+  (operations: readonly string[], withoutOperation: boolean) =>
+  (labels: SeriesLabels): boolean => {
+    const operation = labels.get("operation") ?? "";
+    return operation === "" ? withoutOperation : operations.includes(operation);
+  };
+const ofInference = ofOperations(inferenceOperations, true);
+const ofAgents = ofOperations(agentOperations, false);
+
+function histogram(pushed: string, name: string, covers?: Form["covers"]): Form[] {
+  return (["bucket", "sum", "count"] as const).map((part) => ({
+    pushed,
+    unit: "s",
+    part,
+    name: `${name}_${part}`,
+    ...(covers === undefined ? {} : { covers }),
+  }));
+}
+
+const duration = { pushed: "gen_ai.client.operation.duration", unit: "s", part: "count" } as const;
+
+const forms: readonly Form[] = [
+  { ...duration, name: "inference_requests_total", covers: ofInference },
+  { ...duration, name: "agent_tasks_total", covers: ofAgents },
+  { ...duration, name: "agent_tool_calls_total", covers: ofOperations(["execute_tool"], false) },
+  ...histogram(duration.pushed, "inference_duration_seconds", ofInference),
+  ...histogram(duration.pushed, "agent_duration_seconds", ofAgents),
+  ...histogram("gen_ai.client.operation.time_to_first_chunk", "inference_time_to_first_token_seconds", ofInference),
+  ...histogram("gen_ai.server.time_to_first_token", "inference_time_to_first_token_seconds", ofInference),
+  { pushed: "gen_ai.client.token.usage", unit: "{token}", part: "sum", name: "token_usage_total", covers: ofInference },
+  { pushed: "rai.rejection", unit: "", part: "value", name: "rai_rejections_total" },
+];
+
+/** The parts that a point of the type has. */
+const partsOf: Partial<Record<OtlpMetric["type"], readonly OtlpPart[]>> = {
+  sum: ["value"],
+  histogram: ["bucket", "sum", "count"],
+  // Its buckets are no classic ones.
+  exponential_histogram: ["sum", "count"],
+};
+
+const metricsByName = new Map(spanSeriesNames.map(({ metric, name }) => [name, metric]));
+
+/** The names over spans under which a pushed metric is seen as well. */
+export function semconvNames(metric: OtlpMetric): OtlpSeriesName[] {
+  return forms
+    .filter(({ part, pushed, unit }) => {
+      const isCounted = metric.type !== "sum" || metric.monotonic;
+      const hasUnit =
+        metric.unit === unit || (unit !== "s" && (metric.unit === "" || /^\{.*\}$|^1$/.test(metric.unit)));
+      return metric.metric === pushed && hasUnit && isCounted && partsOf[metric.type]?.includes(part) === true;
+    })
+    .map(({ covers = () => true, name, part }) => ({
+      name,
+      metric,
+      part,
+      mapping: { metric: metricsByName.get(name)!, covers },
+    }));
+}
+
+/** The same for a series that has such a name already. */
+export function withFillIn(name: OtlpSeriesName): OtlpSeriesName {
+  const metric = metricsByName.get(name.name);
+  return metric === undefined ? name : { ...name, mapping: { metric, covers: () => true } };
+}
+
+/** By label of ours, the labels that say it: the first that a series has. */
+const sources: Readonly<Record<string, readonly string[]>> = {
+  model_key: ["gen_ai_request_model", "gen_ai_response_model"],
+  provider: ["gen_ai_provider_name", "gen_ai_system"],
+  operation: ["gen_ai_operation_name"],
+  agent_name: ["gen_ai_agent_name"],
+  agent_class: ["gen_ai_agent_class"],
+  session_id: ["gen_ai_conversation_id"],
+  token_type: ["gen_ai_token_type"],
+  tool_name: ["gen_ai_tool_name"],
+  category: ["gen_ai_guardrail_risk_category", "rai_category"],
+};
+
+/** The labels of a pushed series with ours among them. None is taken away, so that different series stay different. */
+export function semconvLabels(labels: SeriesLabels, { metric }: SemconvMapping): SeriesLabels {
+  const filled = new Map(labels);
+  for (const name of [...metric.labels, ...metric.labelsWhenNamed, "operation"]) {
+    const said =
+      labels.get(name) ?? (sources[name] ?? []).map((each) => labels.get(each)).find((each) => each !== undefined);
+    if (said !== undefined) filled.set(name, said);
+  }
+  const { labels: known } = metric;
+  if (known.includes("status") && !filled.has("status")) filled.set("status", statusOf(labels.get("error_type")));
+  if (known.includes("category")) {
+    const category = filled.get("category") ?? "unknown";
+    const head = category.split("/", 1)[0]!;
+    filled.set("category", head);
+    if (head !== category) filled.set("subcategory", category);
+  }
+  return filled;
+}
+
+function statusOf(errorType: string | undefined): string {
+  if (errorType === undefined || errorType === "") return "success";
+  return /timeout/i.test(errorType) || timeoutErrorTypes.includes(errorType) ? "timeout" : "failure";
+}

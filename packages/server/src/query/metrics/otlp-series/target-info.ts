@@ -1,0 +1,75 @@
+/** `target_info`: one series for each process that sent metrics, with its resource's attributes as labels. */
+import { AppError } from "../../../errors.ts";
+import { ownOrganization, sql } from "../../../store/statement.ts";
+import { allOf, inProject } from "../../conditions.ts";
+import { lookUpResources } from "../../resource-lookup.ts";
+import type { KeyValue } from "../../attribute-values.ts";
+import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
+import type { StoredSeries } from "../../../languages/promql/storage.ts";
+import { isMatchedBy } from "../label-matching.ts";
+import { activeSince } from "./otlp-catalog.ts";
+import { identityLabels } from "./otlp-labels.ts";
+import type { OtlpQuery, OtlpRequest } from "./otlp-series.ts";
+import { attributeLabels } from "./prometheus-names.ts";
+
+export const targetInfoName = "target_info";
+
+/** Close enough that an instant selector, which looks back five minutes, always finds one. */
+const distanceMs = 120_000;
+/** Ten years. */
+const maximumTimes = 2_628_000;
+
+/** Label sets that match; only processes with a job or an instance have one. */
+export async function targetInfoLabels(
+  { charge, fromMs, matchers, maxSeries, signal, turns }: Omit<OtlpRequest, "names">,
+  { project, reader }: OtlpQuery,
+): Promise<Labels[]> {
+  const conditions = allOf([sql`organization = ${ownOrganization}`, inProject(project), activeSince(fromMs)]);
+  const rows = await reader.query<{ project: string; resource_id: string; scope_id: string }>(
+    sql`SELECT DISTINCT project, resource_id, toUInt64(0) AS scope_id FROM series WHERE ${conditions}`,
+    { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
+  );
+  const { resources } = await lookUpResources(reader, rows, { signal, memory: { add: charge } });
+  const found = new Map<string, Labels>();
+  for (const row of rows) {
+    const labels = toLabels(row.project, resources.get(row.resource_id)?.attributes ?? []);
+    if (labels !== undefined && (await isMatchedBy(labels, matchers, turns))) found.set(labels.key, labels);
+    if (turns.spend(workOfResource)) await turns.yield();
+  }
+  return [...found.values()];
+}
+
+/** The work of making labels of a resource, in samples looked at. */
+const workOfResource = 256;
+
+const identifying: ReadonlySet<string> = new Set(["service.name", "service.namespace", "service.instance.id"]);
+
+function toLabels(project: string, attributes: readonly KeyValue[]): Labels | undefined {
+  const identity = identityLabels(attributes);
+  if (identity.every(([, value]) => value === "")) return undefined;
+  const rest = attributeLabels(
+    attributes
+      .filter(({ key }) => !identifying.has(key))
+      .map(({ key, value }): [string, string] => [
+        key,
+        String(value.stringValue ?? value.intValue ?? value.doubleValue ?? value.boolValue ?? ""),
+      ]),
+  );
+  return labelsFrom(new Map([...rest, ["project_name", project], ...identity, ["__name__", targetInfoName]]));
+}
+
+/** The label sets as series of ones over the whole time. */
+export async function selectTargetInfo(request: Omit<OtlpRequest, "names">, query: OtlpQuery): Promise<StoredSeries[]> {
+  const count = Math.ceil((request.toMs - request.fromMs) / distanceMs) + 1;
+  if (count > maximumTimes) {
+    const problem = `${targetInfoName} is asked for a time of more than ${(maximumTimes * distanceMs) / 86_400_000} days`;
+    throw new AppError("invalid_request", `${problem}. Ask for a shorter one.`, { param: "query" });
+  }
+  const timestampsMs = Float64Array.from(
+    { length: count },
+    (_, index) => request.toMs - (count - 1 - index) * distanceMs,
+  );
+  const times = timestampsMs.filter((time) => time >= request.fromMs);
+  const values = new Float64Array(times.length).fill(1);
+  return (await targetInfoLabels(request, query)).map((labels) => ({ labels, timestampsMs: times, values }));
+}

@@ -1,0 +1,189 @@
+/** Presets about agents, refused content, sessions and audio. */
+import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { aggregate, betweenVectors, call, range, withNumber } from "./expression-factories.ts";
+import { increaseOf, quantileOf, quotient } from "./inference-presets.ts";
+import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
+
+const agentFilters: readonly PresetFilter[] = ["project_name", "agent_name", "agent_class", "session_id", "status"];
+const agentDefaults = { status: "success" } as const;
+const agent = ["agent_name", "agent_class"] as const;
+
+function withoutStatus(presetCall: PresetCall): PresetCall {
+  return { ...presetCall, matchers: presetCall.matchers.filter(({ name }) => name !== "status") };
+}
+
+const agentPresets: readonly MetricPreset[] = [
+  {
+    name: "agent_task_total",
+    group: "Agents",
+    description: "How many runs of agents ended with the status.",
+    unit: "runs",
+    labels: [...agent, "status"],
+    filters: agentFilters,
+    defaults: agentDefaults,
+    build: (presetCall) => increaseOf("agent_tasks_total", [...agent, "status"], presetCall),
+  },
+  {
+    name: "agent_performance_rate",
+    group: "Agents",
+    description: "The share of an agent's runs that ended with the status.",
+    unit: "share, 0 to 1",
+    labels: agent,
+    filters: agentFilters,
+    defaults: agentDefaults,
+    build(presetCall) {
+      const all = increaseOf("agent_tasks_total", agent, withoutStatus(presetCall));
+      const withStatus = increaseOf("agent_tasks_total", agent, presetCall);
+      // An agent without a run of the status has the share 0.
+      return quotient(betweenVectors(withStatus, "or", withNumber(all, "*", 0)), all);
+    },
+  },
+  {
+    name: "agent_latency",
+    group: "Agents",
+    description: "How long runs of agents took, at a percentile.",
+    unit: "seconds",
+    labels: agent,
+    filters: [...agentFilters, "percentile"],
+    defaults: agentDefaults,
+    build: (presetCall) => quantileOf("agent_duration_seconds", agent, presetCall),
+  },
+  {
+    name: "agent_active_count",
+    group: "Agents",
+    description: "How many different agents ended a run with the status.",
+    unit: "agents",
+    labels: [],
+    filters: agentFilters,
+    defaults: agentDefaults,
+    build: (presetCall) =>
+      aggregate("count", [], withNumber(increaseOf("agent_tasks_total", agent, presetCall), ">", 0)),
+  },
+  {
+    name: "agent_tool_calls_total",
+    group: "Agents",
+    description: "How many calls of tools ended with the status.",
+    unit: "calls",
+    labels: ["agent_name", "tool_name", "status"],
+    filters: agentFilters,
+    defaults: agentDefaults,
+    build: (presetCall) => increaseOf("agent_tool_calls_total", ["agent_name", "tool_name", "status"], presetCall),
+  },
+  {
+    name: "rai_rejection_total",
+    group: "Safety",
+    description: "How many requests and answers were refused for their content.",
+    unit: "refusals",
+    labels: ["category"],
+    filters: ["project_name", "agent_name", "agent_class", "model_key", "session_id", "category"],
+    build: (presetCall) => increaseOf("rai_rejections_total", ["category"], presetCall),
+  },
+];
+
+const sessionFilters: readonly PresetFilter[] = [
+  "project_name",
+  "agent_name",
+  "agent_class",
+  "model_key",
+  "session_id",
+];
+
+function activeSessions(presetCall: PresetCall): Expression {
+  const calls = increaseOf("session_requests_total", ["session_id"], presetCall);
+  return aggregate("count", [], withNumber(calls, ">", 0));
+}
+
+function edgeOf(
+  edge: "max" | "min",
+  name: string,
+  { matchers, windowSeconds }: { matchers: readonly LabelMatcher[]; windowSeconds: number },
+): Expression {
+  return aggregate(edge, ["session_id"], call(`${edge}_over_time`, range(name, matchers, windowSeconds)));
+}
+
+const sessionPresets: readonly MetricPreset[] = [
+  {
+    name: "session_total",
+    group: "Sessions",
+    description: "How many sessions called a model.",
+    unit: "sessions",
+    labels: [],
+    filters: sessionFilters,
+    build: activeSessions,
+  },
+  {
+    name: "session_duration",
+    group: "Sessions",
+    description:
+      "How long sessions lasted on average: from the begin of the first to the end of the last span that ended in the time.",
+    unit: "seconds",
+    labels: [],
+    filters: ["project_name", "agent_name", "agent_class", "session_id"],
+    build: (presetCall) =>
+      aggregate(
+        "avg",
+        [],
+        betweenVectors(
+          edgeOf("max", "session_end_timestamp_seconds", presetCall),
+          "-",
+          edgeOf("min", "session_start_timestamp_seconds", presetCall),
+        ),
+      ),
+  },
+  {
+    name: "session_requests",
+    group: "Sessions",
+    description: "How many calls of models a session had on average.",
+    unit: "calls per session",
+    labels: [],
+    filters: sessionFilters,
+    build: (presetCall) => quotient(increaseOf("session_requests_total", [], presetCall), activeSessions(presetCall)),
+  },
+];
+
+const audioFilters: readonly PresetFilter[] = ["project_name", "model_key", "session_id"];
+
+const audioPresets: readonly MetricPreset[] = [
+  {
+    name: "speech_characters_total",
+    group: "Speech",
+    description: "How many characters were made speech.",
+    unit: "characters",
+    labels: ["model_key", "voice"],
+    filters: audioFilters,
+    build: (presetCall) => increaseOf("speech_characters_total", ["model_key", "voice"], presetCall),
+  },
+  {
+    name: "speech_first_audio_latency",
+    group: "Speech",
+    description: "How long callers waited for the first audio, at a percentile.",
+    unit: "seconds",
+    labels: [],
+    filters: [...audioFilters, "percentile"],
+    build: (presetCall) => quantileOf("speech_time_to_first_audio_seconds", [], presetCall),
+  },
+  {
+    name: "transcription_audio_seconds_total",
+    group: "Speech",
+    description: "How much audio was transcribed.",
+    unit: "seconds",
+    labels: ["model_key"],
+    filters: audioFilters,
+    build: (presetCall) => increaseOf("transcription_audio_seconds_total", ["model_key"], presetCall),
+  },
+  {
+    name: "transcription_realtime_factor",
+    group: "Speech",
+    description: "How long a second of audio took to transcribe; below 1 is quicker than speech.",
+    unit: "seconds per second of audio",
+    labels: ["model_key"],
+    filters: audioFilters,
+    build: (presetCall) =>
+      quotient(
+        increaseOf("transcription_processing_seconds_total", ["model_key"], presetCall),
+        increaseOf("transcription_audio_seconds_total", ["model_key"], presetCall),
+      ),
+  },
+];
+
+export const nonInferencePresets: readonly MetricPreset[] = [...agentPresets, ...sessionPresets, ...audioPresets];

@@ -1,0 +1,176 @@
+/** Presets about calls of models and about tokens. */
+import { AppError } from "../../../errors.ts";
+import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
+import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
+
+const filters: readonly PresetFilter[] = ["project_name", "agent_name", "agent_class", "model_key", "session_id"];
+const group = "Inference";
+
+/** `sum by (labels) (increase(name{matchers}[window]))`. */
+export function increaseOf(
+  name: string,
+  labels: readonly string[],
+  { matchers, windowSeconds }: PresetCall,
+): Expression {
+  return aggregate("sum", labels, call("increase", range(name, matchers, windowSeconds)));
+}
+
+export function rateOf(name: string, labels: readonly string[], { matchers, windowSeconds }: PresetCall): Expression {
+  return aggregate("sum", labels, call("rate", range(name, matchers, windowSeconds)));
+}
+
+/** A quotient where there is something to divide by. */
+export function quotient(dividend: Expression, divisor: Expression): Expression {
+  return betweenVectors(dividend, "/", withNumber(divisor, ">", 0));
+}
+
+/** A quantile of a histogram, by labels. */
+export function quantileOf(histogram: string, labels: readonly string[], presetCall: PresetCall): Expression {
+  const buckets = rateOf(`${histogram}_bucket`, ["le", ...labels], presetCall);
+  return call("histogram_quantile", number(presetCall.percentile), buckets);
+}
+
+export const inferencePresets: readonly MetricPreset[] = [
+  {
+    name: "inference_requests_total",
+    group,
+    description: "How many calls of models ended in the time.",
+    unit: "calls",
+    labels: [],
+    filters,
+    build: (presetCall) => increaseOf("inference_requests_total", [], presetCall),
+  },
+  {
+    name: "inference_active_model_count",
+    group,
+    description: "How many different models were called.",
+    unit: "models",
+    labels: [],
+    filters,
+    build: (presetCall) =>
+      aggregate("count", [], withNumber(increaseOf("inference_requests_total", ["model_key"], presetCall), ">", 0)),
+  },
+  {
+    name: "inference_model_usage",
+    group,
+    description: "How often each model was called.",
+    unit: "calls per second",
+    labels: ["model_key"],
+    filters,
+    build: (presetCall) => rateOf("inference_requests_total", ["model_key"], presetCall),
+  },
+  {
+    name: "inference_latency",
+    group,
+    description: "How long calls of models took, at a percentile.",
+    unit: "seconds",
+    labels: [],
+    filters: [...filters, "percentile"],
+    build: (presetCall) => quantileOf("inference_duration_seconds", [], presetCall),
+  },
+  {
+    name: "inference_error_rate",
+    group,
+    description: "The share of calls of models that failed or ran out of time.",
+    unit: "share, 0 to 1",
+    labels: [],
+    filters,
+    build(presetCall) {
+      const failed: LabelMatcher = { name: "status", operator: "!=", value: "success" };
+      const failures = increaseOf("inference_requests_total", [], {
+        ...presetCall,
+        matchers: [...presetCall.matchers, failed],
+      });
+      const none = call("vector", number(0));
+      return quotient(betweenVectors(failures, "or", none), increaseOf("inference_requests_total", [], presetCall));
+    },
+  },
+  {
+    name: "inference_time_to_first_token",
+    group,
+    description: "How long callers waited for the first piece of a streamed answer, at a percentile.",
+    unit: "seconds",
+    labels: [],
+    filters: [...filters, "percentile"],
+    build: (presetCall) => quantileOf("inference_time_to_first_token_seconds", [], presetCall),
+  },
+  {
+    name: "inference_request_rate_min",
+    group,
+    description: "How many calls of models ended per minute.",
+    unit: "calls per minute",
+    labels: [],
+    filters,
+    build: (presetCall) => withNumber(rateOf("inference_requests_total", [], presetCall), "*", 60),
+  },
+  {
+    name: "average_response_time",
+    group,
+    description: "How long calls of models took on average.",
+    unit: "seconds",
+    labels: [],
+    filters,
+    build: (presetCall) =>
+      quotient(
+        increaseOf("inference_duration_seconds_sum", [], presetCall),
+        increaseOf("inference_duration_seconds_count", [], presetCall),
+      ),
+  },
+  {
+    name: "token_consumption",
+    group: "Tokens",
+    description: "How many tokens models read (`input`) and wrote (`output`).",
+    unit: "tokens",
+    labels: ["model_key", "agent_class", "token_type"],
+    filters,
+    build: (presetCall) => increaseOf("token_usage_total", ["model_key", "agent_class", "token_type"], presetCall),
+  },
+];
+
+/** What a million tokens of a model cost, in any currency. */
+export interface TokenPrice {
+  readonly input: number;
+  readonly output: number;
+}
+
+/** The preset of costs; it needs prices. */
+export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): MetricPreset {
+  return {
+    name: "token_cost",
+    group: "Tokens",
+    description:
+      "What the tokens of models with a configured price (`telemetry.token_prices`) cost; those of other models are left out.",
+    unit: "the currency of the prices",
+    labels: ["model_key"],
+    filters,
+    build: (presetCall) => costOf(prices, presetCall),
+  };
+}
+
+/** Tokens times prices, which are series of the same labels: one question to the store, however many models have a price. */
+function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: PresetCall): Expression {
+  const wanted = presetCall.matchers.find(({ name }) => name === "model_key")?.value;
+  const priceSeries = Object.entries(prices)
+    .filter(([model]) => wanted === undefined || model === wanted)
+    .flatMap(([model, price]) =>
+      (["input", "output"] as const).map((type) =>
+        constantSeries(price[type] / 1e6, { model_key: model, token_type: type }),
+      ),
+    );
+  if (priceSeries.length === 0) {
+    const problem = wanted === undefined ? "No model has a price" : `The model ${JSON.stringify(wanted)} has no price`;
+    throw new AppError("invalid_request", `${problem}; prices are set under telemetry.token_prices.`, {
+      param: "metric",
+    });
+  }
+  const tokens = increaseOf("token_usage_total", ["model_key", "token_type"], presetCall);
+  return aggregate("sum", ["model_key"], betweenVectors(tokens, "*", unionOf(priceSeries)));
+}
+
+/** As a balanced tree: the depth of queries is limited. */
+function unionOf(parts: readonly Expression[]): Expression {
+  if (parts.length === 1) return parts[0]!;
+  const middle = parts.length >> 1;
+  return betweenVectors(unionOf(parts.slice(0, middle)), "or", unionOf(parts.slice(middle)));
+}

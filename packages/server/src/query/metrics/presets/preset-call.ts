@@ -1,0 +1,76 @@
+/** A metrics query's parameters, checked against the preset that it names. */
+import type { MetricsQuery } from "../../../api/observability-metrics.ts";
+import { showValue } from "../../../api/validate.ts";
+import { AppError } from "../../../errors.ts";
+import { parseDuration } from "../../time-window.ts";
+import { equals } from "./expression-factories.ts";
+import { matcherFilters, type MetricPreset, type PresetCall } from "./preset.ts";
+
+const defaultWindow = "1h";
+const defaultStep = "1h";
+const defaultPercentile = 0.95;
+
+/** When a query is evaluated. */
+export type PresetTimes =
+  | { readonly kind: "instant"; readonly timeMs: number }
+  | { readonly kind: "range"; readonly startMs: number; readonly endMs: number; readonly stepMs: number };
+
+export interface CheckedCall extends PresetCall {
+  readonly times: PresetTimes;
+}
+
+/**
+ * @param project the one project that may be seen; undefined: all of the organization
+ * @throws AppError invalid_request that names the parameter
+ */
+export function checkCall(
+  preset: MetricPreset,
+  query: MetricsQuery,
+  { nowMs, project }: { nowMs: number; project: string | undefined },
+): CheckedCall {
+  const given = { ...query, project_name: query.project_name == null ? null : project };
+  refuseForeignFilters(preset, query);
+  const matchers = matcherFilters
+    .map((filter) => [filter, given[filter] ?? preset.defaults?.[filter]] as const)
+    .flatMap(([filter, value]) => (value === undefined ? [] : [equals(filter, value)]));
+  return { matchers, percentile: readPercentile(query.percentile), ...readTimes(query, nowMs) };
+}
+
+function refuseForeignFilters({ filters, name }: MetricPreset, query: MetricsQuery): void {
+  for (const filter of [...matcherFilters, "percentile"] as const) {
+    if (query[filter] == null || filters.includes(filter)) continue;
+    const own = ["organization_id", ...filters, "time_window", "step"].join(", ");
+    throw new AppError("invalid_request", `${name} has no filter ${filter}; it has ${own}.`, { param: filter });
+  }
+}
+
+/** `0.95` and `95` are the same. */
+function readPercentile(given: string | number | null | undefined): number {
+  if (given == null) return defaultPercentile;
+  const value = typeof given === "number" || /^(?:\d+\.?\d*|\.\d+)$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= 0 && value <= 1) return value;
+  // Rounded, so that 99.9 is 0.999 and not a neighbour of it.
+  if (value > 1 && value <= 100) return Number((value / 100).toPrecision(15));
+  throw new AppError(
+    "invalid_request",
+    `percentile is ${showValue(given)}; expected a number from 0 to 1, such as "0.95", or from 1 to 100, such as "95".`,
+    { param: "percentile" },
+  );
+}
+
+function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times" | "windowSeconds"> {
+  const windowMs = milliseconds(query.time_window ?? defaultWindow, "time_window", nowMs);
+  if (query.step === undefined) {
+    return { times: { kind: "instant", timeMs: nowMs }, windowSeconds: windowMs / 1000 };
+  }
+  const stepMs = milliseconds(query.step === null || query.step === "" ? defaultStep : query.step, "step", nowMs);
+  // The points' ranges lie side by side and end now; the first one may begin before the look-back.
+  const points = Math.max(1, Math.ceil(windowMs / stepMs));
+  const times = { kind: "range", startMs: nowMs - (points - 1) * stepMs, endMs: nowMs, stepMs } as const;
+  return { times, windowSeconds: Math.min(stepMs, windowMs) / 1000 };
+}
+
+/** No further back than 1970. */
+function milliseconds(text: string, parameter: string, nowMs: number): number {
+  return Math.min(Number(parseDuration(text, parameter) / 1_000_000n), nowMs);
+}

@@ -1,0 +1,33 @@
+/** The labels of series that are made from spans, each as an expression over the columns of `spans`. */
+import { bind, sql, type Statement } from "../../../store/statement.ts";
+
+/** Values of `error.type` by which SDKs and gateways tell that time ran out. */
+export const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];
+
+const isTimeout = sql`(positionCaseInsensitive(error_type, 'timeout') > 0 OR error_type IN ${bind.texts(timeoutErrorTypes)})`;
+
+/** By label name. Where a span lacks the attribute the label is empty, which in PromQL means absent. */
+export const spanLabels = {
+  project_name: sql`project`,
+  service_name: sql`service`,
+  model_key: sql`if(request_model != '', request_model, response_model)`,
+  provider: sql`provider`,
+  operation: sql`operation`,
+  agent_name: sql`agent_name`,
+  agent_class: sql`agent_class`,
+  /** `success`, `failure` or `timeout`. */
+  status: sql`multiIf(${isTimeout}, 'timeout', status_code = 2 OR error_type != '', 'failure', 'success')`,
+  session_id: sql`session_id`,
+  tool_name: sql`attributes['gen_ai.tool.name']`,
+  /** `input` or `output`; from the ARRAY JOIN of the metric. */
+  token_type: sql`token_type`,
+  /** Why content was refused: the head of `harassment/threatening`. */
+  category: sql`splitByChar('/', arrayFirst(x -> x != '', [attributes['gen_ai.guardrail.risk.category'], attributes['rai.category'], attributes['category'], 'unknown']))[1]`,
+  voice: sql`attributes['gen_ai.request.voice']`,
+} as const satisfies Readonly<Record<string, Statement>>;
+
+export type SpanLabel = keyof typeof spanLabels;
+
+export function isSpanLabel(name: string): name is SpanLabel {
+  return Object.hasOwn(spanLabels, name);
+}

@@ -1,0 +1,261 @@
+/**
+ * Metrics that are not stored but counted from spans when they are asked for: each span adds to its series at the moment it
+ * ends. Names follow Prometheus' conventions (https://prometheus.io/docs/practices/naming/); where an attribute has no name
+ * in OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/) it has one of ours.
+ */
+import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { spanLabels, type SpanLabel } from "./span-labels.ts";
+
+/** Values of `gen_ai.operation.name`. */
+export const inferenceOperations = [
+  "chat",
+  "text_completion",
+  "generate_content",
+  "embeddings",
+  "speech",
+  "transcription",
+];
+export const agentOperations = ["invoke_agent", "invoke_workflow"];
+
+export interface SpanMetric {
+  /** Without the suffixes of a histogram's parts. */
+  readonly name: string;
+  readonly type: "counter" | "histogram" | "gauge";
+  readonly unit: string;
+  readonly help: string;
+  /** Where the number comes from, for the documents. */
+  readonly source: string;
+  readonly labels: readonly SpanLabel[];
+  /** Labels that a series has only where the query names them, since they have too many values. */
+  readonly labelsWhenNamed: readonly SpanLabel[];
+  /** The table, with what it is joined with. */
+  readonly from: Statement;
+  /** Which spans count. */
+  readonly condition: Statement;
+  /** What a span adds to a counter, what a histogram observes, or a gauge's value. */
+  readonly value: Statement;
+  /** Of a gauge's values the one that is wanted, where spans of a series end at the same time. */
+  readonly edge?: "min" | "max";
+}
+
+const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
+const isInference = sql`operation IN ${bind.texts(inferenceOperations)}`;
+const isAgent = sql`operation IN ${bind.texts(agentOperations)}`;
+const one = sql`1.`;
+const spansTable = sql`spans`;
+
+const place = ["project_name", "service_name"] as const;
+const agentLabels = [...place, "agent_name", "agent_class"] as const;
+const inferenceLabels = [...agentLabels, "model_key", "provider", "operation", "status"] as const;
+
+const firstChunkSeconds = sql`toFloat64OrZero(attributes['gen_ai.response.time_to_first_chunk'])`;
+const firstAudioSeconds = sql`toFloat64OrZero(attributes['sounding.speech.time_to_first_audio'])`;
+const characters = sql`toFloat64OrZero(attributes['sounding.speech.characters'])`;
+const audioSeconds = sql`toFloat64OrZero(attributes['sounding.audio.duration'])`;
+
+const inferenceSource =
+  "Spans of model calls: `gen_ai.operation.name` is one of " +
+  `${inferenceOperations.map((name) => `\`${name}\``).join(", ")}.`;
+const agentSource = "Spans whose `gen_ai.operation.name` is `invoke_agent` or `invoke_workflow`.";
+const sessionSource = "Spans with `gen_ai.conversation.id` or `session.id`.";
+
+function metric(definition: Partial<SpanMetric> & Omit<SpanMetric, "from" | "labelsWhenNamed">): SpanMetric {
+  return { from: spansTable, labelsWhenNamed: ["session_id"], ...definition };
+}
+
+const inference: readonly SpanMetric[] = [
+  metric({
+    name: "inference_requests_total",
+    type: "counter",
+    unit: "",
+    help: "Calls of models.",
+    source: inferenceSource,
+    labels: inferenceLabels,
+    condition: isInference,
+    value: one,
+  }),
+  metric({
+    name: "inference_duration_seconds",
+    type: "histogram",
+    unit: "seconds",
+    help: "How long calls of models took.",
+    source: inferenceSource,
+    labels: inferenceLabels,
+    condition: isInference,
+    value: seconds,
+  }),
+  metric({
+    name: "inference_time_to_first_token_seconds",
+    type: "histogram",
+    unit: "seconds",
+    help: "How long callers waited for the first piece of a streamed answer.",
+    source: "Spans of model calls with `gen_ai.response.time_to_first_chunk`, in seconds.",
+    labels: inferenceLabels,
+    condition: sql`${isInference} AND ${firstChunkSeconds} > 0`,
+    value: firstChunkSeconds,
+  }),
+  metric({
+    name: "token_usage_total",
+    type: "counter",
+    unit: "",
+    help: "Tokens that models read and wrote.",
+    source: "`gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens` of spans of model calls.",
+    labels: [...agentLabels, "model_key", "provider", "operation", "token_type"],
+    from: sql`spans ARRAY JOIN ['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
+    condition: sql`${isInference} AND tokens > 0`,
+    value: sql`toFloat64(tokens)`,
+  }),
+];
+
+const agents: readonly SpanMetric[] = [
+  metric({
+    name: "agent_tasks_total",
+    type: "counter",
+    unit: "",
+    help: "Runs of agents and of workflows of agents.",
+    source: agentSource,
+    labels: [...agentLabels, "status"],
+    condition: isAgent,
+    value: one,
+  }),
+  metric({
+    name: "agent_duration_seconds",
+    type: "histogram",
+    unit: "seconds",
+    help: "How long runs of agents took.",
+    source: agentSource,
+    labels: [...agentLabels, "status"],
+    condition: isAgent,
+    value: seconds,
+  }),
+  metric({
+    name: "agent_tool_calls_total",
+    type: "counter",
+    unit: "",
+    help: "Calls of tools by agents.",
+    source: "Spans whose `gen_ai.operation.name` is `execute_tool`.",
+    labels: [...agentLabels, "tool_name", "status"],
+    condition: sql`operation = 'execute_tool'`,
+    value: one,
+  }),
+  metric({
+    name: "rai_rejections_total",
+    type: "counter",
+    unit: "",
+    help: "Requests and answers that were refused for their content.",
+    source:
+      "Spans, but for those of agents, with `error.type` `content_filter` or the finish reason `content_filter`; the category is `gen_ai.guardrail.risk.category`, `rai.category` or `category`.",
+    labels: [...agentLabels, "model_key", "category"],
+    // What a model refused is told again by the agent that asked it, and by each attempt of ours.
+    condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
+      AND NOT ${isAgent} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
+    value: one,
+  }),
+];
+
+const sessions: readonly SpanMetric[] = [
+  metric({
+    name: "session_requests_total",
+    type: "counter",
+    unit: "",
+    help: "Calls of models within a session.",
+    source: `${sessionSource} Those of model calls.`,
+    labels: [...place, "session_id"],
+    labelsWhenNamed: ["agent_name", "agent_class", "model_key"],
+    condition: sql`${isInference} AND session_id != ''`,
+    value: one,
+  }),
+  metric({
+    name: "session_start_timestamp_seconds",
+    type: "gauge",
+    unit: "seconds",
+    help: "When a span of a session began, Unix time; the least is the session's begin.",
+    source: sessionSource,
+    labels: [...place, "session_id"],
+    labelsWhenNamed: ["agent_name", "agent_class"],
+    condition: sql`session_id != ''`,
+    value: sql`(toUnixTimestamp64Nano(start_time) / 1e9)`,
+    edge: "min",
+  }),
+  metric({
+    name: "session_end_timestamp_seconds",
+    type: "gauge",
+    unit: "seconds",
+    help: "When a span of a session ended, Unix time; the greatest is the session's end.",
+    source: sessionSource,
+    labels: [...place, "session_id"],
+    labelsWhenNamed: ["agent_name", "agent_class"],
+    condition: sql`session_id != ''`,
+    value: sql`(toUnixTimestamp64Nano(end_time) / 1e9)`,
+    edge: "max",
+  }),
+];
+
+const audio: readonly SpanMetric[] = [
+  metric({
+    name: "speech_characters_total",
+    type: "counter",
+    unit: "",
+    help: "Characters that were made speech.",
+    source: "`sounding.speech.characters` of spans whose `gen_ai.operation.name` is `speech`.",
+    labels: [...place, "model_key", "voice", "status"],
+    condition: sql`operation = 'speech' AND ${characters} > 0`,
+    value: characters,
+  }),
+  metric({
+    name: "speech_time_to_first_audio_seconds",
+    type: "histogram",
+    unit: "seconds",
+    help: "How long callers waited for the first audio.",
+    source: "`sounding.speech.time_to_first_audio` (seconds) of spans whose `gen_ai.operation.name` is `speech`.",
+    labels: [...place, "model_key", "voice", "status"],
+    condition: sql`operation = 'speech' AND ${firstAudioSeconds} > 0`,
+    value: firstAudioSeconds,
+  }),
+  metric({
+    name: "transcription_audio_seconds_total",
+    type: "counter",
+    unit: "seconds",
+    help: "Length of the audio that was transcribed.",
+    source: "`sounding.audio.duration` (seconds) of spans whose `gen_ai.operation.name` is `transcription`.",
+    labels: [...place, "model_key", "status"],
+    condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
+    value: audioSeconds,
+  }),
+  metric({
+    name: "transcription_processing_seconds_total",
+    type: "counter",
+    unit: "seconds",
+    help: "How long transcriptions with a known length of audio took.",
+    source: "Spans whose `gen_ai.operation.name` is `transcription` and that have `sounding.audio.duration`.",
+    labels: [...place, "model_key", "status"],
+    condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
+    value: seconds,
+  }),
+];
+
+/** Every metric over spans. */
+export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio];
+
+/** Upper bounds of the histograms' buckets in seconds: ten to each power of ten, so that quantiles are near the truth. */
+export const bucketBounds: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
+  [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8].map((factor) => Number(`${factor}e${power}`)),
+);
+
+export type SeriesPart = "value" | "bucket" | "sum" | "count";
+
+/** One name that queries can select: a metric, or a part of a histogram. */
+export interface SpanSeriesName {
+  readonly name: string;
+  readonly metric: SpanMetric;
+  readonly part: SeriesPart;
+}
+
+const histogramParts = ["bucket", "sum", "count"] as const;
+
+/** All names over spans. */
+export const spanSeriesNames: readonly SpanSeriesName[] = spanMetrics.flatMap((each): SpanSeriesName[] =>
+  each.type === "histogram"
+    ? histogramParts.map((part) => ({ name: `${each.name}_${part}`, metric: each, part }))
+    : [{ name: each.name, metric: each, part: "value" }],
+);

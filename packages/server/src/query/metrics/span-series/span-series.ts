@@ -1,0 +1,216 @@
+/**
+ * Series over spans as samples. Each sample is a delta: what the spans added that ended in one millisecond, with a start
+ * just before it, so that the engine's rate and increase add up the deltas and invent nothing. For those two functions a
+ * sample of zero stands at the end of each window, since a count that did not change is known to be the same.
+ */
+import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import { bind, sql, type Statement } from "../../../store/statement.ts";
+import type { TenantReader } from "../../../store/store.ts";
+import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
+import type { SelectRequest, StoredSeries } from "../../../languages/promql/storage.ts";
+import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
+import { isMatchedBy } from "../label-matching.ts";
+import type { SpanLabel } from "./span-labels.ts";
+import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
+import { bucketOf, endMs, labelList, selectionCondition } from "./span-selection.ts";
+
+export interface SpanQuery {
+  readonly reader: TenantReader;
+  /** Undefined: all projects of the organization. */
+  readonly project: string | undefined;
+  /** Labels that the query mentions anywhere. */
+  readonly namedLabels: ReadonlySet<string>;
+}
+
+interface SampleRow {
+  readonly label_values: readonly string[];
+  readonly bucket: number | string;
+  readonly samples: readonly (readonly [timeMs: string, amount: number | string])[];
+}
+
+/** Half a millisecond: less than the distance of two samples. */
+const startBeforeMs = 0.5;
+
+/** The labels of a metric's series in one query. */
+export function seriesLabels(metric: SpanMetric, namedLabels: ReadonlySet<string>): readonly SpanLabel[] {
+  return [...metric.labels, ...metric.labelsWhenNamed.filter((label) => namedLabels.has(label))];
+}
+
+/** The samples of the series of one name. Errors as the store's. */
+export async function selectSpanSeries(
+  { metric, name, part }: SpanSeriesName,
+  request: SelectRequest,
+  { namedLabels, project, reader }: SpanQuery,
+): Promise<StoredSeries[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = seriesLabels(metric, namedLabels);
+  const rows = await reader.query<SampleRow>(samplesStatement(metric, { labels, condition, part }), {
+    signal: request.signal,
+    memory: { add: request.charge },
+    maximumRows: request.hints.maxSeries,
+  });
+  const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
+  const build = { name, labels, windowEnds, isDelta: metric.type !== "gauge" };
+  const found: StoredSeries[] = [];
+  const yielder = new CooperativeYield();
+  for (const series of part === "bucket" ? bucketSeries(rows, build) : eachSeries(rows, build)) {
+    if (part !== "bucket" || (await matchesLe(series.labels, request))) found.push(series);
+    // What zeros and buckets add to the answer.
+    request.charge(series.timestampsMs.length * bytesPerSample);
+    if (yielder.isDue(longStep)) await yielder.yield();
+  }
+  return found;
+}
+
+/** A sample's time, start and value. */
+const bytesPerSample = 24;
+
+interface SamplesParts {
+  readonly labels: readonly SpanLabel[];
+  readonly condition: Statement;
+  readonly part: SpanSeriesName["part"];
+}
+
+function samplesStatement(metric: SpanMetric, { condition, labels, part }: SamplesParts): Statement {
+  const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
+  const total = sql`${totalOf(metric)}(${amount})`;
+  const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
+  return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
+      SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
+      FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, ended
+    ) GROUP BY label_values, bucket`;
+}
+
+const totals = { sum: sql`sum`, min: sql`min`, max: sql`max` } as const;
+
+/** The aggregate function of the store that makes one value of many spans. */
+export function totalOf({ edge }: SpanMetric): Statement {
+  return totals[edge ?? "sum"];
+}
+
+interface Build {
+  readonly name: string;
+  readonly labels: readonly SpanLabel[];
+  readonly windowEnds: readonly number[];
+  readonly isDelta: boolean;
+}
+
+function toLabels(values: readonly string[], { labels, name }: Build, le?: number): Labels {
+  const entries = labels.map((label, index): [string, string] => [label, values[index]!]);
+  if (le !== undefined) entries.push(["le", formatPlain(le)]);
+  return labelsFrom([["__name__", name], ...entries]);
+}
+
+function* eachSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
+  for (const row of rows) yield fromSamples(toLabels(row.label_values, build), samplesOf(row), build);
+}
+
+function samplesOf({ samples }: SampleRow): Map<number, number> {
+  return new Map(samples.map(([time, amount]) => [Number(time), toNumber(amount)]));
+}
+
+function fromSamples(
+  labels: Labels,
+  samples: ReadonlyMap<number, number>,
+  { isDelta, windowEnds }: Build,
+): StoredSeries {
+  const all = new Map(samples);
+  for (const end of windowEnds) if (!all.has(end)) all.set(end, 0);
+  const timestampsMs = Float64Array.from(all.keys()).sort();
+  const values = timestampsMs.map((time) => all.get(time)!);
+  if (!isDelta) return { labels, timestampsMs, values };
+  return { labels, timestampsMs, values, startTimestampsMs: timestampsMs.map((time) => time - startBeforeMs) };
+}
+
+/** A histogram's buckets are cumulative: what falls into one counts in all that are higher. */
+function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
+  const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
+  for (const group of byLabels.values()) {
+    const byBound = new Map(group.map((row) => [toNumber(row.bucket), samplesOf(row)]));
+    const running = new Map<number, number>();
+    for (const row of group) for (const [time] of row.samples) running.set(Number(time), 0);
+    for (const bound of [...bucketBounds, Infinity]) {
+      for (const [time, amount] of byBound.get(bound) ?? []) running.set(time, running.get(time)! + amount);
+      yield fromSamples(toLabels(group[0]!.label_values, build, bound), running, build);
+    }
+  }
+}
+
+/** A number of the store's JSON, where infinity is text. */
+export function toNumber(value: number | string): number {
+  if (typeof value === "number") return value;
+  return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
+}
+
+function matchesLe(
+  labels: Labels,
+  { matchers, turns }: Pick<SelectRequest, "matchers" | "turns">,
+): boolean | Promise<boolean> {
+  const ofBuckets = matchers.filter(({ name }) => name === "le");
+  return isMatchedBy(labels, ofBuckets, turns);
+}
+
+const maximumWindowEnds = 11_000;
+
+/** The ends of the windows of rate and increase, as far as they can be known: inside subqueries they are multiples of the step. */
+function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
+  if (hints.rangeMs === 0 || (hints.function !== "rate" && hints.function !== "increase")) return [];
+  const first = fromMs + hints.rangeMs - 1;
+  if (hints.stepMs === 0 || first === toMs) return [toMs];
+  const ends: number[] = [];
+  for (let end = first; end <= toMs && ends.length <= maximumWindowEnds; end += hints.stepMs) ends.push(end);
+  for (let end = Math.ceil(first / hints.stepMs) * hints.stepMs; end <= toMs; end += hints.stepMs) {
+    if (ends.length > 2 * maximumWindowEnds) break;
+    ends.push(end);
+  }
+  return ends;
+}
+
+/** The projects and services of which spans tell, as label sets with the name. */
+export async function spanSources(
+  { metric, name }: SpanSeriesName,
+  request: LabelSetsSelection,
+  { project, reader }: SpanQuery,
+): Promise<Labels[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = ["project_name", "service_name"] as const;
+  const rows = await reader.query<{ label_values: string[] }>(
+    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}`,
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
+  );
+  return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
+}
+
+type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "turns" | "charge"> & {
+  readonly maxSeries: number;
+};
+
+/** The different label sets of a name's series, for lists of series and labels. */
+export async function spanLabelSets(
+  { metric, name, part }: SpanSeriesName,
+  request: LabelSetsSelection,
+  { namedLabels, project, reader }: SpanQuery,
+): Promise<Labels[]> {
+  const condition = selectionCondition({ ...request, metric, project });
+  if (condition === null) return [];
+  const labels = seriesLabels(metric, namedLabels);
+  const rows = await reader.query<{ label_values: string[] }>(
+    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}
+      LIMIT ${bind.uint32(request.maxSeries)}`,
+    { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
+  );
+  const build = { name, labels, windowEnds: [], isDelta: true };
+  if (part !== "bucket") return rows.map((row) => toLabels(row.label_values, build));
+  const sets: Labels[] = [];
+  for (const row of rows) {
+    for (const bound of [...bucketBounds, Infinity]) {
+      const labels = toLabels(row.label_values, build, bound);
+      if (await matchesLe(labels, request)) sets.push(labels);
+      if (request.turns.spend(64)) await request.turns.yield();
+    }
+    if (sets.length > request.maxSeries) break;
+  }
+  return sets;
+}

@@ -1,0 +1,115 @@
+/** Lists of Prometheus' HTTP API: series, labels, values of a label, and what metrics are. */
+import type { TenantReader } from "../../store/store.ts";
+import { workOfLabels, type Budget } from "../../languages/promql/evaluate/budget.ts";
+import { storeAccess } from "../../languages/promql/evaluate/select-series.ts";
+import { sortInSlices } from "../../languages/promql/evaluate/sort-in-slices.ts";
+import { entriesOf, getLabel, type Labels } from "../../languages/promql/series/labels.ts";
+import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import { seriesNames, type OtlpMetric } from "../metrics/otlp-series/otlp-catalog.ts";
+import { spanMetrics, spanSeriesNames } from "../metrics/span-series/span-metrics.ts";
+import { targetInfoName } from "../metrics/otlp-series/target-info.ts";
+import { createTenantMetrics, type MetricCatalogs } from "../metrics/tenant-metrics.ts";
+
+export interface ListRequest {
+  readonly reader: TenantReader;
+  readonly project: string | undefined;
+  /** Any of them must match; none: all series. */
+  readonly selectors: readonly (readonly LabelMatcher[])[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly budget: Budget;
+}
+
+/** The label sets, each once, in the order of their labels. */
+export async function listSeries(request: ListRequest): Promise<readonly Labels[]> {
+  const { budget, selectors } = request;
+  const { maxSeries } = budget.limits;
+  const found = new Map<string, Labels>();
+  const catalogs: MetricCatalogs = new Map();
+  for (const matchers of selectors.length === 0 ? [[]] : selectors) {
+    const namedLabels = new Set(matchers.map(({ name }) => name));
+    const metrics = createTenantMetrics({ ...request, namedLabels, catalogs });
+    for (const labels of await metrics.labelSets({ ...request, ...storeAccess(budget), matchers, maxSeries })) {
+      found.set(labels.key, labels);
+      if (budget.spend(1)) await budget.yield();
+    }
+    budget.check();
+    budget.checkSeries(found.size, "the list");
+  }
+  return [...found.values()];
+}
+
+export async function listLabelNames(request: ListRequest): Promise<readonly string[]> {
+  const { budget } = request;
+  const names = new Set<string>();
+  for (const labels of await listSeries(request)) {
+    for (const [name] of entriesOf(labels)) names.add(name);
+    if (budget.spend(workOfLabels)) await budget.yield();
+  }
+  return sorted(names, budget);
+}
+
+function sorted(names: ReadonlySet<string>, budget: Budget): Promise<readonly string[]> {
+  return sortInSlices([...names], (left, right) => (left < right ? -1 : left > right ? 1 : 0), budget);
+}
+
+export async function listLabelValues(name: string, request: ListRequest): Promise<readonly string[]> {
+  if (name === "__name__" && request.selectors.length === 0) return listMetricNames(request);
+  const { budget } = request;
+  // A label that series have only when a query names it is named here.
+  const present: LabelMatcher = { name, operator: "!=", value: "" };
+  const selectors = request.selectors.length === 0 ? [[]] : request.selectors;
+  const values = new Set<string>();
+  const ofSelectors = { ...request, selectors: selectors.map((matchers) => [...matchers, present]) };
+  for (const labels of await listSeries(ofSelectors)) {
+    const value = getLabel(labels, name);
+    if (value !== "") values.add(value);
+    if (budget.spend(workOfLabels)) await budget.yield();
+  }
+  return sorted(values, budget);
+}
+
+/** Names of metrics that were sent, and of all that are counted from spans. */
+async function listMetricNames(request: ListRequest): Promise<readonly string[]> {
+  const { budget } = request;
+  const names = new Set(spanSeriesNames.map(({ name }) => name));
+  const sent = await catalogOf(request);
+  for (const metric of sent) {
+    for (const { name } of seriesNames(metric)) names.add(name);
+    if (budget.spend(workOfLabels)) await budget.yield();
+  }
+  if (sent.length > 0) names.add(targetInfoName);
+  return sorted(names, budget);
+}
+
+function catalogOf(request: ListRequest): Promise<readonly OtlpMetric[]> {
+  const metrics = createTenantMetrics({ ...request, namedLabels: new Set() });
+  return metrics.catalog({ ...request, ...storeAccess(request.budget) });
+}
+
+export interface MetricMetadata {
+  readonly type: string;
+  readonly unit: string;
+  readonly help: string;
+}
+
+/** What each metric is, by its name without the suffixes of a histogram's parts. */
+export async function listMetadata(request: ListRequest): Promise<Map<string, MetricMetadata[]>> {
+  const found = new Map<string, MetricMetadata[]>();
+  const add = (name: string, metadata: MetricMetadata): void => {
+    const others = found.get(name) ?? [];
+    const isKnown = others.some((each) => JSON.stringify(each) === JSON.stringify(metadata));
+    if (!isKnown) found.set(name, [...others, metadata]);
+  };
+  for (const { help, name, type, unit } of spanMetrics) add(name, { type, unit, help });
+  for (const metric of await catalogOf(request)) {
+    if (request.budget.spend(workOfLabels)) await request.budget.yield();
+    add(metric.name, { type: prometheusType(metric), unit: metric.unit, help: metric.description });
+  }
+  return found;
+}
+
+function prometheusType({ monotonic, type }: OtlpMetric): string {
+  if (type === "sum") return monotonic ? "counter" : "gauge";
+  return type === "exponential_histogram" ? "histogram" : type;
+}

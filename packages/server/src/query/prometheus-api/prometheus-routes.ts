@@ -1,0 +1,156 @@
+/** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
+import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
+import type { AppError, ErrorCode } from "../../errors.ts";
+import { jsonInSlices } from "../../http/json-in-slices.ts";
+import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
+import { inputLimit } from "../../input-limits.ts";
+import type { MemoryCharge } from "../../memory-budget.ts";
+import type { Store } from "../../store/store.ts";
+import { queryInstant, queryRange, type QueryResult } from "../../languages/promql/engine.ts";
+import type { Expression } from "../../languages/promql/syntax/ast.ts";
+import { Budget, defaultLimits } from "../../languages/promql/evaluate/budget.ts";
+import { parseQuery } from "../../languages/promql/syntax/parse-query.ts";
+import { namedLabels } from "../metrics/named-labels.ts";
+import { labelsJson, listOf, resultJson } from "./prometheus-json.ts";
+import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
+import { PrometheusParameters } from "./prometheus-parameters.ts";
+import { createTenantMetrics, type TenantMetrics } from "../metrics/tenant-metrics.ts";
+
+interface PrometheusParts {
+  readonly store: Pick<Store, "open">;
+  readonly version: string;
+}
+
+interface Call {
+  readonly input: RouteInput<never>;
+  readonly parameters: PrometheusParameters;
+  readonly nowMs: number;
+}
+
+type Serve = (call: Call) => Promise<unknown>;
+
+/** The form of a request: a query of 65,536 characters, percent-encoded, fits. */
+const maximumFormBytes = inputLimit({
+  area: "PromQL",
+  bounds: "Form of a request of Prometheus' HTTP API",
+  value: 524_288,
+  unit: "bytes",
+  error: "payload_too_large",
+});
+const dayMs = 86_400_000;
+const longestTimeoutMs = 60_000;
+
+export function prometheusRoutes(parts: PrometheusParts): Route[] {
+  const servers: Readonly<Record<PrometheusEndpoint, Serve>> = {
+    query: (call) => serveInstant(parts, call),
+    queryRange: (call) => serveRange(parts, call),
+    series: async (call) => {
+      const series = limited(await listSeries(await listRequest(parts, call)), call);
+      return success(listOf(series, labelsJson));
+    },
+    labels: async (call) => success(limited(await listLabelNames(await listRequest(parts, call)), call)),
+    labelValues: async (call) => {
+      const { name } = call.input.path as { name: string };
+      return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
+    },
+    metadata: (call) => serveMetadata(parts, call),
+    // Tools read this to know what they may ask; the API is that of Prometheus 3.
+    buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
+  };
+  return Object.entries(prometheusOperations).flatMap(([endpoint, operations]) =>
+    operations.map((operation) =>
+      route(
+        operation,
+        async (input) => {
+          const parameters = new PrometheusParameters(input.query, input.bytes.toString("utf8"));
+          return jsonInSlices(await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }));
+        },
+        { writeError, bodyLimitBytes: maximumFormBytes },
+      ),
+    ),
+  );
+}
+
+function success(data: unknown, { infos, warnings }: Partial<QueryResult> = {}): unknown {
+  return {
+    status: "success",
+    data,
+    ...(warnings === undefined || warnings.length === 0 ? {} : { warnings }),
+    ...(infos === undefined || infos.length === 0 ? {} : { infos }),
+  };
+}
+
+interface Evaluation {
+  readonly query: Expression;
+  readonly storage: TenantMetrics;
+  readonly signal: AbortSignal;
+  readonly memory: MemoryCharge;
+  readonly limits: { readonly timeoutMs: number };
+  readonly lookbackMs: number | undefined;
+}
+
+async function evaluationOf({ store }: PrometheusParts, { input, parameters }: Call): Promise<Evaluation> {
+  const { memory, scope, signal } = input;
+  const query = await parseQuery(parameters.required("query"), new Budget(defaultLimits, signal));
+  const reader = store.open(scope);
+  const storage = createTenantMetrics({ reader, project: scope.key.projectName, namedLabels: namedLabels(query) });
+  const timeoutMs = Math.min(parameters.durationMs("timeout") ?? longestTimeoutMs, longestTimeoutMs);
+  return { query, storage, signal, memory, limits: { timeoutMs }, lookbackMs: parameters.durationMs("lookback_delta") };
+}
+
+async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const { storage, ...evaluation } = await evaluationOf(parts, call);
+  const timeMs = call.parameters.timeMs("time") ?? call.nowMs;
+  const result = await queryInstant(storage, { ...evaluation, timeMs });
+  return success(resultJson(result.value, timeMs), result);
+}
+
+async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const { storage, ...evaluation } = await evaluationOf(parts, call);
+  const { parameters } = call;
+  for (const name of ["start", "end", "step"]) parameters.required(name);
+  const endMs = parameters.timeMs("end")!;
+  const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
+  const result = await queryRange(storage, { ...evaluation, ...times });
+  return success(resultJson(result.value, endMs), result);
+}
+
+async function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<ListRequest> {
+  const { memory, scope, signal } = input;
+  const budget = new Budget(defaultLimits, signal, { memory });
+  const toMs = parameters.timeMs("end") ?? nowMs;
+  const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
+  const selectors = await parameters.selectors(budget);
+  return { reader: store.open(scope), project: scope.key.projectName, selectors, fromMs, toMs, budget };
+}
+
+function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {
+  return items.slice(0, parameters.limit());
+}
+
+async function serveMetadata(parts: PrometheusParts, call: Call): Promise<unknown> {
+  const metric = call.parameters.text("metric");
+  const all = await listMetadata(await listRequest(parts, call));
+  const found = [...all].filter(([name]) => metric === undefined || name === metric);
+  return success(Object.fromEntries(limited(found, call)));
+}
+
+/** Prometheus' words for kinds of errors. */
+const errorTypes: Partial<Record<ErrorCode, string>> = {
+  timeout: "timeout",
+  upstream_timeout: "timeout",
+  client_closed: "canceled",
+  overloaded: "unavailable",
+  rate_limited: "too_many_requests",
+  internal: "internal",
+  not_found: "not_found",
+  invalid_api_key: "unauthorized",
+  permission_denied: "forbidden",
+};
+
+const writeError: ErrorWriter = (error: AppError) => ({
+  bytes: Buffer.from(
+    JSON.stringify({ status: "error", errorType: errorTypes[error.code] ?? "bad_data", error: error.message }),
+  ),
+  type: "application/json",
+});

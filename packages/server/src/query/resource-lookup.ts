@@ -1,0 +1,114 @@
+/** What rows say of their resource and their scope by a hash, read once for all rows of an answer. */
+import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
+import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
+import type { QueryOptions, TenantReader } from "../store/store.ts";
+import { toKeyValues, type KeyValue } from "./attribute-values.ts";
+
+export interface Resource {
+  readonly attributes: readonly KeyValue[];
+  readonly droppedAttributes: number;
+  readonly schemaUrl: string;
+}
+
+export interface InstrumentationScope extends Resource {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** By hash, as decimal text. */
+export interface Descriptions {
+  readonly resources: ReadonlyMap<string, Resource>;
+  readonly scopes: ReadonlyMap<string, InstrumentationScope>;
+}
+
+interface DescribingRow {
+  readonly id: string;
+  readonly attribute_names: string[];
+  readonly attribute_values: string[];
+  readonly attribute_types: string;
+  readonly schema_url: string;
+  readonly dropped_attributes: number;
+}
+
+interface ScopeRow extends DescribingRow {
+  readonly name: string;
+  readonly version: string;
+}
+
+/** What the rows' hashes stand for. Most is in memory, since answers come from few resources and scopes. */
+export async function lookUpResources(
+  reader: TenantReader,
+  rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
+  { memory, signal }: Pick<QueryOptions, "memory"> & { readonly signal: AbortSignal },
+): Promise<Descriptions> {
+  const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
+    schema_url, dropped_attributes`;
+  const read = <Shape extends DescribingRow>(statement: Statement): Promise<Shape[]> =>
+    reader.query<Shape>(statement, { signal, memory, duplicates: "kept" });
+  const [resources, scopes] = await Promise.all([
+    remembered<DescribingRow, Resource>(reader, {
+      table: "resources",
+      ids: new Set(rows.map((row) => row.resource_id)),
+      read: (ids) =>
+        read(
+          sql`SELECT resource_id AS id, ${described} FROM resources
+            WHERE organization = ${ownOrganization} AND resource_id IN ${bind.uint64s(ids)}`,
+        ),
+      describe: toResource,
+    }),
+    remembered<ScopeRow, InstrumentationScope>(reader, {
+      table: "scopes",
+      ids: new Set(rows.map((row) => row.scope_id)),
+      read: (ids) =>
+        read(
+          sql`SELECT scope_id AS id, name, version, ${described} FROM scopes
+            WHERE organization = ${ownOrganization} AND scope_id IN ${bind.uint64s(ids)}`,
+        ),
+      describe: (row) => ({ ...toResource(row), name: row.name, version: row.version }),
+    }),
+  ]);
+  return { resources, scopes };
+}
+
+interface Described<Row, Description> {
+  readonly table: "resources" | "scopes";
+  readonly ids: ReadonlySet<string>;
+  readonly read: (ids: readonly string[]) => Promise<Row[]>;
+  readonly describe: (row: Row) => Description;
+}
+
+/** Hashes that stand in one statement, so that its URL stays far below what a server takes. */
+const idsPerStatement = 20_000;
+
+/** By hash; a hash that the store does not know (yet) is left out and asked for again the next time. */
+async function remembered<Row extends DescribingRow, Description extends object>(
+  { memory }: TenantReader,
+  { table, ids, read, describe }: Described<Row, Description>,
+): Promise<ReadonlyMap<string, Description>> {
+  const found = new Map<string, Description>();
+  const missing: string[] = [];
+  for (const id of ids) {
+    // Under a table's name stand descriptions of that table alone.
+    const known = memory.get(`${table} ${id}`) as Description | undefined;
+    if (known === undefined) missing.push(id);
+    else found.set(id, known);
+  }
+  const yielder = new CooperativeYield();
+  for (let start = 0; start < missing.length; start += idsPerStatement) {
+    for (const row of await read(missing.slice(start, start + idsPerStatement))) {
+      const description = describe(row);
+      found.set(row.id, description);
+      memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+      if (yielder.isDue()) await yielder.yield();
+    }
+  }
+  return found;
+}
+
+function toResource(row: DescribingRow): Resource {
+  return {
+    attributes: toKeyValues({ names: row.attribute_names, values: row.attribute_values, kinds: row.attribute_types }),
+    droppedAttributes: row.dropped_attributes,
+    schemaUrl: row.schema_url,
+  };
+}

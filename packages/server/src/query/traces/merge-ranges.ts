@@ -1,0 +1,46 @@
+/** Times of many traces as few ranges, so that a statement stays short and reads little between them. */
+import type { TimeRange } from "../time-window.ts";
+
+/** Each costs the store half a millisecond before it reads anything. */
+const maximumRanges = 8;
+
+/** Ranges that cover all of the given ones, in order of time: overlapping ones joined, then those that are nearest. */
+export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
+  const sorted = [...ranges].sort((left, right) => compare(left.fromUnixNano, right.fromUnixNano));
+  const separate = sorted.slice(0, 1);
+  for (const range of sorted.slice(1)) {
+    const last = separate.at(-1)!;
+    if (range.fromUnixNano > last.toUnixNano) separate.push(range);
+    else separate[separate.length - 1] = joined(last, range);
+  }
+  const breaks = widestGaps(separate);
+  const few: TimeRange[] = [];
+  for (const [index, range] of separate.entries()) {
+    const last = few.at(-1);
+    if (last === undefined || breaks.has(index)) few.push(range);
+    else few[few.length - 1] = joined(last, range);
+  }
+  return few;
+}
+
+/** Before which ranges the widest gaps lie: as many as may stay. @param separate in order, none meets another */
+function widestGaps(separate: readonly TimeRange[]): ReadonlySet<number> {
+  const gaps = separate.slice(1).map(({ fromUnixNano }, index) => ({
+    index: index + 1,
+    length: fromUnixNano - separate[index]!.toUnixNano,
+  }));
+  const widest = gaps.sort((left, right) => compare(right.length, left.length)).slice(0, maximumRanges - 1);
+  return new Set(widest.map(({ index }) => index));
+}
+
+function joined(left: TimeRange, right: TimeRange): TimeRange {
+  return { fromUnixNano: left.fromUnixNano, toUnixNano: later(left, right) };
+}
+
+function later(left: TimeRange, right: TimeRange): bigint {
+  return left.toUnixNano > right.toUnixNano ? left.toUnixNano : right.toUnixNano;
+}
+
+function compare(left: bigint, right: bigint): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,225 @@
+/**
+ * Traces in Tempo's form. First the IDs are found by the few columns that tell whether a span is meant, then the index says
+ * when and in which projects each trace was, and only then are spans read, from those times alone.
+ * docs/adr/0024-log-and-trace-queries.md
+ */
+import type { TracesAnswer } from "../../api/observability.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { bind, join, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
+import { allOf, inProject, spansStartedIn } from "../conditions.ts";
+import { lookUpResources } from "../resource-lookup.ts";
+import { mergeRanges } from "./merge-ranges.ts";
+import { lookBack } from "../expanding-windows.ts";
+import { readSpanDetails, readSpans } from "./spans.ts";
+import { toTempoTrace, traceHead } from "./tempo-trace.ts";
+import type { TimeRange } from "../time-window.ts";
+import type { TracePreset } from "./trace-presets.ts";
+
+type Trace = TracesAnswer["traces"][number];
+
+interface SearchCommon {
+  /** Undefined: every project of the organization. Of a trace in several projects the spans of this one are given. */
+  readonly project: string | undefined;
+  /** Whether the spans are wanted. */
+  readonly detail: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface TracesSearch extends SearchCommon {
+  readonly preset: TracePreset;
+  readonly range: TimeRange;
+  readonly nowUnixNano: bigint;
+  readonly limit: number;
+}
+
+export interface TraceLookup extends SearchCommon {
+  /** 32 lower-case hex digits. */
+  readonly traceId: string;
+  /** Undefined: however old the trace is. */
+  readonly range: TimeRange | undefined;
+}
+
+/** The newest traces that have a span as the preset says, begun in the range. */
+export async function searchTraces(reader: TenantReader, search: TracesSearch): Promise<TracesAnswer> {
+  const traceIds = await newestTraceIds(reader, search);
+  return { traces: await readTraces(reader, await locate(reader, traceIds, search), search) };
+}
+
+/** The trace with an ID: one, or none when the organization has none with it. */
+export async function findTrace(reader: TenantReader, lookup: TraceLookup): Promise<TracesAnswer> {
+  const { range } = lookup;
+  const places = await locate(reader, [lookup.traceId], lookup);
+  const wanted = places.filter(
+    (place) =>
+      range === undefined || (place.toUnixNano >= range.fromUnixNano && place.fromUnixNano <= range.toUnixNano),
+  );
+  return { traces: await readTraces(reader, wanted, lookup) };
+}
+
+/** The newest first, by the begin of their newest span that is meant. */
+async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promise<string[]> {
+  const { project, range, limit } = search;
+  const newest = project === undefined ? undefined : await lookAtNewestSpans(reader, search, project);
+  if (newest?.isAll === true || (newest !== undefined && newest.traceIds.length >= limit)) return newest.traceIds;
+  const found = new Set(newest?.traceIds);
+  const left = { ...range, toUnixNano: newest?.reachedUnixNano ?? range.toUnixNano };
+  for (const step of lookBack(left, search.nowUnixNano)) {
+    const conditions = allOf([
+      sql`organization = ${ownOrganization}`,
+      inProject(project),
+      spansStartedIn(step),
+      search.preset.condition,
+    ]);
+    const statement = sql`
+      SELECT trace_id FROM spans WHERE ${conditions}
+      GROUP BY trace_id ORDER BY max(start_time) DESC, trace_id
+      LIMIT ${bind.uint32(limit)}`;
+    for (const { trace_id } of await reader.query<{ trace_id: string }>(statement, {
+      signal: search.signal,
+      duplicates: "kept",
+    })) {
+      if (found.size < limit) found.add(trace_id);
+    }
+    if (found.size >= limit) break;
+  }
+  return [...found];
+}
+
+/** Spans that are looked at before anything is looked for: those of one project lie in the order of their times. */
+const newestSpans = 8192;
+
+interface NewestTraces {
+  readonly traceIds: string[];
+  /** Whether there are no other spans in the range. */
+  readonly isAll: boolean;
+  /** How far back the spans reach; undefined where there are none. */
+  readonly reachedUnixNano: bigint | undefined;
+}
+
+/**
+ * The traces among the newest spans of a project: enough where spans are many and most are meant, which is where steps in
+ * time would read too many.
+ */
+async function lookAtNewestSpans(
+  reader: TenantReader,
+  { limit, preset, range, signal }: TracesSearch,
+  project: string,
+): Promise<NewestTraces> {
+  // Spans that are not meant are told of as one trace without an ID.
+  const statement = sql`
+    SELECT trace_id, toUnixTimestamp64Nano(min(oldest) OVER ()) AS reached, sum(spans) OVER () AS looked_at FROM (
+      SELECT trace_id, max(start_time) AS newest, min(start_time) AS oldest, count() AS spans FROM (
+        SELECT if(${preset.condition ?? sql`true`}, trace_id, '') AS trace_id, start_time
+        FROM spans WHERE organization = ${ownOrganization} AND ${inProject(project)!} AND ${spansStartedIn(range)}
+        ORDER BY start_time DESC LIMIT ${bind.uint32(newestSpans)}
+      ) GROUP BY trace_id
+    ) ORDER BY trace_id = '', newest DESC, trace_id LIMIT ${bind.uint32(limit + 1)}`;
+  const rows = await reader.query<{ trace_id: string; reached: string; looked_at: string }>(statement, {
+    signal,
+    duplicates: "kept",
+  });
+  const [first] = rows;
+  return {
+    traceIds: rows.map(({ trace_id }) => trace_id).filter((id, index) => id !== "" && index < limit),
+    isAll: first === undefined || Number(first.looked_at) < newestSpans,
+    reachedUnixNano: first === undefined ? undefined : BigInt(first.reached),
+  };
+}
+
+/** When a trace's spans began and in which projects. */
+interface TracePlace extends TimeRange {
+  readonly traceId: string;
+  readonly projects: readonly string[];
+}
+
+async function locate(
+  reader: TenantReader,
+  traceIds: readonly string[],
+  { project, signal }: SearchCommon,
+): Promise<TracePlace[]> {
+  if (traceIds.length === 0) return [];
+  const conditions = allOf([
+    sql`organization = ${ownOrganization}`,
+    sql`trace_id IN ${bind.texts(traceIds)}`,
+    inProject(project),
+  ]);
+  const rows = await reader.query<{ trace_id: string; first: string; last: string; projects: string[] }>(
+    sql`SELECT trace_id, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last,
+        groupUniqArray(project) AS projects
+      FROM trace_index WHERE ${conditions} GROUP BY trace_id`,
+    { signal, duplicates: "kept" },
+  );
+  return rows.map((row) => ({
+    traceId: row.trace_id,
+    fromUnixNano: BigInt(row.first),
+    toUnixNano: BigInt(row.last),
+    projects: row.projects,
+  }));
+}
+
+function placesCondition(places: readonly TracePlace[]): Statement {
+  const ranges = mergeRanges(places).map((range) => sql`(${spansStartedIn(range)})`);
+  return allOf([
+    sql`organization = ${ownOrganization}`,
+    sql`project IN ${bind.texts([...new Set(places.flatMap((place) => place.projects))])}`,
+    sql`(${join(ranges, sql` OR `)})`,
+    sql`trace_id IN ${bind.texts(places.map((place) => place.traceId))}`,
+  ]);
+}
+
+async function readTraces(
+  reader: TenantReader,
+  places: readonly TracePlace[],
+  { detail, signal }: SearchCommon,
+): Promise<Trace[]> {
+  if (places.length === 0) return [];
+  const condition = placesCondition(places);
+  if (!detail) return newestFirst(await readHeads(reader, condition, signal));
+  const spans = await readSpans(reader, condition, signal);
+  const [descriptions, details] = await Promise.all([
+    lookUpResources(reader, spans, { signal }),
+    readSpanDetails(reader, spans, signal),
+  ]);
+  const byTrace = Map.groupBy(spans, (span) => span.trace_id);
+  const yielder = new CooperativeYield();
+  const traces: Trace[] = [];
+  for (const each of byTrace.values()) traces.push(await toTempoTrace(each, { ...descriptions, details }, yielder));
+  return newestFirst(traces);
+}
+
+function newestFirst(traces: Trace[]): Trace[] {
+  const starts = new Map(traces.map((trace) => [trace, BigInt(trace.startTimeUnixNano)]));
+  return traces.sort((left, right) => {
+    const difference = starts.get(right)! - starts.get(left)!;
+    if (difference !== 0n) return difference > 0n ? 1 : -1;
+    return left.traceID < right.traceID ? -1 : 1;
+  });
+}
+
+interface HeadRow {
+  readonly trace_id: string;
+  readonly root_service: string;
+  readonly root_name: string;
+  readonly start_nano: string;
+  readonly end_nano: string;
+}
+
+/** What is known of traces without their spans. The root is the same as `rootOf` finds. */
+async function readHeads(reader: TenantReader, condition: Statement, signal: AbortSignal): Promise<Trace[]> {
+  const order = sql`(parent_span_id != '', start_time, span_id)`;
+  const rows = await reader.query<HeadRow>(
+    sql`SELECT trace_id, argMin(service, ${order}) AS root_service, argMin(name, ${order}) AS root_name,
+        toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano
+      FROM spans WHERE ${condition} GROUP BY trace_id`,
+    { signal, duplicates: "kept" },
+  );
+  return rows.map((row) =>
+    traceHead({
+      traceId: row.trace_id,
+      root: { service: row.root_service, name: row.root_name },
+      startUnixNano: BigInt(row.start_nano),
+      endUnixNano: BigInt(row.end_nano),
+    }),
+  );
+}

@@ -1,0 +1,143 @@
+/** Whole spans from the store: the rows, with what few of them have (events, links, large attributes) beside them. */
+import { AppError } from "../../errors.ts";
+import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
+import { deduplicateRows } from "../distinct-rows.ts";
+import { inputLimit } from "../../input-limits.ts";
+
+/** More spans than this are not put into one answer. */
+const maximumSpans = inputLimit({
+  area: "Logs, traces and metrics",
+  bounds: "Spans in one answer",
+  value: 100_000,
+  error: "invalid_request",
+});
+
+export interface SpanDetails {
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly start_nano: string;
+  readonly attribute_names: string[];
+  readonly attribute_values: string[];
+  readonly attribute_types: string;
+  readonly event_times: string[];
+  readonly event_names: string[];
+  readonly event_attribute_names: string[][];
+  readonly event_attribute_values: string[][];
+  readonly event_attribute_types: string[];
+  readonly event_dropped_attributes: number[];
+  readonly link_trace_ids: string[];
+  readonly link_span_ids: string[];
+  readonly link_trace_states: string[];
+  readonly link_flags: number[];
+  readonly link_attribute_names: string[][];
+  readonly link_attribute_values: string[][];
+  readonly link_attribute_types: string[];
+  readonly link_dropped_attributes: number[];
+  readonly dropped_attributes: number;
+  readonly dropped_events: number;
+  readonly dropped_links: number;
+}
+
+export interface StoredSpan {
+  readonly trace_id: string;
+  readonly span_id: string;
+  readonly parent_span_id: string;
+  readonly trace_state: string;
+  readonly flags: number;
+  readonly name: string;
+  readonly kind: number;
+  readonly start_nano: string;
+  readonly end_nano: string;
+  readonly status_code: number;
+  readonly status_message: string;
+  readonly service: string;
+  readonly resource_id: string;
+  readonly scope_id: string;
+  readonly attribute_names: string[];
+  readonly attribute_values: string[];
+  readonly attribute_types: string;
+  readonly has_details: number;
+}
+
+/**
+ * The spans for which the condition holds, earliest first, each once.
+ * @throws AppError invalid_request when they are too many for one answer, and as the store does
+ */
+export async function readSpans(
+  reader: TenantReader,
+  condition: Statement,
+  signal: AbortSignal,
+): Promise<StoredSpan[]> {
+  const rows = await reader.query<StoredSpan>(
+    sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
+        toUnixTimestamp64Nano(start_time) AS start_nano, toUnixTimestamp64Nano(end_time) AS end_nano,
+        status_code, status_message, service, resource_id, scope_id,
+        mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
+      FROM spans WHERE ${condition}
+      ORDER BY start_time, trace_id, span_id, end_time DESC
+      LIMIT ${bind.uint32(maximumSpans + 1)}`,
+    { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
+  );
+  if (rows.length > maximumSpans) {
+    throw new AppError(
+      "invalid_request",
+      `These traces have more than ${maximumSpans} spans together; ask for fewer with a smaller limit, or without spans by detail: false.`,
+      { param: "limit" },
+    );
+  }
+  return deduplicateRows(rows, spanKey);
+}
+
+type SpanKey = Pick<StoredSpan, "trace_id" | "span_id" | "start_nano">;
+
+/** What tells a span from all others of its organization. */
+export function spanKey({ trace_id, span_id, start_nano }: SpanKey): string {
+  return `${trace_id}${span_id}${start_nano}`;
+}
+
+/** What some of the spans have beside their rows, by `spanKey`. @param spans earliest first */
+export async function readSpanDetails(
+  reader: TenantReader,
+  spans: readonly StoredSpan[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, SpanDetails>> {
+  const detailed = spans.filter((span) => span.has_details !== 0);
+  const found = new Map<string, SpanDetails>();
+  for (let start = 0; start < detailed.length; start += spansPerStatement) {
+    const rows = await readDetailRows(reader, detailed.slice(start, start + spansPerStatement), signal);
+    for (const row of rows) found.set(spanKey(row), row);
+  }
+  return found;
+}
+
+/** Spans whose identifiers stand in one statement, so that its URL stays far below what a server takes. */
+const spansPerStatement = 10_000;
+
+/** @param detailed at least one, earliest first */
+async function readDetailRows(
+  reader: TenantReader,
+  detailed: readonly StoredSpan[],
+  signal: AbortSignal,
+): Promise<SpanDetails[]> {
+  const [first, last] = [detailed[0]!, detailed.at(-1)!];
+  return reader.query<SpanDetails>(
+    sql`SELECT trace_id, span_id, toUnixTimestamp64Nano(start_time) AS start_nano,
+        mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
+        arrayMap(each -> toUnixTimestamp64Nano(each), event_times) AS event_times, event_names,
+        arrayMap(each -> mapKeys(each), event_attributes) AS event_attribute_names,
+        arrayMap(each -> mapValues(each), event_attributes) AS event_attribute_values,
+        event_attribute_types, event_dropped_attributes,
+        link_trace_ids, link_span_ids, link_trace_states, link_flags,
+        arrayMap(each -> mapKeys(each), link_attributes) AS link_attribute_names,
+        arrayMap(each -> mapValues(each), link_attributes) AS link_attribute_values,
+        link_attribute_types, link_dropped_attributes, dropped_attributes, dropped_events, dropped_links
+      FROM span_details
+      WHERE organization = ${ownOrganization}
+        AND trace_id IN ${bind.texts([...new Set(detailed.map((span) => span.trace_id))])}
+        AND span_id IN ${bind.texts([...new Set(detailed.map((span) => span.span_id))])}
+        AND start_time >= ${bind.time(BigInt(first.start_nano))}
+        AND start_time <= ${bind.time(BigInt(last.start_nano))}`,
+    { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
+  );
+}

@@ -1,0 +1,76 @@
+/** Asks the engines which models they have, at the start and from time to time, without ever being waited for long. */
+import type { Logger } from "../logger.ts";
+import { type AppError, toAppError } from "../errors.ts";
+import type { PooledEngine } from "./engine-pool.ts";
+import type { ModelDescription } from "../engines/engine.ts";
+
+/** Longest wait for one engine's list. */
+const listTimeoutMs = 10_000;
+
+/** How an engine was found at the last look. */
+interface Listing {
+  readonly models: readonly ModelDescription[] | undefined;
+  readonly failure: AppError | undefined;
+}
+
+export class Discovery {
+  readonly #logger: Logger;
+  readonly #listings = new WeakMap<PooledEngine, Listing>();
+  readonly #closed = new AbortController();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /**
+   * The models that the engine listed last; undefined when it never did. A failure later on leaves the list as it
+   * was: a vendor's bad minute must not make models disappear. Only an optional engine takes its models with it.
+   */
+  modelsOf(pooled: PooledEngine): readonly ModelDescription[] | undefined {
+    return this.#listings.get(pooled)?.models;
+  }
+
+  /** Why the engine did not say at the last look which models it has. */
+  failureOf(pooled: PooledEngine): AppError | undefined {
+    return this.#listings.get(pooled)?.failure;
+  }
+
+  /** Asks one engine. Never fails: what a failure changes is logged, once. */
+  async refresh({ pooled, optional }: { pooled: PooledEngine; optional: boolean }): Promise<void> {
+    const { signal, stop } = this.#limit();
+    const before = this.#listings.get(pooled);
+    try {
+      const models = await pooled.engine.listModels(signal);
+      this.#listings.set(pooled, { models, failure: undefined });
+      if (before?.models?.length !== models.length || before.failure !== undefined) {
+        this.#logger.info({ engine: pooled.name, models: models.length }, "An engine told which models it has.");
+      }
+    } catch (thrown) {
+      if (this.#closed.signal.aborted) return;
+      const error = toAppError(thrown);
+      this.#listings.set(pooled, { models: optional ? undefined : before?.models, failure: error });
+      // That an optional engine is not there is nothing to tell, that it went away is.
+      const expected = optional && before?.models === undefined;
+      if (before?.failure?.code === error.code || expected) return;
+      this.#logger.warn({ engine: pooled.name, error }, "An engine did not tell which models it has.");
+    } finally {
+      stop();
+    }
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  #limit(): { signal: AbortSignal; stop: () => void } {
+    const controller = new AbortController();
+    const abort = (): void => controller.abort();
+    const timer = setTimeout(abort, listTimeoutMs).unref();
+    this.#closed.signal.addEventListener("abort", abort);
+    const stop = (): void => {
+      clearTimeout(timer);
+      this.#closed.signal.removeEventListener("abort", abort);
+    };
+    return { signal: controller.signal, stop };
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The engines that run, each as long as somebody uses it: the configuration in force, or a call that began under an
+ * earlier one. An engine whose settings did not change is the same engine after a reload.
+ */
+import { isDeepStrictEqual } from "node:util";
+import type { EngineSettings } from "../config/engine-settings.ts";
+import type { RoutingSettings } from "../config/models.ts";
+import type { Logger } from "../logger.ts";
+import type { Engine } from "../engines/engine.ts";
+import { TargetState } from "./target.ts";
+
+/** Makes an engine ready for calls. @throws AppError when the settings cannot work */
+export type CreateEngine = (name: string, settings: EngineSettings) => Promise<Engine>;
+
+/** An engine with all that outlives a reload. */
+export interface PooledEngine {
+  readonly name: string;
+  readonly settings: EngineSettings;
+  readonly engine: Engine;
+  /** By the model's name at the engine. */
+  readonly states: Map<string, TargetState>;
+}
+
+export class EnginePool {
+  readonly #create: CreateEngine;
+  readonly #logger: Logger;
+  readonly #users = new Map<PooledEngine, number>();
+  readonly #closing = new Set<Promise<void>>();
+
+  constructor(create: CreateEngine, logger: Logger) {
+    this.#create = create;
+    this.#logger = logger;
+  }
+
+  /** The engine with this name and these settings, made if there is none, with one more user. */
+  async acquire(name: string, settings: EngineSettings): Promise<PooledEngine> {
+    for (const pooled of this.#users.keys()) {
+      if (pooled.name === name && isDeepStrictEqual(pooled.settings, settings)) {
+        this.hold(pooled);
+        return pooled;
+      }
+    }
+    const engine = await this.#create(name, settings);
+    const pooled = { name, settings, engine, states: new Map<string, TargetState>() };
+    this.#users.set(pooled, 1);
+    return pooled;
+  }
+
+  /** The same for an engine that nobody asked for: one that cannot be made is logged, and is not there. */
+  async acquireIfPossible(name: string, settings: EngineSettings): Promise<PooledEngine | undefined> {
+    try {
+      return await this.acquire(name, settings);
+    } catch (error) {
+      this.#logger.warn({ engine: name, error }, "An engine that was found by itself cannot be used.");
+      return undefined;
+    }
+  }
+
+  /** One more user of an engine that has some. */
+  hold(pooled: PooledEngine): void {
+    this.#users.set(pooled, (this.#users.get(pooled) ?? 0) + 1);
+  }
+
+  /** One user less; without any the engine is closed. */
+  release(pooled: PooledEngine): void {
+    const users = (this.#users.get(pooled) ?? 0) - 1;
+    if (users > 0) {
+      this.#users.set(pooled, users);
+      return;
+    }
+    if (!this.#users.delete(pooled)) return;
+    const closing = this.#close(pooled).finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+
+  /** Ends every engine, in use or not. */
+  async closeAll(): Promise<void> {
+    const engines = [...this.#users.keys()];
+    this.#users.clear();
+    await Promise.all([...this.#closing, ...engines.map((pooled) => this.#close(pooled))]);
+  }
+
+  async #close(pooled: PooledEngine): Promise<void> {
+    try {
+      await pooled.engine.close();
+    } catch (error) {
+      this.#logger.warn({ engine: pooled.name, error }, "An engine did not close cleanly.");
+    }
+  }
+}
+
+/** The state of one model of an engine, made when first asked for. */
+export function stateOf(pooled: PooledEngine, model: string, routing: RoutingSettings): TargetState {
+  const known = pooled.states.get(model);
+  if (known !== undefined) {
+    known.circuit.configure(routing);
+    return known;
+  }
+  const state = new TargetState(routing);
+  pooled.states.set(model, state);
+  return state;
+}
+
+/** Several engines held for the calls of one route, until the route is retired and its last call is over. */
+export class Lease {
+  readonly #pool: EnginePool;
+  readonly #engines: ReadonlySet<PooledEngine>;
+  #calls = 0;
+  #retired = false;
+
+  constructor(pool: EnginePool, engines: Iterable<PooledEngine>) {
+    this.#pool = pool;
+    this.#engines = new Set(engines);
+    for (const pooled of this.#engines) pool.hold(pooled);
+  }
+
+  /** A call begins. @returns false when the engines are gone: the route is no longer that of the configuration */
+  enter(): boolean {
+    if (this.#retired && this.#calls === 0) return false;
+    this.#calls++;
+    return true;
+  }
+
+  leave(): void {
+    this.#calls--;
+    if (this.#retired && this.#calls === 0) this.#release();
+  }
+
+  /** No further calls come, but for those that have entered. */
+  retire(): void {
+    if (this.#retired) return;
+    this.#retired = true;
+    if (this.#calls === 0) this.#release();
+  }
+
+  #release(): void {
+    for (const pooled of this.#engines) this.#pool.release(pooled);
+  }
+}

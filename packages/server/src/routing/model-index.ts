@@ -1,0 +1,155 @@
+/** What a model ID stands for: the routes of the configuration first, then what the engines say they have. */
+import type { Discovery } from "./discovery.ts";
+import type { ModelDescription } from "../engines/engine.ts";
+import type { RouteTable, TableEngine } from "./route-table.ts";
+import type { ModelRoute } from "./model-route.ts";
+
+/** A model as `GET /v1/models` shows it. */
+export interface ListedModel extends ModelDescription {
+  /** The model that an alias stands for, else the ID itself. */
+  readonly root: string;
+}
+
+interface FoundModel {
+  readonly engine: TableEngine;
+  readonly description: ModelDescription;
+}
+
+export class ModelIndex {
+  readonly table: RouteTable;
+  readonly #discovery: Discovery;
+  /** Found models by their own ID, where it says which one is meant. */
+  #found: ReadonlyMap<string, FoundModel> = new Map();
+  #ambiguous: readonly FoundModel[] = [];
+  #listed: readonly ListedModel[] | undefined;
+  /** Routes of models that are known to be there, made when first called. */
+  readonly #directRoutes = new Map<string, ModelRoute>();
+
+  constructor(table: RouteTable, discovery: Discovery) {
+    this.table = table;
+    this.#discovery = discovery;
+    this.rebuild();
+  }
+
+  /** The models that are shown: those that chat first, since many clients take the first for a chat; each sorted by ID. */
+  get listed(): readonly ListedModel[] {
+    this.#listed ??= this.#list();
+    return this.#listed;
+  }
+
+  /** Takes in what the engines listed since. */
+  rebuild(): void {
+    const byId = Map.groupBy(this.#allFound(), ({ description }) => description.id);
+    const found = new Map<string, FoundModel>();
+    const ambiguous: FoundModel[] = [];
+    for (const [id, candidates] of byId) {
+      // An engine that somebody configured comes before one that the server found by itself.
+      const configured = candidates.filter(({ engine }) => !engine.implicit);
+      const first = configured.length > 0 ? configured : candidates;
+      // And an ID that names an engine is that engine's, whatever others call their models.
+      const clear = first.length === 1 && this.#named(id) === undefined ? first[0] : undefined;
+      if (clear !== undefined) found.set(id, clear);
+      ambiguous.push(...candidates.filter((each) => each !== clear));
+    }
+    this.#found = found;
+    this.#ambiguous = ambiguous;
+    this.#listed = undefined;
+    this.#directRoutes.clear();
+  }
+
+  /** The model that an alias stands for, else the ID itself. */
+  rootOf(id: string): string {
+    return this.table.routes.has(id) ? id : (this.table.aliases.get(id) ?? id);
+  }
+
+  /**
+   * The route of a model ID: a configured model, else a found one, else `engine/model`.
+   * @throws AppError when the engine knows that it has no such model
+   */
+  find(rootId: string): ModelRoute | undefined {
+    const known = this.table.routes.get(rootId) ?? this.#directRoutes.get(rootId);
+    if (known !== undefined) return known;
+    const found = this.#found.get(rootId);
+    const place = found === undefined ? this.#named(rootId) : { ...found, model: rootId };
+    if (place === undefined) return undefined;
+    const listed = place.description !== undefined;
+    const direct = this.table.directRoute(rootId, place.engine, { ...place, listed });
+    if (listed && direct !== undefined) this.#directRoutes.set(rootId, direct);
+    return direct;
+  }
+
+  /** What is known of a model; undefined for one that nobody has heard of, even if an engine might have it. */
+  describe(id: string): ListedModel | undefined {
+    const root = this.rootOf(id);
+    if (this.table.routes.has(root)) return this.#describeRoute(id, root);
+    const found = this.#found.get(root);
+    if (found !== undefined) return { ...found.description, id, root };
+    const description = this.#named(root)?.description;
+    return description === undefined ? undefined : { ...description, id, root };
+  }
+
+  /** Why an engine that the ID names, and that would be there by itself, is not. */
+  absenceOf(id: string): string | undefined {
+    const engine = this.table.engines.get(id.split("/", 1)[0]!);
+    if (engine?.optional !== true || this.#discovery.modelsOf(engine.pooled) !== undefined) return undefined;
+    return this.#discovery.failureOf(engine.pooled)?.message;
+  }
+
+  #allFound(): FoundModel[] {
+    if (!this.table.config.discovery.enabled) return [];
+    const engines = [...this.table.engines.values()].filter(({ twin }) => !twin);
+    return engines.flatMap((engine) => {
+      const models = this.#discovery.modelsOf(engine.pooled) ?? [];
+      return models.map((description) => ({ engine, description }));
+    });
+  }
+
+  /** An ID that names its engine. Engines and models may both have slashes in their names. */
+  #named(id: string): { engine: TableEngine; model: string; description: ModelDescription | undefined } | undefined {
+    for (let slash = id.indexOf("/"); slash > 0; slash = id.indexOf("/", slash + 1)) {
+      const engine = this.table.engines.get(id.slice(0, slash));
+      const model = id.slice(slash + 1);
+      if (engine === undefined || model === "") continue;
+      const models = this.#discovery.modelsOf(engine.pooled);
+      if (engine.optional && models === undefined) continue;
+      return { engine, model, description: models?.find((each) => each.id === model) };
+    }
+    return undefined;
+  }
+
+  #list(): ListedModel[] {
+    const { config, routes, aliases } = this.table;
+    const listed = new Map<string, ListedModel>();
+    const add = (model: ListedModel): void => {
+      if (!listed.has(model.id)) listed.set(model.id, model);
+    };
+    for (const id of routes.keys()) if (!config.models[id]!.hidden) add(this.#describeRoute(id, id));
+    for (const alias of aliases.keys()) {
+      const described = this.describe(alias);
+      if (described !== undefined) add(described);
+    }
+    for (const [id, { description }] of this.#found) if (!routes.has(id)) add({ ...description, root: id });
+    for (const { engine, description } of this.#ambiguous) {
+      const id = `${engine.pooled.name}/${description.id}`;
+      add({ ...description, id, root: id });
+    }
+    const chats = new Map([...listed.values()].map((model) => [model, this.#chats(model.root)]));
+    return [...listed.values()].sort((a, b) => Number(chats.get(b)) - Number(chats.get(a)) || (a.id < b.id ? -1 : 1));
+  }
+
+  #chats(rootId: string): boolean {
+    const route = this.table.routes.get(rootId);
+    if (route !== undefined) return route.targets.some((target) => target.chat !== undefined);
+    const place = this.#found.get(rootId) ?? this.#named(rootId);
+    return place?.engine.pooled.engine.chat !== undefined;
+  }
+
+  #describeRoute(id: string, root: string): ListedModel {
+    const { targets, owned_by } = this.table.config.models[root]!;
+    const first = targets[0]!;
+    const engine = this.table.engines.get(first.engine);
+    const models = engine === undefined ? undefined : this.#discovery.modelsOf(engine.pooled);
+    const created = models?.find((each) => each.id === first.model)?.created ?? 0;
+    return { id, root, created, ownedBy: owned_by ?? first.engine };
+  }
+}

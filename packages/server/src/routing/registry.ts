@@ -1,0 +1,263 @@
+/**
+ * Every model that can be called, by its ID: configured, aliased, found at an engine, or named as `engine/model`.
+ * The configuration may be replaced while calls run; they end on the engines on which they began.
+ * docs/adr/0008-routing-and-reload.md
+ */
+import { capabilities, type Capability } from "../api/models.ts";
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import { Discovery } from "./discovery.ts";
+import { EnginePool, type CreateEngine } from "./engine-pool.ts";
+import type { ChatModel } from "../engines/engine.ts";
+import { mayCall, type ModelAccess } from "./model-access.ts";
+import { ModelIndex, type ListedModel } from "./model-index.ts";
+import { nearMatches } from "./near-matches.ts";
+import { sleep } from "./retry.ts";
+import { createRouteModel } from "./route-chat.ts";
+import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
+import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";
+import { RouteTable, type ModelsConfig } from "./route-table.ts";
+import type { ModelRoute } from "./model-route.ts";
+import type { Timing } from "./try-route.ts";
+import type { RoutingOptions } from "./try-routes.ts";
+
+export interface RegistryOptions {
+  readonly config: ModelsConfig;
+  readonly createEngine: CreateEngine;
+  readonly logger: Logger;
+  /** Replaces clock, chance and waiting in tests. */
+  readonly timing?: Timing;
+  /** Longest time that the start waits for the engines' lists; 1.5 s when absent. */
+  readonly discoveryWaitMs?: number;
+}
+
+export interface Registry {
+  /**
+   * The model with this ID, ready to be called.
+   * @throws AppError model_not_found, model_not_allowed, or invalid_request for a model that does not chat
+   */
+  chat(id: string, access: ModelAccess): ChatModel;
+  /** The same for a model that speaks. */
+  speech(id: string, access: ModelAccess): RoutedSpeech;
+  /** The same for a model that transcribes. */
+  transcription(id: string, access: ModelAccess): RoutedTranscription;
+  /** The model that an alias stands for, else the ID itself, whether or not there is such a model. */
+  rootOf(id: string): string;
+  /** The models that speak, among those that the organization sees. */
+  speakers(access: ModelAccess): readonly Speaker[];
+  /**
+   * The models that the organization sees: those that chat first, each sorted by ID. With `capability` those that may be
+   * called for it, and first those that do nothing else, since some engines take every model for everything.
+   */
+  list(access: ModelAccess, capability?: Capability): readonly ListedModel[];
+  /** @throws AppError model_not_found or model_not_allowed */
+  describe(id: string, access: ModelAccess): ListedModel;
+  /**
+   * Takes a new configuration. New calls follow it at once; running ones are not touched.
+   * @throws AppError when it cannot work; then the old one stays in force
+   */
+  reload(config: ModelsConfig): Promise<void>;
+  /** Asks all engines anew which models they have. */
+  lookAgain(): Promise<void>;
+  /** Closes every engine; calls that still run fail. */
+  close(): Promise<void>;
+}
+
+/** A model that speaks, as it is listed. */
+export interface Speaker {
+  readonly id: string;
+  readonly ownedBy: string;
+  readonly speech: RoutedSpeech;
+}
+
+/** What models do, by what a target calls it. */
+const capabilityVerbs: Readonly<Record<Capability, string>> = {
+  chat: "answer chats",
+  speech: "speak",
+  transcription: "transcribe",
+};
+
+function supports(route: ModelRoute | undefined, kind: Capability): boolean {
+  return route?.targets.some((target) => target[kind] !== undefined) === true;
+}
+
+const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
+
+/** @throws AppError when an engine cannot be made */
+export async function createRegistry(options: RegistryOptions): Promise<Registry> {
+  const registry = new ModelRegistry(options);
+  try {
+    await registry.reload(options.config);
+  } catch (error) {
+    await registry.close();
+    throw error;
+  }
+  return registry;
+}
+
+class ModelRegistry implements Registry {
+  readonly #pool: EnginePool;
+  readonly #discovery: Discovery;
+  readonly #timing: Timing;
+  readonly #discoveryWaitMs: number;
+  #index: ModelIndex | undefined;
+  #refreshing: NodeJS.Timeout | undefined;
+  #reloading: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor({ createEngine, logger, timing, discoveryWaitMs }: RegistryOptions) {
+    this.#pool = new EnginePool(createEngine, logger);
+    this.#discovery = new Discovery(logger);
+    this.#timing = timing ?? realTiming;
+    this.#discoveryWaitMs = discoveryWaitMs ?? 1_500;
+  }
+
+  chat(id: string, access: ModelAccess): ChatModel {
+    return createRouteModel(this.#routing(id, access, "chat"));
+  }
+
+  rootOf(id: string): string {
+    return this.#current.rootOf(id);
+  }
+
+  speech(id: string, access: ModelAccess): RoutedSpeech {
+    return createRouteSpeech(this.#routing(id, access, "speech"), this.#current.table.config.speech.voices);
+  }
+
+  transcription(id: string, access: ModelAccess): RoutedTranscription {
+    return createRouteTranscription(this.#routing(id, access, "transcription"));
+  }
+
+  speakers(access: ModelAccess): readonly Speaker[] {
+    const models = this.list(access).filter(
+      ({ id, root }) => id === root && supports(this.#findIn(this.#current, id), "speech"),
+    );
+    return models.map(({ id, ownedBy }) => ({ id, ownedBy, speech: this.speech(id, access) }));
+  }
+
+  list(access: ModelAccess, capability?: Capability): readonly ListedModel[] {
+    const visible = this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
+    if (capability === undefined) return visible;
+    const able = visible.filter(({ root }) => supports(this.#findIn(this.#current, root), capability));
+    const others = capabilities.filter((each) => each !== capability);
+    const doesMore = ({ root }: ListedModel): boolean =>
+      others.some((each) => supports(this.#findIn(this.#current, root), each));
+    return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
+  }
+
+  describe(id: string, access: ModelAccess): ListedModel {
+    const described = this.#current.describe(id);
+    if (!mayCall(access, id, described?.root ?? id)) throw this.#notAllowed(id, access);
+    if (described === undefined) throw this.#notFound(id, access);
+    return described;
+  }
+
+  reload(config: ModelsConfig): Promise<void> {
+    const reloaded = this.#reloading.then(() => this.#replace(config));
+    this.#reloading = reloaded.catch(() => undefined);
+    return reloaded;
+  }
+
+  lookAgain(): Promise<void> {
+    return this.#refresh();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#refreshing);
+    this.#discovery.close();
+    await this.#reloading;
+    this.#index?.table.retire();
+    this.#index = undefined;
+    await this.#pool.closeAll();
+  }
+
+  get #current(): ModelIndex {
+    if (this.#index === undefined || this.#closed) throw new AppError("overloaded", "The server is shutting down.");
+    return this.#index;
+  }
+
+  async #replace(config: ModelsConfig): Promise<void> {
+    if (this.#closed) throw new AppError("overloaded", "The server is shutting down.");
+    const table = await RouteTable.build(config, this.#pool);
+    const before = this.#index;
+    this.#index = new ModelIndex(table, this.#discovery);
+    before?.table.retire();
+    clearInterval(this.#refreshing);
+    if (!config.discovery.enabled) return;
+    const first = this.#refresh();
+    this.#refreshing = setInterval(() => void this.#refresh(), config.discovery.refresh_interval_ms).unref();
+    await Promise.race([first, this.#discoveryWait(first)]);
+  }
+
+  /** Ends with `refreshed`, or when the start has waited long enough. */
+  async #discoveryWait(refreshed: Promise<void>): Promise<void> {
+    const over = new AbortController();
+    void refreshed.then(() => over.abort());
+    await sleep(this.#discoveryWaitMs, over.signal);
+  }
+
+  async #refresh(): Promise<void> {
+    const index = this.#index;
+    if (index === undefined) return;
+    const each = [...index.table.engines.values()].map(async (engine) => {
+      await this.#discovery.refresh(engine);
+      index.rebuild();
+    });
+    await Promise.all(each);
+  }
+
+  #routing(id: string, access: ModelAccess, kind: Capability): RoutingOptions {
+    let route = this.#find(id, access, kind);
+    const enter = (): ModelRoute => {
+      // Between finding and calling the configuration may have been replaced.
+      while (!route.lease.enter()) route = this.#find(id, access, kind);
+      return route;
+    };
+    return { timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) };
+  }
+
+  #find(id: string, access: ModelAccess, kind: Capability): ModelRoute {
+    const index = this.#current;
+    const rootId = index.rootOf(id);
+    // Whether a model exists is told only to those who may call it.
+    if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
+    const route = this.#findIn(index, rootId);
+    if (route !== undefined && supports(route, kind)) return route;
+    if (route === undefined && index.describe(rootId) === undefined) throw this.#notFound(id, access);
+    throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not ${capabilityVerbs[kind]}.`, {
+      param: "model",
+    });
+  }
+
+  /** An engine's own words may name models that the caller must not know of: they are not passed on. */
+  #findIn(index: ModelIndex, rootId: string): ModelRoute | undefined {
+    try {
+      return index.find(rootId);
+    } catch (error) {
+      if (error instanceof AppError && error.code === "model_not_found") return undefined;
+      throw error;
+    }
+  }
+
+  #notFound(id: string, access: ModelAccess): AppError {
+    const absence = this.#current.absenceOf(id);
+    const hint = absence === undefined ? this.#suggestion(id, access) : ` ${absence}`;
+    return new AppError("model_not_found", `There is no model ${JSON.stringify(id)}.${hint}`, { param: "model" });
+  }
+
+  #notAllowed(id: string, access: ModelAccess): AppError {
+    return new AppError(
+      "model_not_allowed",
+      `This organization may not call the model ${JSON.stringify(id)}.${this.#suggestion(id, access)}`,
+      { param: "model" },
+    );
+  }
+
+  #suggestion(id: string, access: ModelAccess): string {
+    const visible = this.list(access).map((model) => model.id);
+    const near = nearMatches(id, visible);
+    if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
+    return visible.length === 0 ? " There is none yet." : " GET /v1/models lists those that there are.";
+  }
+}

@@ -1,0 +1,81 @@
+/** What a failure leads to, and how long to wait before the next try. docs/routing.md has the rules for users. */
+import { setTimeout as delay } from "node:timers/promises";
+import type { RetrySettings } from "../config/models.ts";
+import { AppError, toAppError, type ErrorCode } from "../errors.ts";
+
+/**
+ * - `retry`: the same target may answer the next time, another one too;
+ * - `other_target`: this target will not answer this call, another may;
+ * - `fallback`: no target of this model will, a fallback may: it can have the parameter, or the room;
+ * - `stop`: the caller must change something, or went away.
+ */
+type FailureAction = "retry" | "other_target" | "fallback" | "stop";
+
+const remedies: Partial<Record<ErrorCode, FailureAction>> = {
+  rate_limited: "retry",
+  overloaded: "retry",
+  upstream_failed: "retry",
+  upstream_timeout: "retry",
+  quota_exceeded: "other_target",
+  model_not_found: "other_target",
+  internal: "other_target",
+  unsupported_parameter: "fallback",
+  context_length_exceeded: "fallback",
+};
+
+export function classifyFailure(code: ErrorCode): FailureAction {
+  return remedies[code] ?? "stop";
+}
+
+/**
+ * Wait before a further try, milliseconds: doubling from `backoff_ms` to `max_backoff_ms`, less up to half of it by
+ * chance, so that callers that failed together do not come back together.
+ * @param round 0 for the first wait of a call
+ */
+export function backoffMs(retries: RetrySettings, round: number, random: () => number): number {
+  const longest = Math.min(retries.max_backoff_ms, retries.backoff_ms * 2 ** round);
+  return longest * (1 - random() / 2);
+}
+
+/** Waits; ends early, without an error, when the signal aborts. */
+export async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(durationMs, undefined, { signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Why the caller's signal aborted. */
+export function abortReason(signal: AbortSignal): AppError {
+  if (signal.reason instanceof AppError) return signal.reason;
+  return new AppError("client_closed", "The call was cancelled.", { cause: signal.reason });
+}
+
+/** What an engine threw, as the error of this call: after an abort, always the abort. */
+export function callError(thrown: unknown, signal: AbortSignal): AppError {
+  return signal.aborted ? abortReason(signal) : toAppError(thrown);
+}
+
+/**
+ * The more useful of two failures of one call: what the caller can change, then what says when to come back, then
+ * the earlier. The soonest time of both is kept, because then the target that named it may answer.
+ */
+export function preferError(earlier: AppError | undefined, later: AppError): AppError {
+  if (earlier === undefined) return later;
+  if (classifyFailure(earlier.code) === "fallback") return earlier;
+  const kept = earlier.retryAfterMs === undefined && later.retryAfterMs !== undefined ? later : earlier;
+  const times = [earlier.retryAfterMs, later.retryAfterMs].filter((time) => time !== undefined);
+  const soonest = times.length === 0 ? undefined : Math.min(...times);
+  return kept.retryAfterMs === soonest ? kept : withRetryAfter(kept, soonest);
+}
+
+/** The same error with another time to come back. */
+export function withRetryAfter(error: AppError, retryAfterMs: number | undefined): AppError {
+  return new AppError(error.code, error.message, {
+    cause: error.cause,
+    retryAfterMs,
+    ...(error.param === null ? {} : { param: error.param }),
+    ...(error.wireCode === null ? {} : { wireCode: error.wireCode }),
+  });
+}

@@ -1,0 +1,46 @@
+/** A route as a model that speaks: each target is asked for the voice by the name that the target knows. */
+import { AppError } from "../errors.ts";
+import type { SpeechCall, SpeechPiece, Voice } from "../engines/engine.ts";
+import type { Target } from "./target.ts";
+import { routeStream, type RoutingOptions } from "./try-routes.ts";
+import { resolveVoice, type VoiceNames } from "./voices/resolve-voice.ts";
+
+/** A model that speaks, wherever it runs. Its voices are those of its first target. */
+export interface RoutedSpeech {
+  /** Undefined where the engine takes names that are not known here. */
+  voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;
+  /** `call.voice` is a name as the caller gave it: the engine's own, a configured one or a well-known one. */
+  speak(call: SpeechCall): AsyncIterable<SpeechPiece>;
+}
+
+export function createRouteSpeech(options: RoutingOptions, names: VoiceNames): RoutedSpeech {
+  return {
+    async voices(signal) {
+      const route = options.enter();
+      try {
+        return await route.targets[0]?.speech?.voices(signal);
+      } finally {
+        route.lease.leave();
+      }
+    },
+    async *speak(call) {
+      for await (const { item } of routeStream(options, call, (target) => speakAt(target, call, names))) yield item;
+    },
+  };
+}
+
+async function* speakAt(target: Target, call: SpeechCall, names: VoiceNames): AsyncGenerator<SpeechPiece, void> {
+  const { speech, model } = target;
+  if (speech === undefined) {
+    throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not speak.`, { param: "model" });
+  }
+  if (call.marks && !speech.givesMarks) {
+    throw new AppError(
+      "unsupported_parameter",
+      `The model ${JSON.stringify(model)} does not tell when words are spoken: enable_word_boundary must be false.`,
+      { param: "enable_word_boundary" },
+    );
+  }
+  const voice = resolveVoice(call, await speech.voices(call.signal), names);
+  yield* speech.speak({ ...call, ...voice });
+}

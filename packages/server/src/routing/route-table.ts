@@ -1,0 +1,198 @@
+/** The routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced. */
+import { isDeepStrictEqual } from "node:util";
+import { Value } from "typebox/value";
+import type { EngineSettings } from "../config/engine-settings.ts";
+import type { TargetTimeouts } from "../config/engines/timeouts.ts";
+import type { ImplicitEngine } from "../config/discovery.ts";
+import {
+  retries as retriesSchema,
+  type ModelSettings,
+  type RetrySettings,
+  type RoutingSettings,
+} from "../config/models.ts";
+import { AppError } from "../errors.ts";
+import { Lease, stateOf, type EnginePool, type PooledEngine } from "./engine-pool.ts";
+import type { ModelRoute } from "./model-route.ts";
+import type { Target } from "./target.ts";
+import type { VoiceNames } from "./voices/resolve-voice.ts";
+
+/** The parts of the configuration that say which models there are. */
+export interface ModelsConfig {
+  readonly engines: Readonly<Record<string, EngineSettings>>;
+  /** Engines that nobody configured; an entry under `engines` with the same name comes before. */
+  readonly implicitEngines: Readonly<Record<string, ImplicitEngine>>;
+  readonly models: Readonly<Record<string, ModelSettings>>;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly routing: RoutingSettings;
+  readonly speech: { readonly voices: VoiceNames };
+  readonly discovery: { readonly enabled: boolean; readonly refresh_interval_ms: number };
+}
+
+/** An engine of the table, and the lease of the calls that name it or one of its models directly. */
+export interface TableEngine {
+  readonly pooled: PooledEngine;
+  readonly lease: Lease;
+  readonly implicit: boolean;
+  /** Whether it is there only while it answers. */
+  readonly optional: boolean;
+  /** Whether a configured engine is the same vendor at the same address, so that this one's models add nothing. */
+  readonly twin: boolean;
+}
+
+const defaultRetries: RetrySettings = Value.Parse(retriesSchema, Value.Default(retriesSchema, {}));
+
+export class RouteTable {
+  readonly config: ModelsConfig;
+  readonly engines: ReadonlyMap<string, TableEngine>;
+  readonly routes: ReadonlyMap<string, ModelRoute>;
+  /** Alias to model ID, chains resolved. */
+  readonly aliases: ReadonlyMap<string, string>;
+  readonly #pool: EnginePool;
+
+  private constructor(config: ModelsConfig, pool: EnginePool, { engines, drafts }: Parts) {
+    this.config = config;
+    this.#pool = pool;
+    this.engines = new Map(
+      engines.map((engine) => [engine.pooled.name, { ...engine, lease: new Lease(pool, [engine.pooled]) }]),
+    );
+    this.aliases = new Map(Object.keys(config.aliases).map((alias) => [alias, resolveAlias(alias, config.aliases)]));
+    this.routes = linkRoutes(config, pool, drafts);
+  }
+
+  /** @throws AppError when an engine cannot be made or has no models; then nothing is held. */
+  static async build(config: ModelsConfig, pool: EnginePool): Promise<RouteTable> {
+    const engines: DraftEngine[] = [];
+    try {
+      await acquireEngines(config, pool, engines);
+      return new RouteTable(config, pool, { engines, drafts: draftRoutes(config, engines) });
+    } catch (error) {
+      for (const { pooled } of engines) pool.release(pooled);
+      throw error;
+    }
+  }
+
+  /** A route to one model of one engine, with the usual retries and nothing to fall back on. */
+  directRoute(id: string, engine: TableEngine, options: { model: string; listed: boolean }): ModelRoute | undefined {
+    const { pooled, lease } = engine;
+    const capabilities = kindsOf(pooled, options.model);
+    if (capabilities === undefined) return undefined;
+    // Names that callers make up share one state, so that they cannot fill the memory.
+    const state = stateOf(pooled, options.listed ? options.model : "", this.config.routing);
+    const target = {
+      engine: pooled.name,
+      model: options.model,
+      weight: 1,
+      maxConcurrent: Infinity,
+      state,
+      ...capabilities,
+    };
+    return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
+  }
+
+  /** No further calls; the engines stay until the running ones are over. */
+  retire(): void {
+    for (const route of this.routes.values()) route.lease.retire();
+    for (const { lease, pooled } of this.engines.values()) {
+      lease.retire();
+      this.#pool.release(pooled);
+    }
+  }
+}
+
+type DraftEngine = Omit<TableEngine, "lease">;
+
+/** A route before its fallbacks are known. */
+interface DraftRoute {
+  readonly targets: readonly Target[];
+  readonly engines: readonly PooledEngine[];
+}
+
+interface Parts {
+  readonly engines: readonly DraftEngine[];
+  readonly drafts: ReadonlyMap<string, DraftRoute>;
+}
+
+/** Adds each engine to `engines` as soon as it is held, so that a failure can let go of those before it. */
+async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: DraftEngine[]): Promise<void> {
+  for (const [name, settings] of Object.entries(config.engines)) {
+    engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false, twin: false });
+  }
+  for (const [name, { settings, optional }] of Object.entries(config.implicitEngines)) {
+    if (Object.hasOwn(config.engines, name)) continue;
+    const twin = Object.values(config.engines).some((configured) => isSamePlace(configured, settings));
+    const pooled = await pool.acquireIfPossible(name, settings);
+    if (pooled !== undefined) engines.push({ pooled, implicit: true, optional, twin });
+  }
+}
+
+function isSamePlace(one: EngineSettings, other: EngineSettings): boolean {
+  return isDeepStrictEqual(placeOf(one), placeOf(other));
+}
+
+function placeOf(settings: EngineSettings): readonly unknown[] {
+  const url = "base_url" in settings ? settings.base_url : undefined;
+  const region = "region" in settings ? settings.region : undefined;
+  return [settings.type, url?.replace(/\/+$/, "").replace("//localhost:", "//127.0.0.1:"), region];
+}
+
+function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map<string, DraftRoute> {
+  const byName = new Map(engines.map(({ pooled }) => [pooled.name, pooled]));
+  const draft = (id: string, settings: ModelSettings): DraftRoute => {
+    const reached: PooledEngine[] = [];
+    const targets = settings.targets.map((target, index): Target => {
+      const pooled = byName.get(target.engine);
+      const does = pooled === undefined ? undefined : kindsOf(pooled, target.model, target.timeouts);
+      if (pooled === undefined || does === undefined) {
+        const problem = pooled === undefined ? "is not there" : "has no models that chat, speak or transcribe";
+        const engine = JSON.stringify(target.engine);
+        throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
+      }
+      reached.push(pooled);
+      return {
+        engine: target.engine,
+        model: target.model,
+        weight: target.weight,
+        maxConcurrent: target.max_concurrent ?? Infinity,
+        state: stateOf(pooled, target.model, config.routing),
+        ...does,
+      };
+    });
+    return { targets, engines: reached };
+  };
+  return new Map(Object.entries(config.models).map(([id, settings]) => [id, draft(id, settings)]));
+}
+
+/** What the model does at this engine; undefined when that is nothing. */
+function kindsOf({ engine }: PooledEngine, model: string, timeouts?: TargetTimeouts) {
+  const does = {
+    chat: engine.chat?.(model, timeouts),
+    speech: engine.speech?.(model, timeouts),
+    transcription: engine.transcription?.(model, timeouts),
+  };
+  return Object.values(does).every((each) => each === undefined) ? undefined : does;
+}
+
+function linkRoutes(config: ModelsConfig, pool: EnginePool, drafts: ReadonlyMap<string, DraftRoute>) {
+  const routes = new Map<string, ModelRoute & { fallbacks: ModelRoute[] }>();
+  const fallbacksOf = (id: string): string[] =>
+    config.models[id]!.fallbacks.map((name) => resolveAlias(name, config.aliases)).filter((name) => drafts.has(name));
+  for (const [id, { targets, engines }] of drafts) {
+    const reached = [...engines, ...fallbacksOf(id).flatMap((name) => drafts.get(name)!.engines)];
+    routes.set(id, {
+      id,
+      targets,
+      fallbacks: [],
+      retries: config.models[id]!.retries,
+      lease: new Lease(pool, reached),
+    });
+  }
+  for (const [id, route] of routes) route.fallbacks.push(...fallbacksOf(id).map((name) => routes.get(name)!));
+  return routes;
+}
+
+function resolveAlias(name: string, aliases: Readonly<Record<string, string>>): string {
+  let resolved = name;
+  // The configuration has no circles; the bound keeps a wrong one from hanging the server.
+  for (let steps = 0; steps < 100 && Object.hasOwn(aliases, resolved); steps++) resolved = aliases[resolved]!;
+  return resolved;
+}

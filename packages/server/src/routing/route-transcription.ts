@@ -1,0 +1,43 @@
+/** A route as a model that transcribes: words are asked only of targets that give them. */
+import { AppError } from "../errors.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../engines/engine.ts";
+import type { Target } from "./target.ts";
+import { routeStream, type RoutingOptions } from "./try-routes.ts";
+
+/** A model that writes down speech, wherever it runs. Failures are those of a `ChatModel`. */
+export interface RoutedTranscription {
+  transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
+}
+
+/** Stands at the end of every transcription, so that one in which nothing was said is not taken for a failure. */
+const end = { kind: "end" } as const;
+
+export function createRouteTranscription(options: RoutingOptions): RoutedTranscription {
+  return {
+    async *transcribe(call) {
+      for await (const { item } of routeStream(options, call, (target) => transcribeAt(target, call))) {
+        if (item.kind !== "end") yield item;
+      }
+    },
+  };
+}
+
+async function* transcribeAt(
+  { transcription, model }: Target,
+  call: TranscriptionCall,
+): AsyncGenerator<TranscribedDelta | TranscribedSegment | typeof end, void> {
+  if (transcription === undefined) {
+    throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not transcribe.`, {
+      param: "model",
+    });
+  }
+  if (call.words && !transcription.givesWords) {
+    throw new AppError(
+      "unsupported_parameter",
+      `The model ${JSON.stringify(model)} does not tell when words are spoken: timestamp_granularities must not have "word".`,
+      { param: "timestamp_granularities" },
+    );
+  }
+  yield* transcription.transcribe(call);
+  yield end;
+}

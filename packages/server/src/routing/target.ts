@@ -1,0 +1,87 @@
+/** One place where a model runs, with what routing knows of it: calls in flight, outages, cool-down. */
+import type { RoutingSettings } from "../config/models.ts";
+import { AppError, type ErrorCode } from "../errors.ts";
+import { Circuit } from "./circuit.ts";
+import type { ChatModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
+
+/** A `Retry-After` of an engine keeps other calls away for at most this long. */
+const longestCoolDownMs = 60_000;
+
+/** Failures that are the target's, not the caller's, and no mere rate limit. */
+const outages: ReadonlySet<ErrorCode> = new Set(["upstream_failed", "upstream_timeout", "overloaded", "internal"]);
+
+/**
+ * The state of one model of one engine. All routes that lead there have it in common, and it outlives a reload of
+ * the configuration in which the engine stays.
+ */
+export class TargetState {
+  readonly circuit: Circuit;
+  inFlight = 0;
+  #coolUntilMs = 0;
+
+  constructor(settings: RoutingSettings) {
+    this.circuit = new Circuit(settings);
+  }
+
+  /** How long the engine still asks to be left alone, milliseconds. */
+  coolingMs(nowMs: number): number {
+    return Math.max(0, this.#coolUntilMs - nowMs);
+  }
+
+  coolDown(nowMs: number, retryAfterMs: number): void {
+    this.#coolUntilMs = nowMs + Math.min(retryAfterMs, longestCoolDownMs);
+  }
+}
+
+/** A target of a route. */
+export interface Target {
+  readonly engine: string;
+  /** The model's name at the engine. */
+  readonly model: string;
+  readonly weight: number;
+  /** Most calls in flight; Infinity without a limit. */
+  readonly maxConcurrent: number;
+  readonly state: TargetState;
+  /** What the model does; at least one of them is there. */
+  readonly chat: ChatModel | undefined;
+  readonly speech: SpeechModel | undefined;
+  readonly transcription: TranscriptionModel | undefined;
+}
+
+/** One call at one target, from its start to its end. */
+export class TargetVisit {
+  readonly target: Target;
+  readonly #probe: boolean;
+  #judged = false;
+  #left = false;
+
+  constructor(target: Target) {
+    this.target = target;
+    target.state.inFlight++;
+    this.#probe = target.state.circuit.enter();
+  }
+
+  /** The engine began to answer. */
+  succeed(nowMs: number): void {
+    this.#judged = true;
+    this.target.state.circuit.succeed(nowMs, this.#probe);
+  }
+
+  /** The call failed, perhaps after the engine began to answer. */
+  fail(nowMs: number, error: AppError): void {
+    const { state } = this.target;
+    if (error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
+    if (!outages.has(error.code)) return;
+    // A probe that began well has closed the circuit already: a failure after that counts like any other.
+    state.circuit.fail(nowMs, this.#probe && !this.#judged);
+    this.#judged = true;
+  }
+
+  /** The call is over; must be called once, whatever happened. */
+  leave(): void {
+    if (this.#left) return;
+    this.#left = true;
+    this.target.state.inFlight--;
+    if (!this.#judged) this.target.state.circuit.release(this.#probe);
+  }
+}

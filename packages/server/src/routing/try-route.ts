@@ -1,0 +1,134 @@
+/**
+ * Tries the targets of one route, one after another, until one begins to answer.
+ * docs/adr/0008-routing-and-reload.md
+ */
+import { AppError } from "../errors.ts";
+import type { Attempt } from "../engines/engine.ts";
+import { pickTarget } from "./pick-target.ts";
+import { abortReason, backoffMs, callError, preferError, classifyFailure } from "./retry.ts";
+import type { ModelRoute } from "./model-route.ts";
+import { TargetVisit, type Target } from "./target.ts";
+
+/** What routing needs of the world; tests replace it. */
+export interface Timing {
+  /** Monotonic. */
+  readonly nowMs: () => number;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Ends early, without an error, when the signal aborts. */
+  readonly sleep: (durationMs: number, signal: AbortSignal) => Promise<void>;
+}
+
+/** What routing needs to know of a call, whatever is asked for. */
+export interface RoutedCall {
+  readonly signal: AbortSignal;
+  onAttempt?(attempt: Attempt): void;
+}
+
+/** Begins the call at a target: the answer itself, or a stream with its first piece. */
+export type OpenTarget<T> = (target: Target) => Promise<T>;
+
+/** A target that answers. The visit must be left when the answer is over. */
+export interface OpenedTarget<T> {
+  readonly value: T;
+  readonly visit: TargetVisit;
+  readonly modelId: string;
+}
+
+/** Answered to calls that find every place taken; places come free as calls end. */
+const fullRetryAfterMs = 1_000;
+const none: ReadonlySet<Target> = new Set();
+
+/**
+ * After a failure that another try may heal: at once at another target, and when all had their turn, after a pause,
+ * all again, until `attempts` further tries are used up.
+ * @throws AppError the most useful failure, or the abort
+ */
+export async function tryRoute<T>(
+  route: ModelRoute,
+  call: RoutedCall,
+  { open, timing }: { open: OpenTarget<T>; timing: Timing },
+) {
+  let tried = none;
+  let spent = none;
+  let failure: AppError | undefined;
+  let round = 0;
+  for (let tries = 0; tries <= route.retries.attempts;) {
+    const nowMs = timing.nowMs();
+    const target = pickTarget(route.targets, { nowMs, random: timing.random, except: tried });
+    if (target === undefined) {
+      if (failure === undefined) throw unavailable(route, nowMs);
+      const pauseMs = pauseBefore(route, { tried, spent, round, timing });
+      if (pauseMs === undefined) throw failure;
+      await timing.sleep(pauseMs, call.signal);
+      if (call.signal.aborted) throw abortReason(call.signal);
+      tried = spent;
+      round++;
+      continue;
+    }
+    tries++;
+    try {
+      return await visitTarget(target, { route, call, open, timing });
+    } catch (thrown) {
+      const error = callError(thrown, call.signal);
+      const remedy = classifyFailure(error.code);
+      if (remedy === "stop" || remedy === "fallback") throw error;
+      failure = preferError(failure, error);
+      tried = new Set(tried).add(target);
+      const tooLate = (error.retryAfterMs ?? 0) > route.retries.max_backoff_ms;
+      if (remedy === "other_target" || tooLate) spent = new Set(spent).add(target);
+    }
+  }
+  throw failure ?? unavailable(route, timing.nowMs());
+}
+
+async function visitTarget<T>(
+  target: Target,
+  { route, call, open, timing }: { route: ModelRoute; call: RoutedCall; open: OpenTarget<T>; timing: Timing },
+): Promise<OpenedTarget<T>> {
+  const visit = new TargetVisit(target);
+  const startUnixMs = Date.now();
+  const startMs = timing.nowMs();
+  const tell = (outcome: Attempt["outcome"]): void => {
+    const durationMs = timing.nowMs() - startMs;
+    call.onAttempt?.({ engine: target.engine, model: target.model, outcome, startUnixMs, durationMs });
+  };
+  try {
+    const value = await open(target);
+    visit.succeed(timing.nowMs());
+    tell("ok");
+    return { value, visit, modelId: route.id };
+  } catch (thrown) {
+    const error = callError(thrown, call.signal);
+    visit.fail(timing.nowMs(), error);
+    visit.leave();
+    tell(error.code);
+    throw error;
+  }
+}
+
+/** The pause before the targets have their next turn; undefined when none is left that may answer soon. */
+function pauseBefore(
+  { retries }: ModelRoute,
+  turn: { tried: ReadonlySet<Target>; spent: ReadonlySet<Target>; round: number; timing: Timing },
+): number | undefined {
+  const nowMs = turn.timing.nowMs();
+  let restMs = Infinity;
+  for (const target of turn.tried) {
+    if (!turn.spent.has(target)) restMs = Math.min(restMs, target.state.coolingMs(nowMs));
+  }
+  if (restMs > retries.max_backoff_ms) return undefined;
+  return Math.max(restMs, backoffMs(retries, turn.round, turn.timing.random));
+}
+
+function unavailable(route: ModelRoute, nowMs: number): AppError {
+  const inService = route.targets.filter((target) => target.weight > 0);
+  const waits = inService.map(({ state }) => state.circuit.retryAfterMs(nowMs) || fullRetryAfterMs);
+  const full = inService.some(({ state }) => state.circuit.admits(nowMs));
+  const reason = full
+    ? "has as many calls in flight as it takes"
+    : "is out of service for a while after repeated failures";
+  return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason}; try again later.`, {
+    retryAfterMs: Math.min(...waits, 60_000),
+  });
+}

@@ -1,0 +1,106 @@
+/** Tries the route that was asked for, then its fallbacks in order; whole answers and streams alike. */
+import { AppError, toAppError } from "../errors.ts";
+import { abortReason, callError, preferError, classifyFailure } from "./retry.ts";
+import type { ModelRoute } from "./model-route.ts";
+import type { Target } from "./target.ts";
+import { tryRoute, type OpenTarget, type OpenedTarget, type RoutedCall, type Timing } from "./try-route.ts";
+
+export interface RoutingOptions {
+  readonly timing: Timing;
+  /** The route of a call that begins, its lease entered. */
+  enter(): ModelRoute;
+  /** Whether the caller may use a fallback with this model ID. */
+  allows(modelId: string): boolean;
+}
+
+/** A whole answer, and the ID of the route that gave it. */
+export async function routeAnswer<T>(
+  options: RoutingOptions,
+  call: RoutedCall,
+  open: OpenTarget<T>,
+): Promise<{ value: T; modelId: string }> {
+  const route = options.enter();
+  try {
+    const { value, visit, modelId } = await tryRoutes(route, call, { options, open });
+    visit.leave();
+    return { value, modelId };
+  } finally {
+    route.lease.leave();
+  }
+}
+
+interface OpenStream<T> {
+  readonly items: AsyncIterator<T>;
+  readonly first: T;
+}
+
+/** A stream's items, each with the ID of the route that gave it. Nothing is tried again once the first one is out. */
+export async function* routeStream<T>(
+  options: RoutingOptions,
+  call: RoutedCall,
+  begin: (target: Target) => AsyncIterable<T>,
+): AsyncGenerator<{ item: T; modelId: string }, void, undefined> {
+  const route = options.enter();
+  let phase: "opening" | "reading" | "yielding" = "opening";
+  let opened: OpenedTarget<OpenStream<T>> | undefined;
+  try {
+    opened = await tryRoutes(route, call, { options, open: (target) => openStream(begin(target)) });
+    const { items, first } = opened.value;
+    for (let item = first; ;) {
+      phase = "yielding";
+      yield { item, modelId: opened.modelId };
+      phase = "reading";
+      const next = await items.next();
+      if (next.done === true) return;
+      item = next.value;
+    }
+  } catch (thrown) {
+    const error = callError(thrown, call.signal);
+    // A failure after the first item is final, but the next calls should know of it.
+    if (phase === "reading") opened?.visit.fail(options.timing.nowMs(), error);
+    throw error;
+  } finally {
+    try {
+      // The caller left the loop.
+      if (phase === "yielding") await opened?.value.items.return?.();
+    } finally {
+      opened?.visit.leave();
+      route.lease.leave();
+    }
+  }
+}
+
+async function openStream<T>(stream: AsyncIterable<T>): Promise<OpenStream<T>> {
+  const items = stream[Symbol.asyncIterator]();
+  const first = await items.next();
+  if (first.done === true) throw new AppError("upstream_failed", "The engine ended its stream before the first chunk.");
+  return { items, first: first.value };
+}
+
+/** The model that was asked for, then its fallbacks in order. */
+async function tryRoutes<T>(
+  asked: ModelRoute,
+  call: RoutedCall,
+  { options, open }: { options: RoutingOptions; open: OpenTarget<T> },
+): Promise<OpenedTarget<T>> {
+  if (call.signal.aborted) throw abortReason(call.signal);
+  const { timing } = options;
+  let failure: AppError;
+  try {
+    return await tryRoute(asked, call, { open, timing });
+  } catch (thrown) {
+    failure = toAppError(thrown);
+    if (call.signal.aborted || classifyFailure(failure.code) === "stop") throw failure;
+  }
+  for (const fallback of asked.fallbacks) {
+    if (!options.allows(fallback.id)) continue;
+    try {
+      return await tryRoute(fallback, call, { open, timing });
+    } catch (thrown) {
+      const error = toAppError(thrown);
+      if (call.signal.aborted) throw error;
+      failure = preferError(failure, error);
+    }
+  }
+  throw failure;
+}

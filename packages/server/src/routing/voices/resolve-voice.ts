@@ -1,0 +1,85 @@
+/**
+ * From the voice that a caller names to one that the engine has: its own name, a name from the configuration, or a
+ * well-known name of OpenAI or Azure, for which a voice of the same gender and language stands in.
+ * docs/adr/0013-speech-synthesis.md
+ */
+import { AppError } from "../../errors.ts";
+import type { Voice } from "../../engines/engine.ts";
+import { wellKnownVoice } from "./well-known-voices.ts";
+
+/** Voice names of the caller's by the engine's names that stand in for them, tried in order. */
+export type VoiceNames = Readonly<Record<string, readonly string[]>>;
+
+interface Asked {
+  readonly voice: string;
+  readonly language: string | undefined;
+}
+
+/**
+ * The engine's voice and the language to speak.
+ * @param voices undefined where the engine's voices are not known: the name then goes through as it is
+ * @throws AppError invalid_request for a voice that is not there, or that does not speak the language
+ */
+export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined, names: VoiceNames): Asked {
+  const { voice: name, language } = asked;
+  const configured = Object.hasOwn(names, name) ? names[name]! : [];
+  if (voices === undefined) return { voice: configured[0] ?? name, language };
+  const own = [name, ...configured].flatMap((each) => voices.filter((voice) => sameName(voice.name, each)));
+  const exact = own.find((voice) => language === undefined || speaks(voice, language)) ?? own[0];
+  if (exact !== undefined) {
+    if (language === undefined || speaks(exact, language)) return { voice: exact.name, language };
+    throw new AppError(
+      "invalid_request",
+      `speech_synthesis_language is ${JSON.stringify(language)}, but the voice ${JSON.stringify(name)} speaks ${exact.languages.join(", ")}.${alternatives(voices, language)}`,
+      { param: "speech_synthesis_language" },
+    );
+  }
+  const known = wellKnownVoice(name);
+  const wanted = language ?? known?.language;
+  const standIn = known === undefined ? undefined : standInFor(voices, { gender: known.gender, language: wanted });
+  if (standIn !== undefined) return { voice: standIn.name, language: wanted };
+  throw new AppError(
+    "invalid_request",
+    known === undefined
+      ? `voice is ${JSON.stringify(name)}; expected one of ${listed(voices)}.`
+      : `voice is ${JSON.stringify(name)}, but the model has no voice for ${wanted}; its voices are ${listed(voices)}.`,
+    { param: "voice" },
+  );
+}
+
+/** The first voice of the language, best of its very region, and of the gender where there is one. */
+function standInFor(
+  voices: readonly Voice[],
+  { gender, language }: { gender: Voice["gender"]; language: string | undefined },
+): Voice | undefined {
+  const speaking = voices.filter((voice) => language === undefined || speaks(voice, language));
+  const regional = speaking.filter(({ languages }) => languages.some((each) => sameName(each, language ?? "")));
+  const [first, ...others] = [...regional, ...speaking];
+  return [first, ...others].find((voice) => voice?.gender === gender) ?? first;
+}
+
+function sameName(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase();
+}
+
+/** Whether a voice speaks a language: its own, or another region's. */
+function speaks(voice: Voice, language: string): boolean {
+  const primary = primaryOf(language);
+  return voice.languages.some((each) => each === "*" || primaryOf(each) === primary);
+}
+
+function primaryOf(language: string): string {
+  return language.split("-", 1)[0]!.toLowerCase();
+}
+
+function alternatives(voices: readonly Voice[], language: string): string {
+  const others = voices.filter((voice) => speaks(voice, language));
+  return others.length === 0 ? " No voice of the model speaks it." : ` These do: ${listed(others)}.`;
+}
+
+const mostListed = 40;
+
+function listed(voices: readonly Voice[]): string {
+  const names = voices.slice(0, mostListed).map(({ name }) => JSON.stringify(name));
+  return names.join(", ") + (voices.length > mostListed ? " and others (GET /v1/audio/voices lists all)" : "");
+}

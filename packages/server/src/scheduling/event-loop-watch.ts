@@ -1,0 +1,45 @@
+/** Watches the event loop: how late it is, and which request held it when it was very late. */
+import type { Logger } from "../logger.ts";
+import { takeSteps, threadCpuMs } from "./main-thread-time.ts";
+
+const intervalMs = 20;
+/** A hold that uses more CPU time than this is logged. */
+export const warnedHoldMs = 200;
+
+export interface EventLoopWatch {
+  stop(): void;
+}
+
+/** @param observe told of each delay in milliseconds, 50 times a second */
+export function watchEventLoop({
+  logger,
+  observe,
+}: {
+  readonly logger: Logger;
+  readonly observe: (delayMs: number) => void;
+}): EventLoopWatch {
+  let lastMs = performance.now();
+  let lastCpuMs = threadCpuMs();
+  const timer = setInterval(() => {
+    const nowMs = performance.now();
+    const cpuMs = threadCpuMs();
+    const delayMs = Math.max(0, nowMs - lastMs - intervalMs);
+    const usedMs = cpuMs - lastCpuMs;
+    lastMs = nowMs;
+    lastCpuMs = cpuMs;
+    const { longest, last } = takeSteps(cpuMs);
+    observe(delayMs);
+    // Late without CPU time: the machine was busy with something else, or asleep.
+    if (delayMs <= warnedHoldMs || usedMs <= warnedHoldMs) return;
+    const culprit = longest ?? last;
+    const hold = { hold_ms: Math.round(usedMs), ...(longest === undefined ? {} : { step_ms: Math.round(longest.ms) }) };
+    if (culprit === undefined) return logger.warn(hold, "the event loop was held, not by a measured step of a request");
+    const { work, step } = culprit;
+    const { operation, requestId, organizationId } = work;
+    logger.warn(
+      { ...hold, operation, step, request_id: requestId, organization_id: organizationId },
+      "the event loop was held; the request with the longest step is named",
+    );
+  }, intervalMs).unref();
+  return { stop: () => clearInterval(timer) };
+}

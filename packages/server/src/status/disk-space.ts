@@ -1,0 +1,75 @@
+/** Watches the free space of the data directory, so that telemetry stops before the control database has no room left. */
+import { statfs } from "node:fs/promises";
+import { AppError } from "../errors.ts";
+
+export interface DiskSpaceOptions {
+  readonly directory: string;
+  /** Below this an operator should know. */
+  readonly warningBytes: number;
+  /** Below this telemetry is refused. */
+  readonly minimumBytes: number;
+}
+
+const lookMs = 5000;
+
+export class DiskSpace {
+  readonly #options: DiskSpaceOptions;
+  readonly #timer: NodeJS.Timeout;
+  #freeBytes = Number.POSITIVE_INFINITY;
+
+  private constructor(options: DiskSpaceOptions) {
+    this.#options = options;
+    this.#timer = setInterval(() => void this.look(), lookMs);
+    this.#timer.unref();
+  }
+
+  static async watch(options: DiskSpaceOptions): Promise<DiskSpace> {
+    const space = new DiskSpace(options);
+    await space.look();
+    return space;
+  }
+
+  get freeBytes(): number {
+    return this.#freeBytes;
+  }
+
+  /** Reads the free space now. Where the system does not tell it, it counts as enough. */
+  async look(): Promise<void> {
+    try {
+      const { bavail, bsize } = await statfs(this.#options.directory);
+      this.#freeBytes = bavail * bsize;
+    } catch {
+      this.#freeBytes = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** What is wrong, if anything. */
+  problem(): string | undefined {
+    const { directory, warningBytes, minimumBytes } = this.#options;
+    if (this.#freeBytes >= warningBytes) return undefined;
+    const free = `${mebibytes(this.#freeBytes)} MiB are free on the disk of ${directory}`;
+    return this.#isFull()
+      ? `${free}, less than the ${mebibytes(minimumBytes)} MiB of storage.minimum_free_bytes: telemetry is refused until there is more.`
+      : `${free}, less than the ${mebibytes(warningBytes)} MiB of storage.warning_free_bytes.`;
+  }
+
+  /** @throws AppError overloaded while the disk has less than the minimum */
+  requireRoom(): void {
+    if (!this.#isFull()) return;
+    throw new AppError("overloaded", "The server's disk is full, so it takes no telemetry. Send it again later.", {
+      retryAfterMs: 30_000,
+    });
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+  }
+
+  #isFull(): boolean {
+    return this.#freeBytes < this.#options.minimumBytes;
+  }
+}
+
+function mebibytes(bytes: number): number {
+  return Math.floor(bytes / 2 ** 20);
+}

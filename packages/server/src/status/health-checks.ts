@@ -1,0 +1,51 @@
+/** The checks of /readyz: what the server needs to take calls, and what it can do without for a while. */
+import type { DiskSpace } from "./disk-space.ts";
+import { toAppError } from "../errors.ts";
+import type { StatusParts } from "./routes.ts";
+import type { Store } from "../store/store.ts";
+import type { ControlDatabase } from "../tenancy/control-database.ts";
+import { createWriteProbe } from "../tenancy/write-probe.ts";
+
+interface HealthParts {
+  readonly control: ControlDatabase;
+  readonly store: Store;
+  readonly disk: DiskSpace;
+}
+
+export function createHealthChecks({
+  control,
+  store,
+  disk,
+}: HealthParts): Pick<StatusParts, "readiness" | "informational" | "disabled"> {
+  const checkWrites = createWriteProbe(control);
+  const { disabled, reason } = store.state();
+  return {
+    readiness: async () => ({ control_database: await checkReads(control) }),
+    informational: async () => ({
+      control_database_writes: await checkWrites(),
+      data_disk: await checkDisk(disk),
+      ...(disabled === true ? {} : checkStore(store)),
+    }),
+    disabled: disabled === true ? { telemetry_store: reason } : {},
+  };
+}
+
+async function checkReads(control: ControlDatabase): Promise<string | undefined> {
+  try {
+    await control.read((database) => database.selectFrom("organizations").select("id").limit(1).execute());
+    return undefined;
+  } catch (error) {
+    return toAppError(error).message;
+  }
+}
+
+async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
+  await disk.look();
+  return disk.problem();
+}
+
+/** Why telemetry is neither taken nor answered, and what of it is damaged. */
+function checkStore(store: Store): Record<string, string | undefined> {
+  const { ready, reason, damage } = store.state();
+  return { telemetry_store: ready ? undefined : (reason ?? "unavailable"), telemetry_data: damage };
+}

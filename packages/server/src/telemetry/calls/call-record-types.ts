@@ -1,0 +1,39 @@
+/** Spans and log records of our own, before they become rows. */
+
+export type AttributeValue = string | number | boolean | readonly string[];
+
+/** Undefined ones are left out. */
+export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
+
+/** OTLP's SpanKind, as far as we have them. */
+export const spanKinds = { internal: 1, client: 3 } as const;
+
+export interface CallSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly traceState: string;
+  readonly flags: number;
+  readonly name: string;
+  readonly kind: keyof typeof spanKinds;
+  readonly startUnixNano: bigint;
+  readonly endUnixNano: bigint;
+  /** What went wrong, if anything. */
+  readonly error: string | undefined;
+  readonly attributes: Attributes;
+}
+
+export interface CallLog {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly unixNano: bigint;
+  readonly level: "warning" | "error";
+  readonly eventName: string;
+  readonly body: string;
+  readonly attributes: Attributes;
+}
+
+/** Nanoseconds of a time in milliseconds; its fraction is kept to the microsecond. */
+export function toUnixNano(unixMs: number): bigint {
+  return BigInt(Math.round(unixMs * 1000)) * 1000n;
+}

@@ -1,0 +1,185 @@
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { testKey } from "../../../test/support/test-key.ts";
+import { AppError } from "../../errors.ts";
+import { silentLogger } from "../../logger.ts";
+import type { Batch } from "../../store/store.ts";
+import { Scope } from "../../tenant.ts";
+import type { ObservedChat } from "./chat-records.ts";
+import { createCallTelemetry, type CallTelemetryParts } from "./call-telemetry.ts";
+import { traceContext } from "./trace-context.ts";
+
+const settings = { retention_days: 30, record_content: false };
+
+function call(organizationId = "org_a", content = "hello"): ObservedChat {
+  return {
+    scope: Scope.fromKey(testKey({ organizationId })),
+    requestId: "req_1",
+    traceparent: undefined,
+    tracestate: undefined,
+    request: { model: "m", messages: [{ role: "user", content }] },
+    startUnixMs: Date.now(),
+    durationMs: 3,
+    error: undefined,
+    answer: { id: "a", model: "m", finishReasons: ["stop"], choices: [{ text: "hi", toolCalls: [] }] },
+  };
+}
+
+function start(append: (batch: Batch) => Promise<void>, more: Partial<CallTelemetryParts> = {}) {
+  const dropped: [number, string][] = [];
+  const telemetry = createCallTelemetry({
+    store: { append, isKnown: () => false },
+    settingsOf: () => settings,
+    identity: { version: "1", instanceId: "i" },
+    providerOf: (engine) => engine,
+    logger: silentLogger,
+    onDrop: (calls, reason) => dropped.push([calls, reason]),
+    ...more,
+  });
+  return { telemetry, dropped };
+}
+
+describe("telemetry of calls", { timeout: 30_000 }, () => {
+  test("is written for each organization alone", async () => {
+    const rows = new Map<string, number>();
+    const { telemetry, dropped } = start(async (batch) => {
+      if (batch.table === "spans") rows.set(batch.organizationId, batch.rowCount);
+    });
+    for (const organization of ["org_a", "org_b", "org_a"]) telemetry.observeChat(call(organization));
+    await telemetry.close();
+    assert.deepEqual(Object.fromEntries(rows), { org_a: 2, org_b: 1 });
+    assert.deepEqual(dropped, []);
+  });
+
+  test("is dropped and counted when too many calls wait, and what waits is written when the store goes on", async () => {
+    const gate = Promise.withResolvers<void>();
+    let written = 0;
+    const { telemetry, dropped } = start(async (batch) => {
+      await gate.promise;
+      if (batch.table === "spans") written += batch.rowCount;
+    });
+    for (let index = 0; index < 8200; index += 1) telemetry.observeChat(call());
+    assert.deepEqual([dropped.length, dropped[0]], [8, [1, "queue_full"]]);
+    gate.resolve();
+    await telemetry.close();
+    assert.equal(written, 8192);
+  });
+
+  test("is dropped and counted when the store refuses, and the end waits for no further try", async () => {
+    let appended = 0;
+    const { telemetry, dropped } = start(async () => {
+      appended += 1;
+      throw new AppError("overloaded", "The store is down.");
+    });
+    for (let index = 0; index < 1000; index += 1) telemetry.observeChat(call());
+    await telemetry.close();
+    assert.equal(
+      dropped.reduce((sum, [calls]) => sum + calls, 0),
+      1000,
+    );
+    assert.ok(appended <= 5, "one group of rows was tried");
+  });
+
+  test("of audio records what was said only when the settings say so, and never holds too much of it", async () => {
+    const { scope, requestId, startUnixMs } = call();
+    const common = { scope, requestId, startUnixMs, durationMs: 3, error: undefined, model: "m", stream: false };
+    const trace = { traceparent: undefined, tracestate: undefined };
+    for (const record_content of [true, false]) {
+      const blocks: Buffer[] = [];
+      const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), {
+        settingsOf: () => ({ ...settings, record_content }),
+      });
+      for (const input of ["to be spoken", "x".repeat(33_554_432)]) {
+        telemetry.observeSpeech({ ...common, ...trace, voice: "v", format: "wav", characters: input.length, input });
+      }
+      telemetry.observeTranscription({
+        ...common,
+        ...trace,
+        language: "en-US",
+        audioSeconds: 6,
+        realTimeFactor: 0.0005,
+        confidence: 0.875,
+        text: "was understood",
+      });
+      await telemetry.close();
+      const written = Buffer.concat(blocks);
+      for (const text of ["to be spoken", "was understood"]) assert.equal(written.includes(text), record_content, text);
+      assert.ok(written.length < 100_000, "what is too much is left out");
+      for (const text of ["speech m", "transcription m", "sounding.transcription.confidence", "0.875", "0.0005"]) {
+        assert.ok(written.includes(text), text);
+      }
+    }
+  });
+
+  test("records content only when the settings say so at the end, and never when they cannot be told", async () => {
+    for (const [settingsOf, expected] of [
+      [() => ({ ...settings, record_content: true }), true],
+      [async () => ({ ...settings, record_content: true }), true],
+      [() => settings, false],
+      [async () => settings, false],
+    ] as const) {
+      const blocks: Buffer[] = [];
+      const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), { settingsOf });
+      assert.equal(await telemetry.keepsContent(call().scope), expected);
+      telemetry.observeChat(call("org_a", "the secret question"));
+      await telemetry.close();
+      assert.equal(Buffer.concat(blocks).includes("the secret question"), expected);
+    }
+    const fails = async (): Promise<never> => {
+      throw new AppError("overloaded", "The database is away.");
+    };
+    const { telemetry, dropped } = start(async () => {}, { settingsOf: fails });
+    assert.equal(await telemetry.keepsContent(call().scope), false);
+    telemetry.observeChat(call());
+    await telemetry.close();
+    assert.deepEqual(dropped, [[1, "fault"]]);
+  });
+});
+
+describe("a caller's trace", () => {
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const spanId = "b7ad6b7169203331";
+
+  test("is joined", () => {
+    assert.deepEqual(traceContext(`00-${traceId}-${spanId}-01`, "k=v"), {
+      traceId,
+      parentSpanId: spanId,
+      traceState: "k=v",
+      flags: 0x301,
+    });
+    assert.equal(traceContext(`42-${traceId}-${spanId}-00-more`, undefined).parentSpanId, spanId, "a later version");
+    assert.equal(traceContext(`00-${traceId}-${spanId}-01`, "x".repeat(513)).traceState, "");
+  });
+
+  for (const traceparent of [
+    undefined,
+    "",
+    traceId,
+    `00-${traceId}-${spanId}`,
+    `00-${traceId}-${spanId}-01-more`,
+    `ff-${traceId}-${spanId}-01`,
+    `00-${"0".repeat(32)}-${spanId}-01`,
+    `00-${traceId}-${"0".repeat(16)}-01`,
+    `00-${traceId.toUpperCase()}-${spanId}-01`,
+    `00-${traceId}-${spanId}-0g`,
+  ]) {
+    test(`${JSON.stringify(traceparent)} is none: a trace begins`, () => {
+      const [first, second] = [traceContext(traceparent, "k=v"), traceContext(traceparent, "k=v")];
+      assert.match(first.traceId, /^[0-9a-f]{32}$/);
+      assert.notEqual(first.traceId, second.traceId);
+      assert.deepEqual([first.parentSpanId, first.traceState, first.flags], ["", "", 1]);
+    });
+  }
+});
+
+test("a key that a caller sends as model name is not stored", async () => {
+  const stored: Buffer[] = [];
+  const { telemetry } = start(async ({ block }) => void stored.push(Buffer.from(block)));
+  const secret = `sk-${"aB3x".repeat(10)}`;
+  const error = new AppError("model_not_found", `There is no model "${secret}".`, { param: "model" });
+  telemetry.observeChat({ ...call(), request: { model: secret, messages: [] }, answer: undefined, error });
+  await telemetry.close();
+  const text = Buffer.concat(stored).toString("latin1");
+  assert.match(text, /chat sk-aB3x\[redacted\]/);
+  assert.ok(!text.includes("aB3xaB3x"));
+});

@@ -1,0 +1,93 @@
+/** A chat call as spans and, where something went wrong, a log record. */
+import type { ChatRequest } from "../../api/chat-request.ts";
+import type { ChatUsage } from "../../api/chat-answer.ts";
+import { genAi, sounding } from "./attribute-names.ts";
+import { toCallRecords, type CallRecords, type ObservedCall, type ProviderOf } from "./call-records.ts";
+import { contentAttributes, type AnswerContent } from "./message-content.ts";
+import type { Attributes } from "./call-record-types.ts";
+
+/** What is known of a chat call when it is over. */
+export interface ObservedChat extends ObservedCall {
+  readonly request: ChatRequest;
+  readonly firstChunkMs?: number | undefined;
+  readonly usage?: ChatUsage | undefined;
+  readonly answer?:
+    | (AnswerContent & { readonly id: string | undefined; readonly model: string | undefined })
+    | undefined;
+  /** What guardrails found in prompt and answer. */
+  readonly guard?:
+    | {
+        readonly findings: readonly {
+          readonly guardrail: string;
+          readonly category: string;
+          readonly action: string;
+        }[];
+        /** Why the call, or its answer, was refused. */
+        readonly blockedFor: string | undefined;
+      }
+    | undefined;
+}
+
+/** @param keepContent whether the project's settings say that prompts and answers are recorded */
+export function toChatRecords(call: ObservedChat, keepContent: boolean, providerOf: ProviderOf): CallRecords {
+  const { model, messages } = call.request;
+  const attributes = {
+    ...requestAttributes(call.request),
+    ...answerAttributes(call),
+    ...guardAttributes(call),
+    ...(keepContent ? contentAttributes(messages, call.answer) : {}),
+  };
+  return toCallRecords(
+    call,
+    { operation: "chat", model, subject: `The chat with ${model}`, attributes, keepContent },
+    providerOf,
+  );
+}
+
+function requestAttributes(request: ChatRequest): Attributes {
+  return {
+    [genAi.requestStream]: request.stream === true ? true : undefined,
+    [genAi.choiceCount]: request.n == null || request.n === 1 ? undefined : request.n,
+    [genAi.maxTokens]: request.max_completion_tokens ?? request.max_tokens ?? undefined,
+    [genAi.temperature]: request.temperature ?? undefined,
+    [genAi.topP]: request.top_p ?? undefined,
+    [genAi.frequencyPenalty]: request.frequency_penalty ?? undefined,
+    [genAi.presencePenalty]: request.presence_penalty ?? undefined,
+    [genAi.seed]: request.seed ?? undefined,
+    [genAi.stopSequences]: request.stop == null ? undefined : [request.stop].flat(),
+    [genAi.outputType]: outputType(request),
+  };
+}
+
+function outputType({ response_format: format }: ChatRequest): string | undefined {
+  if (format == null) return undefined;
+  return format.type === "text" ? "text" : "json";
+}
+
+function answerAttributes({ answer, usage, firstChunkMs }: ObservedChat): Attributes {
+  return {
+    [genAi.responseId]: answer?.id,
+    [genAi.responseModel]: answer?.model,
+    [genAi.finishReasons]: (answer?.finishReasons.length ?? 0) > 0 ? answer?.finishReasons : undefined,
+    [genAi.timeToFirstChunk]: firstChunkMs === undefined ? undefined : firstChunkMs / 1000,
+    [genAi.inputTokens]: usage?.prompt_tokens,
+    [genAi.outputTokens]: usage?.completion_tokens,
+    [genAi.cacheReadTokens]: usage?.prompt_tokens_details?.cached_tokens,
+    [genAi.reasoningTokens]: usage?.completion_tokens_details?.reasoning_tokens,
+  };
+}
+
+function guardAttributes({ guard }: ObservedChat): Attributes {
+  if (guard === undefined || guard.findings.length === 0) return {};
+  const { findings } = guard;
+  const categoriesOf = (action: string): string[] | undefined => {
+    const categories = findings.filter((each) => each.action === action).map(({ category }) => category);
+    return categories.length === 0 ? undefined : [...new Set(categories)];
+  };
+  return {
+    [genAi.riskCategory]: guard.blockedFor,
+    [sounding.guardrailNames]: [...new Set(findings.map(({ guardrail }) => guardrail))],
+    [sounding.guardrailFlagged]: categoriesOf("flag"),
+    [sounding.guardrailRedacted]: categoriesOf("redact"),
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * The two levels of grouping in a request: resources and scopes. Their attributes are written once, under a hash; each
+ * resource also tells the project that its records go to.
+ */
+import { resources, scopes } from "../../store/schema.ts";
+import type { CheckedKey, ProjectSettings } from "../../tenant.ts";
+import { defaultProjectName, Scope } from "../../tenant.ts";
+import { AppError } from "../../errors.ts";
+import { writeText } from "./any-value.ts";
+import { AttributeFinder } from "./attribute-finder.ts";
+import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.ts";
+import { Hash64 } from "./hash64.ts";
+import type { ExportBuilder } from "./export-builder.ts";
+import { resourceAttributes } from "./known-attributes.ts";
+import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
+import { MessageScan } from "./message-scan.ts";
+import { uint32At } from "./numbers.ts";
+import { inputLimit } from "../../input-limits.ts";
+
+/** How a project's telemetry is kept; at once when it is known. */
+export type SettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
+
+/** What the records of one resource and scope have in common. */
+export interface ResourceScope {
+  readonly project: Uint8Array;
+  readonly service: Uint8Array;
+  readonly days: number;
+  /** UNIX milliseconds between which a record's time must lie. */
+  readonly earliestMs: number;
+  readonly latestMs: number;
+  readonly resourceId: Uint8Array;
+  readonly scopeId: Uint8Array;
+}
+
+/** A place in the request's bytes; 0 and 0 for what is absent. */
+interface Place {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** A project that the request may write to, or why it may not. */
+type Project = { readonly name: Uint8Array; readonly days: number } | { readonly refusal: string };
+
+/** More different projects in one request than this are refused, since each is looked up. */
+const maximumProjects = inputLimit({
+  area: "OpenTelemetry data",
+  bounds: "Projects in one request",
+  value: 100,
+  error: { instead: "records of further projects are rejected" },
+});
+const dayMs = 86_400_000;
+
+/** Reads the resources and scopes of one request. */
+export class GroupReader {
+  readonly #key: CheckedKey;
+  readonly #settingsOf: SettingsOf;
+  readonly #builder: ExportBuilder;
+  readonly #resource = new MessageScan(resourceMessage);
+  readonly #scope = new MessageScan(scopeMessage);
+  readonly #reader = new AttributeReader();
+  readonly #writer = new AttributeWriter();
+  readonly #finder = new AttributeFinder(resourceAttributes);
+  readonly #hash = new Hash64();
+  readonly #projects = new Map<string, Project>();
+
+  constructor(parts: { key: CheckedKey; settingsOf: SettingsOf; builder: ExportBuilder }) {
+    this.#key = parts.key;
+    this.#settingsOf = parts.settingsOf;
+    this.#builder = parts.builder;
+  }
+
+  /** The group of a resource, still without its scope; or why the resource's records are rejected. */
+  async resource(
+    bytes: Uint8Array,
+    place: Place,
+    schemaUrl: Place,
+  ): Promise<ResourceScope | { readonly refusal: string }> {
+    const scan = this.#resource;
+    scan.read(bytes, place.start, place.end);
+    const attributes = scan.list(1);
+    this.#finder.reset();
+    for (let index = 0; index < attributes.length; index += 1) {
+      this.#reader.read(bytes, attributes.start(index), attributes.end(index));
+      this.#finder.note(bytes, this.#reader);
+    }
+    const service = Buffer.from(this.#finder.text(2, bytes), "utf8");
+    const named = this.#finder.stringValue(0, bytes);
+    const project = await this.#project(named, this.#finder.stringValue(1, bytes));
+    if ("refusal" in project) return project;
+    const { nowMs } = this.#builder;
+    const resourceId = this.#writeResource(bytes, schemaUrl, project.days);
+    return {
+      project: project.name,
+      service,
+      days: project.days,
+      earliestMs: nowMs - project.days * dayMs,
+      latestMs: nowMs + dayMs,
+      resourceId,
+      scopeId: new Uint8Array(8),
+    };
+  }
+
+  /** The same group for one of the resource's scopes. */
+  scope(group: ResourceScope, bytes: Uint8Array, place: Place, schemaUrl: Place): ResourceScope {
+    const scan = this.#scope;
+    scan.read(bytes, place.start, place.end);
+    const attributes = scan.list(3);
+    const dropped = scan.has(4) ? uint32At(bytes, scan.starts[4]!) : 0;
+    // What is kept for longer is another row: descriptions stay as long as what they describe.
+    const hash = this.#hash.reset().add(dropped, 1).add(group.days, 0);
+    hash.addBytes(bytes, scan.starts[1]!, scan.ends[1]!).addBytes(bytes, scan.starts[2]!, scan.ends[2]!);
+    hash.addBytes(bytes, schemaUrl.start, schemaUrl.end);
+    hashAttributes(hash, bytes, attributes).finish();
+    const scopeId = hash.bytes().slice();
+    if (this.#builder.isNew("scopes", hash)) {
+      const block = this.#builder.block(scopes);
+      const { columns } = block;
+      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
+      columns.scope_id.copy(scopeId, 0);
+      writeText(columns.name, bytes, scan.starts[1]!, scan.ends[1]!);
+      writeText(columns.version, bytes, scan.starts[2]!, scan.ends[2]!);
+      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
+      writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
+      columns.dropped_attributes.unsigned(dropped);
+      columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));
+      columns.days.unsigned(group.days);
+      block.endRow();
+    }
+    return { ...group, scopeId };
+  }
+
+  #writeResource(bytes: Uint8Array, schemaUrl: Place, days: number): Uint8Array {
+    const scan = this.#resource;
+    const dropped = scan.has(2) ? uint32At(bytes, scan.starts[2]!) : 0;
+    const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(bytes, schemaUrl.start, schemaUrl.end);
+    hashAttributes(hash, bytes, scan.list(1)).finish();
+    const resourceId = hash.bytes().slice();
+    if (this.#builder.isNew("resources", hash)) {
+      const block = this.#builder.block(resources);
+      const { columns } = block;
+      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
+      columns.resource_id.copy(resourceId, 0);
+      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(1));
+      writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
+      columns.dropped_attributes.unsigned(dropped);
+      columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));
+      columns.days.unsigned(days);
+      block.endRow();
+    }
+    return resourceId;
+  }
+
+  /** By what the resource says of itself, else by the key, else by the service's namespace. */
+  async #project(named: string | undefined, namespace: string | undefined): Promise<Project> {
+    const name = named ?? this.#key.projectName ?? namespace ?? defaultProjectName;
+    const id = `${named === undefined ? "" : "named "}${name}`;
+    const known = this.#projects.get(id);
+    if (known !== undefined) return known;
+    if (this.#projects.size >= maximumProjects) {
+      return { refusal: `of more than ${maximumProjects} projects in one request` };
+    }
+    const project = await this.#lookUp(name, named !== undefined);
+    this.#projects.set(id, project);
+    return project;
+  }
+
+  async #lookUp(name: string, named: boolean): Promise<Project> {
+    const scope = scopeOf(this.#key, name, named);
+    if (typeof scope === "string") return { refusal: scope };
+    const settings = this.#settingsOf(scope);
+    const { retention_days: days } = settings instanceof Promise ? await settings : settings;
+    return { name: Buffer.from(scope.projectName, "utf8"), days };
+  }
+}
+
+/** The scope of a project, or why the key cannot write to it. A namespace that cannot name a project is ignored. */
+function scopeOf(key: CheckedKey, project: string, named: boolean): Scope | string {
+  try {
+    return Scope.fromKey(key, { project });
+  } catch (error) {
+    if (!named) return Scope.fromKey(key);
+    if (!(error instanceof AppError)) throw error;
+    const shown = JSON.stringify(project.length > 128 ? `${project.slice(0, 128)}…` : project);
+    return error.code === "project_mismatch"
+      ? `of the project ${shown}, since this API key is bound to the project ${JSON.stringify(key.projectName)}`
+      : `of the project ${shown}, which is not a valid name`;
+  }
+}
