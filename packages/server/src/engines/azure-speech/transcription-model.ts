@@ -7,7 +7,8 @@ import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
-import { notTranscription, Speakers } from "../openai-compatible/read-transcription.ts";
+import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
 
@@ -61,10 +62,10 @@ function ask(wav: RecordedWav, call: TranscriptionCall, options: AzureTranscript
 /** @throws AppError upstream_failed */
 function readPhrases(answer: unknown): TranscribedSegment[] {
   const phrases = isObject(answer) ? answer["phrases"] : undefined;
-  if (!Array.isArray(phrases)) throw notTranscription("it has no phrases");
-  const speakers = new Speakers();
+  if (!Array.isArray(phrases)) throw invalidTranscription("it has no phrases");
+  const speakers = new SpeakerNumbers();
   return phrases.map((phrase: unknown) => {
-    if (!isObject(phrase)) throw notTranscription("a phrase is no object");
+    if (!isObject(phrase)) throw invalidTranscription("a phrase is no object");
     const { confidence, words } = phrase;
     return {
       kind: "segment",
@@ -78,13 +79,13 @@ function readPhrases(answer: unknown): TranscribedSegment[] {
 }
 
 function readWord(word: unknown): TranscribedWord {
-  if (!isObject(word)) throw notTranscription("a word is no object");
+  if (!isObject(word)) throw invalidTranscription("a word is no object");
   return { ...readPart(word), confidence: undefined };
 }
 
 function readPart(part: JsonObject): { text: string; startMs: number; endMs: number } {
   const { text, offsetMilliseconds: startMs, durationMilliseconds: durationMs } = part;
-  if (typeof text !== "string") throw notTranscription("a part of it has no text");
-  if (typeof startMs !== "number" || typeof durationMs !== "number") throw notTranscription("a part has no times");
+  if (typeof text !== "string") throw invalidTranscription("a part of it has no text");
+  if (typeof startMs !== "number" || typeof durationMs !== "number") throw invalidTranscription("a part has no times");
   return { text, startMs: Math.max(0, startMs), endMs: Math.max(0, startMs + durationMs) };
 }

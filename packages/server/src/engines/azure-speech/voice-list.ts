@@ -2,7 +2,7 @@
 import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
-import { invalidAnswer } from "../openai-compatible/normalize-parts.ts";
+import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { Voice } from "../engine.ts";
 

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { array, assert as check, constantFrom, integer, jsonValue, property } from "fast-check";
 import type { AppError } from "../../errors.ts";
-import { maxAnswerValues, maxChoices, maxEventValues, maxToolCalls, ValueCount } from "./answer-limits.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
+import { JsonValueCount, maxAnswerValues } from "../upstream-http/json-value-count.ts";
+import { maxChoices, maxEventValues, maxToolCalls } from "./answer-limits.ts";
 import { ChunkNormalizer } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
 
@@ -61,7 +62,7 @@ test("values are counted the same however the bytes are cut", () => {
       const whole = [first, second];
       const bytes = Buffer.from(JSON.stringify(whole));
       const count = (limit: number): void => {
-        const counter = new ValueCount(limit);
+        const counter = new JsonValueCount(limit);
         let at = 0;
         for (const length of [...lengths, bytes.length]) counter.push(bytes.subarray(at, (at += length)));
       };

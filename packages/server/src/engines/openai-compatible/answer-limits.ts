@@ -1,14 +1,6 @@
-/** Bounds what an engine's answer may have, so that no answer holds the event loop while it is parsed. */
-import { AppError } from "../../errors.ts";
+/** Limits on an engine's chat answers, so that none blocks the event loop while it is normalized. */
 import { inputLimit } from "../../input-limits.ts";
 
-/** Room for 4,000 tokens with the log probabilities of 20 alternatives each. */
-export const maxAnswerValues = inputLimit({
-  area: "Chat completions",
-  bounds: "JSON values and member names of an engine's batch answer",
-  value: 1_250_000,
-  error: "upstream_failed",
-});
 export const maxEventValues = inputLimit({
   area: "Chat completions",
   bounds: "JSON values and member names of one event of an engine's stream",
@@ -28,55 +20,3 @@ export const maxToolCalls = inputLimit({
   value: 1_024,
   error: "upstream_failed",
 });
-
-const quote = 0x22;
-const backslash = 0x5c;
-
-/** Counts values of JSON text as its bytes arrive: outside strings, each of `,` `:` `[` and `{` begins one, or a name. */
-export class ValueCount {
-  readonly #limit: number;
-  #values = 0;
-  #inString = false;
-  #isEscaped = false;
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
-
-  /** @throws AppError upstream_failed when the limit is passed */
-  push(bytes: Buffer): void {
-    let values = this.#values;
-    let inString = this.#inString;
-    let isEscaped = this.#isEscaped;
-    for (let at = 0; at < bytes.length;) {
-      if (!inString) {
-        const byte = bytes[at]!;
-        if (byte === quote) inString = true;
-        else if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) {
-          values += 1;
-          if (values > this.#limit) throw tooMany("JSON values and member names", this.#limit);
-        }
-        at += 1;
-        continue;
-      }
-      const found = bytes.indexOf(quote, at);
-      const end = found === -1 ? bytes.length : found;
-      let backslashes = 0;
-      while (backslashes < end - at && bytes[end - 1 - backslashes] === backslash) backslashes += 1;
-      const isOdd = backslashes % 2 === 1;
-      // Backslashes alone go on with an escape that the bytes before have begun.
-      isEscaped = backslashes === end - at ? isEscaped !== isOdd : isOdd;
-      at = end + 1;
-      if (found === -1) break;
-      inString = isEscaped;
-      isEscaped = false;
-    }
-    this.#values = values;
-    this.#inString = inString;
-    this.#isEscaped = isEscaped;
-  }
-}
-
-export function tooMany(what: string, limit: number): AppError {
-  return new AppError("upstream_failed", `The engine's answer has more than ${limit} ${what}, the most that is taken.`);
-}

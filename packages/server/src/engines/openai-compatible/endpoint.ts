@@ -1,6 +1,7 @@
 /** Where an engine is asked: addresses and credentials of OpenAI's API and of its Azure dialect. */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import { AppError } from "../../errors.ts";
+import { splitBaseUrl } from "../upstream-http/base-url.ts";
 
 export interface Endpoint {
   readonly origin: string;
@@ -61,12 +62,6 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     // Azure lists what could be deployed, not what is.
     modelsPath: undefined,
   };
-}
-
-/** Origin and path, without slashes at its end. */
-export function splitBaseUrl(baseUrl: string): { origin: string; path: string } {
-  const { origin, pathname } = new URL(baseUrl);
-  return { origin, path: pathname.replace(/\/+$/, "") };
 }
 
 /** What HTTP itself, or the body, decides. */

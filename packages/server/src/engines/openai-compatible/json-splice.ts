@@ -6,19 +6,14 @@
  * engine that reads the first must not get another model, or other limits, than those the caller was allowed.
  */
 import { readMembers } from "../../json-members.ts";
-
-/** JSON text as consecutive pieces. */
-export interface JsonPieces {
-  readonly pieces: readonly Buffer[];
-  readonly byteLength: number;
-}
+import type { BufferedBody } from "../upstream-http/upstream-request.ts";
 
 /**
  * @param text one JSON object, known to be well-formed
  * @param changes new values by member name; undefined removes the member
  * @throws AppError invalid_json when the text is no JSON object after all
  */
-export function spliceJson(text: Buffer, changes: Readonly<Record<string, unknown>>): JsonPieces {
+export function spliceJson(text: Buffer, changes: Readonly<Record<string, unknown>>): BufferedBody {
   const members = readMembers(text);
   const lastIndexes = new Map<string, number>();
   for (const [index, { name }] of members.entries()) lastIndexes.set(name, index);
@@ -68,7 +63,7 @@ class PieceWriter {
     this.#isEmpty = false;
   }
 
-  end(): JsonPieces {
+  end(): BufferedBody {
     this.#pending += "}";
     this.#flush();
     return { pieces: this.#pieces, byteLength: this.#byteLength };

@@ -4,7 +4,7 @@ import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { isObject, nonEmptyText, wholeNumber } from "../upstream-http/json-object.ts";
-import { invalidAnswer } from "./normalize-parts.ts";
+import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
 
 const maxListBytes = 8_388_608;
 const maxModels = 10_000;

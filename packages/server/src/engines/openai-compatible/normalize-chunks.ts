@@ -4,12 +4,13 @@
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { maxChoices, maxEventValues, tooMany, ValueCount } from "./answer-limits.ts";
+import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
+import { JsonValueCount } from "../upstream-http/json-value-count.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import { maxChoices, maxEventValues } from "./answer-limits.ts";
 import {
   choiceIndex,
   finishReasonOf,
-  invalidAnswer,
   newCompletionId,
   normalizeChoice,
   normalizeHead,
@@ -191,7 +192,7 @@ function hasOtherMembers(object: JsonObject, expected: ReadonlySet<string>): boo
 
 function parseChunk(data: string): JsonObject {
   let value: unknown;
-  if (data.length > smallEventLength) new ValueCount(maxEventValues).push(Buffer.from(data));
+  if (data.length > smallEventLength) new JsonValueCount(maxEventValues).push(Buffer.from(data));
   try {
     value = JSON.parse(data);
   } catch (error) {

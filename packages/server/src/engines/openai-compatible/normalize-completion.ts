@@ -1,12 +1,12 @@
 /** A batch answer, made acceptable to strict clients or refused. */
 import type { ChatCompletion } from "../../api/chat-answer.ts";
-import { maxChoices, maxToolCalls, tooMany } from "./answer-limits.ts";
+import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
+import { maxChoices, maxToolCalls } from "./answer-limits.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
 import {
   argumentsOf,
   choiceIndex,
   finishReasonOf,
-  invalidAnswer,
   newCompletionId,
   newToolCallId,
   normalizeChoice,

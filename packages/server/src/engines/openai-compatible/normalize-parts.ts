@@ -5,7 +5,8 @@
 import { randomUUID } from "node:crypto";
 import { finishReasons, type FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { maxChoices, tooMany } from "./answer-limits.ts";
+import { maxChoices } from "./answer-limits.ts";
+import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../upstream-http/json-object.ts";
 import { carriedError } from "../upstream-http/upstream-error.ts";
 
@@ -16,10 +17,6 @@ const filterReasons = new Set(["safety", "content_filtered", "recitation", "refu
 /** The engine broke off: no client may take this for a whole answer. */
 const brokenReasons = new Set(["error", "abort", "aborted", "cancelled", "canceled", "interrupted"]);
 const serviceTiers = new Set<unknown>([null, "auto", "default", "flex", "scale", "priority"]);
-
-export function invalidAnswer(what: string): AppError {
-  return new AppError("upstream_failed", `The engine sent an invalid answer: ${what}.`);
-}
 
 /**
  * One of OpenAI's reasons, whatever the engine calls it; null while the choice goes on.

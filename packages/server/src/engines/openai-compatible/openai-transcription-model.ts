@@ -13,7 +13,8 @@ import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
-import { notTranscription, readTranscription } from "./read-transcription.ts";
+import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { readTranscription } from "./read-transcription.ts";
 import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { TranscriptionEvents } from "./transcription-events.ts";
@@ -149,6 +150,6 @@ async function* readStream(
 /** @throws AppError upstream_failed when words are wanted and the engine left them out */
 function checkWords(segments: readonly TranscribedSegment[], call: TranscriptionCall): readonly TranscribedSegment[] {
   const isWordless = segments.length > 0 && segments.every(({ words = [] }) => words.length === 0);
-  if (call.words && isWordless) throw notTranscription("it has no words with times");
+  if (call.words && isWordless) throw invalidTranscription("it has no words with times");
   return segments;
 }

@@ -2,44 +2,28 @@
  * A whole transcription as an engine answers it, in any of its forms, as segments.
  * https://platform.openai.com/docs/api-reference/audio/verbose-json-object, …/diarized-json-object
  */
-import { AppError } from "../../errors.ts";
 import type { TranscribedSegment, TranscribedWord } from "../engine.ts";
+import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
 import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { carriedError } from "../upstream-http/upstream-error.ts";
-
-/** Names of speakers as numbers, in the order in which they are first heard. */
-export class Speakers {
-  readonly #numbers = new Map<string, number>();
-
-  /** Undefined where nothing is said of speakers. */
-  of(name: unknown): TranscribedSegment["speaker"] {
-    if (name === undefined) return undefined;
-    if ((typeof name !== "string" && typeof name !== "number") || name === "" || /^unknown$/i.test(String(name))) {
-      return "unknown";
-    }
-    const key = String(name);
-    const known = this.#numbers.get(key) ?? this.#numbers.size;
-    this.#numbers.set(key, known);
-    return known;
-  }
-}
 
 /**
  * An answer without segments is one segment over the whole recording.
  * @throws AppError upstream_failed for an answer that is no transcription, or whatever error it carries
  */
 export function readTranscription(answer: unknown, recording: { durationMs: number }): TranscribedSegment[] {
-  if (!isObject(answer)) throw notTranscription("it is no object");
+  if (!isObject(answer)) throw invalidTranscription("it is no object");
   const error = carriedError(answer);
   if (error !== undefined) throw error;
   const { segments } = answer;
   const words = Array.isArray(answer["words"]) ? readWords(answer["words"]) : undefined;
   if (!Array.isArray(segments) || segments.length === 0) {
-    if (typeof answer["text"] !== "string") throw notTranscription("it has neither text nor segments");
+    if (typeof answer["text"] !== "string") throw invalidTranscription("it has neither text nor segments");
     if (answer["text"].trim() === "") return [];
     return [wholeSegment(answer["text"], recording.durationMs, words)];
   }
-  const speakers = new Speakers();
+  const speakers = new SpeakerNumbers();
   const read = segments.map((segment) => readSegment(segment, speakers));
   return words === undefined ? read : withWords(read, words);
 }
@@ -51,8 +35,8 @@ export function wholeSegment(text: string, durationMs: number, words?: readonly 
 }
 
 /** @throws AppError upstream_failed */
-export function readSegment(segment: unknown, speakers: Speakers): TranscribedSegment {
-  if (!isObject(segment) || typeof segment["text"] !== "string") throw notTranscription("a segment has no text");
+export function readSegment(segment: unknown, speakers: SpeakerNumbers): TranscribedSegment {
+  if (!isObject(segment) || typeof segment["text"] !== "string") throw invalidTranscription("a segment has no text");
   const avgLogprob = segment["avg_logprob"];
   const { startMs, endMs } = readTimes(segment);
   return {
@@ -70,7 +54,7 @@ export function readSegment(segment: unknown, speakers: Speakers): TranscribedSe
 function readWords(words: readonly unknown[]): TranscribedWord[] {
   return words.map((word) => {
     const text = isObject(word) ? (word["word"] ?? word["text"]) : undefined;
-    if (!isObject(word) || typeof text !== "string") throw notTranscription("a word has no text");
+    if (!isObject(word) || typeof text !== "string") throw invalidTranscription("a word has no text");
     // OpenAI's words have no probability; faster-whisper's and whisperX's have one.
     const confidence = word["probability"] ?? word["confidence"] ?? word["score"];
     return { text, ...readTimes(word), confidence: typeof confidence === "number" ? confidence : undefined };
@@ -79,7 +63,7 @@ function readWords(words: readonly unknown[]): TranscribedWord[] {
 
 function readTimes(value: JsonObject): { startMs: number; endMs: number } {
   const { start, end } = value;
-  if (typeof start !== "number" || typeof end !== "number") throw notTranscription("something has no times");
+  if (typeof start !== "number" || typeof end !== "number") throw invalidTranscription("something has no times");
   const startMs = Math.max(0, start * 1_000);
   return { startMs, endMs: Math.max(startMs, end * 1_000) };
 }
@@ -94,14 +78,4 @@ function withWords(segments: readonly TranscribedSegment[], words: readonly Tran
     ofSegments[at]!.push(word);
   }
   return segments.map((segment, index) => ({ ...segment, words: segment.words ?? ofSegments[index] }));
-}
-
-export function notTranscription(why: string, cause?: unknown): AppError {
-  return new AppError(
-    "upstream_failed",
-    `The engine's answer is not the transcription that it was asked for: ${why}.`,
-    {
-      cause,
-    },
-  );
 }

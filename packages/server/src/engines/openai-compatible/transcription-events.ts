@@ -6,12 +6,14 @@ import { AppError } from "../../errors.ts";
 import type { SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engine.ts";
 import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
-import { notTranscription, readSegment, Speakers, wholeSegment } from "./read-transcription.ts";
+import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
+import { readSegment, wholeSegment } from "./read-transcription.ts";
 import { carriedError } from "../upstream-http/upstream-error.ts";
 
 export class TranscriptionEvents {
   readonly #recording: { readonly durationMs: number };
-  readonly #speakers = new Speakers();
+  readonly #speakers = new SpeakerNumbers();
   /** Deltas that no segment has taken up. */
   #told = "";
   #hasSegments = false;
@@ -34,7 +36,7 @@ export class TranscriptionEvents {
     if (error !== undefined) throw error;
     switch (event["type"]) {
       case "error":
-        throw carriedError({ error: event }) ?? notTranscription("it is an error without words");
+        throw carriedError({ error: event }) ?? invalidTranscription("it is an error without words");
       case "transcript.text.delta":
         return this.#delta(event);
       case "transcript.text.segment":
@@ -56,7 +58,7 @@ export class TranscriptionEvents {
 
   /** Where segments come, their text comes whole with them. */
   #delta({ delta, segment_id: segmentId }: JsonObject): TranscribedDelta[] {
-    if (typeof delta !== "string") throw notTranscription("a delta has no text");
+    if (typeof delta !== "string") throw invalidTranscription("a delta has no text");
     return segmentId == null && !this.#hasSegments ? this.#tell(delta) : [];
   }
 
@@ -80,14 +82,14 @@ function parse(data: string): JsonObject {
     const event: unknown = JSON.parse(data);
     if (isObject(event)) return event;
   } catch (error) {
-    throw notTranscription("an event is not JSON", error);
+    throw invalidTranscription("an event is not JSON", error);
   }
-  throw notTranscription("an event is no object");
+  throw invalidTranscription("an event is no object");
 }
 
 /** `{"object": "transcription.chunk", "choices": [{"delta": {"content": "…"}}]}` */
 function chunkTexts({ choices }: JsonObject): string[] {
-  if (!Array.isArray(choices)) throw notTranscription("an event has no type");
+  if (!Array.isArray(choices)) throw invalidTranscription("an event has no type");
   return choices.flatMap((choice: unknown) => {
     const content = isObject(choice) && isObject(choice["delta"]) ? choice["delta"]["content"] : undefined;
     return typeof content === "string" ? [content] : [];

@@ -1,12 +1,12 @@
 /** A body read as a whole, up to a limit. */
 import { AppError } from "../../errors.ts";
-import { maxAnswerValues, ValueCount } from "../openai-compatible/answer-limits.ts";
+import { JsonValueCount, maxAnswerValues } from "./json-value-count.ts";
 import type { AnswerHeaders } from "./upstream-request.ts";
 
 export class BodyCollector {
   readonly maxBytes: number;
   readonly #pieces: Buffer[] = [];
-  readonly #values = new ValueCount(maxAnswerValues);
+  readonly #values = new JsonValueCount(maxAnswerValues);
   #byteLength = 0;
 
   constructor(maxBytes: number) {

@@ -2,7 +2,6 @@
 import type { Dispatcher } from "undici";
 import { AppError, toAppError } from "../../errors.ts";
 import { asAppError, abortReason } from "./transport-error.ts";
-import type { JsonPieces } from "../openai-compatible/json-splice.ts";
 import type { TimeLimits, Timed } from "./time-limits.ts";
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -21,6 +20,12 @@ export type UpstreamRequestControl = Pick<
   "pause" | "resume" | "begun" | "limitRest" | "finish" | "leave"
 >;
 
+/** A body in memory, as consecutive pieces. */
+export interface BufferedBody {
+  readonly pieces: readonly Buffer[];
+  readonly byteLength: number;
+}
+
 /** A body that is made while it is sent, at the engine's pace. */
 export interface StreamedBody {
   readonly open: () => AsyncIterable<Uint8Array>;
@@ -34,7 +39,7 @@ export interface OutgoingRequest {
   readonly path: string;
   /** Names and values in turn. */
   readonly headers: readonly string[];
-  readonly body?: JsonPieces | StreamedBody;
+  readonly body?: BufferedBody | StreamedBody;
   readonly signal: AbortSignal;
   readonly limits: TimeLimits;
   /** Whether the limits between frames hold; a batch answer has none until it is made. */

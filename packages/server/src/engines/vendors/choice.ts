@@ -4,13 +4,15 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import type { Dispatcher } from "undici";
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import type { ChatRequest } from "../../api/chat-request.ts";
+import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { toChoice, toUsage } from "./answer.ts";
 import { toChunks, type AnswerHead } from "./chunks.ts";
 import type { LiveCall } from "./live-call.ts";
 import { passThroughMembers } from "./parameter-support.ts";
 import { mergeMembers } from "./pass-through.ts";
-import type { JsonObject, ModelFactory, Vendor } from "./vendor.ts";
-import { createVendorFetch, type StreamLimits } from "./vendor-fetch.ts";
+import type { ModelFactory, Vendor } from "./vendor.ts";
+import { createVendorFetch } from "./vendor-fetch.ts";
 
 /** How a vendor's calls are made. */
 export interface VendorConnection {
@@ -18,8 +20,7 @@ export interface VendorConnection {
   readonly dispatcher: Dispatcher;
   /** Aborted, with an AppError, when the engine closes. */
   readonly closing: AbortSignal;
-  readonly totalTimeoutMs: number;
-  readonly streamLimits: StreamLimits;
+  readonly limits: TimeLimits;
   readonly maxChoices: number;
   loadFactory(): Promise<ModelFactory>;
   /** Throws for what the adapter would drop. */
@@ -44,7 +45,7 @@ function bodyCompletion(request: ChatRequest, vendor: Vendor): ((body: JsonObjec
   };
 }
 
-async function openModel(call: ChoiceCall, limits?: StreamLimits): Promise<LanguageModelV4> {
+async function openModel(call: ChoiceCall, limits?: TimeLimits): Promise<LanguageModelV4> {
   const { connection, live } = call;
   const fetch = createVendorFetch({
     dispatcher: connection.dispatcher,
@@ -100,8 +101,8 @@ async function* readParts(
 
 /** The chunks of one choice. */
 export async function* streamChoice(call: ChoiceCall): AsyncGenerator<ChatCompletionChunk> {
-  const { vendor, streamLimits } = call.connection;
-  const model = await openModel(call, streamLimits);
+  const { vendor, limits } = call.connection;
+  const model = await openModel(call, limits);
   const { stream } = await model.doStream(toLiveOptions(call));
   yield* toChunks(readParts(stream), newHead(call.model), vendor);
 }

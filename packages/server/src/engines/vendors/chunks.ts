@@ -4,7 +4,8 @@ import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/cha
 import { AppError } from "../../errors.ts";
 import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./answer.ts";
 import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
-import type { JsonObject, Vendor } from "./vendor.ts";
+import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { Vendor } from "./vendor.ts";
 import { toVendorFailure } from "./vendor-failure.ts";
 
 export interface AnswerHead {

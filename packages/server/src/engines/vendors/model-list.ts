@@ -1,6 +1,6 @@
 /** Reading the vendors' lists of models, page by page. */
 import { AppError } from "../../errors.ts";
-import { isObject, type JsonObject } from "./vendor.ts";
+import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
 
 const mostPages = 50;
 

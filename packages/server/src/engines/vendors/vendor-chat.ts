@@ -8,9 +8,15 @@ import { beginLiveCall, type LiveCall } from "./live-call.ts";
 import { refuseUnsupportedParameters, unsupported } from "./parameter-support.ts";
 import { toVendorFailure } from "./vendor-failure.ts";
 
-function begin(call: ChatCall, { closing, totalTimeoutMs, vendor }: VendorConnection): LiveCall {
+function begin(call: ChatCall, { closing, limits, vendor }: VendorConnection): LiveCall {
   const { signal, requestId } = call;
-  return beginLiveCall({ signal, requestId, engineSignal: closing, totalTimeoutMs, label: vendor.label });
+  return beginLiveCall({
+    signal,
+    requestId,
+    engineSignal: closing,
+    totalTimeoutMs: limits.totalTimeoutMs,
+    label: vendor.label,
+  });
 }
 
 function toFailure(thrown: unknown, live: LiveCall, { vendor }: VendorConnection): AppError {

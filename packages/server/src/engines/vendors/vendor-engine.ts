@@ -1,10 +1,11 @@
 /** The engine of one vendor that does not speak OpenAI's API. docs/adr/0010-vendors.md */
 import { Agent } from "undici";
 import type { VendorSettings } from "../../config/engines/vendors.ts";
-import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+import type { TargetTimeouts } from "../../config/engines/timeouts.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, ModelDescription } from "../engine.ts";
+import { timeLimits } from "../upstream-http/time-limits.ts";
 import { createAmazonBedrock } from "./amazon-bedrock.ts";
 import { createAnthropic } from "./anthropic.ts";
 import { createCohere } from "./cohere.ts";
@@ -64,22 +65,18 @@ function createConnector(settings: VendorSettings, vendor: Vendor, closing: Abor
   const agents = createAgents(settings.max_connections);
   let factory: Promise<ModelFactory> | undefined;
   const loadFactory = (): Promise<ModelFactory> => (factory ??= vendor.load());
-  const rehearse = createPreflight({ vendor, loadFactory });
+  const preflight = createPreflight({ vendor, loadFactory });
   return {
     connect(timeouts: TargetTimeouts = {}): VendorConnection {
-      const limits: EngineTimeouts = { ...settings, ...timeouts };
+      const limits = timeLimits(settings, timeouts);
       return {
         vendor,
         closing,
-        dispatcher: agents.get(limits.connect_timeout_ms),
-        totalTimeoutMs: limits.total_timeout_ms,
-        streamLimits: {
-          firstByteTimeoutMs: limits.first_byte_timeout_ms,
-          idleTimeoutMs: limits.idle_timeout_ms,
-        },
+        dispatcher: agents.get(limits.connectTimeoutMs),
+        limits,
         maxChoices: settings.max_choices,
         loadFactory,
-        preflight: rehearse,
+        preflight,
       };
     },
     close: () => agents.destroy(),
@@ -88,10 +85,15 @@ function createConnector(settings: VendorSettings, vendor: Vendor, closing: Abor
 
 /** Reads the vendor's own list of models. */
 async function readModels(
-  { vendor, dispatcher, closing, totalTimeoutMs }: VendorConnection,
+  { vendor, dispatcher, closing, limits }: VendorConnection,
   signal: AbortSignal,
 ): Promise<readonly ModelDescription[]> {
-  const call = beginLiveCall({ signal, engineSignal: closing, totalTimeoutMs, label: vendor.label });
+  const call = beginLiveCall({
+    signal,
+    engineSignal: closing,
+    totalTimeoutMs: limits.totalTimeoutMs,
+    label: vendor.label,
+  });
   const fetch = createVendorFetch({ dispatcher, call, label: vendor.label });
   const read: JsonReader = async (url, headers) => {
     const response = await fetch(url, { headers });

@@ -2,7 +2,9 @@
 import { APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
-import { isObject, type Vendor } from "./vendor.ts";
+import { retryAfterMs } from "../upstream-http/retry-after.ts";
+import { isObject } from "../upstream-http/json-object.ts";
+import type { Vendor } from "./vendor.ts";
 
 const longestMessage = 500;
 
@@ -11,16 +13,6 @@ function withoutSecrets(text: string, vendor: Vendor): string {
   let clean = redactText(text);
   for (const secret of vendor.secrets) clean = clean.replaceAll(secret, "[redacted]");
   return clean.length > longestMessage ? `${clean.slice(0, longestMessage)}…` : clean;
-}
-
-/** `Retry-After` in milliseconds: seconds or a date. https://www.rfc-editor.org/rfc/rfc9110#field.retry-after */
-function retryAfterMs(headers: Readonly<Record<string, string>> | undefined): number | undefined {
-  const precise = Number(headers?.["retry-after-ms"] ?? Number.NaN);
-  if (precise >= 0) return precise;
-  const value = headers?.["retry-after"];
-  if (value === undefined) return undefined;
-  const milliseconds = /^\d+(\.\d+)?$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
 }
 
 const contextLength =
@@ -54,7 +46,7 @@ function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vend
   const text = `${vendor.label} answered ${status}: ${withoutSecrets(message, vendor)}`;
   return new AppError(toCode(status, message), text, {
     cause: toCause(cause, vendor),
-    retryAfterMs: retryAfterMs(headers),
+    retryAfterMs: headers && retryAfterMs(headers, Date.now()),
   });
 }
 

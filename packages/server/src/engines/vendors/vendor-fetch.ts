@@ -5,20 +5,17 @@
 import type { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
+import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { JsonObject, VendorFetch } from "./vendor.ts";
-
-export interface StreamLimits {
-  readonly firstByteTimeoutMs: number;
-  readonly idleTimeoutMs: number;
-}
+import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { VendorFetch } from "./vendor.ts";
 
 interface VendorFetchOptions {
   readonly dispatcher: Dispatcher;
   readonly call: LiveCall;
   readonly label: string;
   /** For streamed answers; a batch answer has only the call's total time. */
-  readonly limits?: StreamLimits | undefined;
+  readonly limits?: TimeLimits | undefined;
   /** Completes the body that the adapter prepared. */
   readonly completeBody?: ((body: JsonObject) => void) | undefined;
 }

@@ -7,6 +7,7 @@ import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider"
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AppError } from "../../errors.ts";
 import type { ModelDescription } from "../engine.ts";
+import type { JsonObject } from "../upstream-http/json-object.ts";
 import type { ContentSupport } from "./content-part.ts";
 import type { ParameterSupport } from "./parameter-support.ts";
 import type { ReasoningFormat } from "./reasoning.ts";
@@ -18,8 +19,6 @@ export type ModelFactory = (model: string, fetch: VendorFetch) => LanguageModelV
 
 /** Reads JSON from an address of the vendor. */
 export type JsonReader = (url: string, headers: Readonly<Record<string, string>>) => Promise<unknown>;
-
-export type JsonObject = Record<string, unknown>;
 
 export interface Vendor {
   /** The vendor's name in messages. */
@@ -46,8 +45,4 @@ export interface Vendor {
   readDroppedText?(raw: unknown): string | undefined;
   /** The vendor's own list of models; undefined where it cannot be asked. */
   readonly listModels?: ((read: JsonReader) => Promise<readonly ModelDescription[]>) | undefined;
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
