@@ -2,9 +2,9 @@
  * Writes the files that follow from the code: `npm run generate`. With `--check` it writes nothing and fails when one
  * of them is not what the code says.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { renderCliDocument } from "../packages/cli/src/cli-document.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/chat-answer.ts";
@@ -22,7 +22,7 @@ import {
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
-import { renderConfigDocument } from "../packages/server/src/config/config-document.ts";
+import { configPagesFolder, renderConfigPages } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
 import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
@@ -48,13 +48,17 @@ const files: Generated[] = [
     render: () => `${JSON.stringify(toOpenApi(operations, version), null, 2)}\n`,
     format: false,
   },
-  { path: "docs/metrics.md", render: renderMetricsDocument, format: true },
-  { path: "docs/errors.md", render: renderErrorsDocument, format: true },
-  { path: "docs/config.md", render: renderConfigDocument, format: true },
-  { path: "docs/limits-reference.md", render: renderLimitsDocument, format: true },
-  { path: "docs/client-reference.md", render: renderClientReference, format: true },
+  { path: "docs/reference/metrics.md", render: renderMetricsDocument, format: true },
+  { path: "docs/reference/errors.md", render: renderErrorsDocument, format: true },
+  ...[...renderConfigPages()].map(([page, text]) => ({
+    path: `${configPagesFolder}/${page}`,
+    render: () => text,
+    format: true,
+  })),
+  { path: "docs/reference/limits.md", render: renderLimitsDocument, format: true },
+  { path: "docs/client/reference.md", render: renderClientReference, format: true },
   { path: "NOTICE", render: renderNotice, format: false },
-  { path: "docs/cli.md", render: renderCliDocument, format: true },
+  { path: "docs/cli/README.md", render: renderCliDocument, format: true },
   {
     path: "packages/client/src/generated/types.ts",
     render: () =>
@@ -106,7 +110,17 @@ for (const { path, render, format } of files) {
   const text = format ? formatted(path, rendered) : rendered;
   if (text === current(path)) continue;
   if (check) stale.push(path);
-  else writeFileSync(join(repository, path), text);
+  else {
+    mkdirSync(dirname(join(repository, path)), { recursive: true });
+    writeFileSync(join(repository, path), text);
+  }
+}
+// A section or a type that is gone leaves no page.
+const written = new Set(files.map(({ path }) => path));
+for (const path of globSync(`${configPagesFolder}/**/*.md`, { cwd: repository })) {
+  if (written.has(path)) continue;
+  if (check) stale.push(path);
+  else rmSync(join(repository, path));
 }
 if (stale.length > 0) {
   process.stderr.write(`Not what the code says: ${stale.join(", ")}. Run "npm run generate" and commit the result.\n`);

@@ -1,5 +1,5 @@
 /**
- * The client's reference, docs/client-reference.md, from its types and doc comments. It reads them by the API of TypeScript 5.9,
+ * The client's reference, docs/client/reference.md, from its types and doc comments. It reads them by the API of TypeScript 5.9,
  * under the name `typescript-api`, because the compiler of today has none that is stable.
  * https://github.com/microsoft/TypeScript/wiki/Using-the-Compiler-API
  */
@@ -38,7 +38,7 @@ export function renderClientReference(): string {
   return [
     "# Reference of the client",
     "<!-- Written by scripts/generate.ts from the doc comments of packages/client; do not edit. -->",
-    "How to use it is told in [client.md](client.md). Everything here is exported by `@sounding/client` and by `@sounding/client/sync`, unless it says otherwise.",
+    "How to use it is told in [the client guide](README.md). Everything here is exported by `@sounding/client` and by `@sounding/client/sync`, unless it says otherwise.",
     ...section(
       "Clients",
       all.filter((symbol) => isClass(symbol) && !isError(symbol)),

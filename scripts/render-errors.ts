@@ -1,4 +1,4 @@
-/** docs/errors.md from the table of errors. */
+/** docs/reference/errors.md from the table of errors. */
 import { errorTable } from "../packages/server/src/errors.ts";
 
 export function renderErrorsDocument(): string {

@@ -1,4 +1,4 @@
-/** docs/limits-reference.md: every limit on input, from settings, from declared fixed limits and from the schemas of requests. */
+/** docs/reference/limits.md: every limit on input, from settings, from declared fixed limits and from the schemas of requests. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -16,8 +16,8 @@ const introduction = `# Limits reference
 <!-- Written by scripts/render-limits.ts; do not edit. -->
 
 Every limit that Sounding sets on what callers send. A limit with a setting can be changed in \`sounding.yaml\`
-([configuration reference](config.md)); a fixed limit cannot. The error column shows the HTTP status and the code of
-[errors.md](errors.md) for input beyond the limit. [Limits](limits.md) explains rate limits and budgets.
+([configuration reference](configuration/README.md)); a fixed limit cannot. The error column shows the HTTP status and the code of
+[errors](errors.md) for input beyond the limit. [Limits](../administer/limits.md) explains rate limits and budgets.
 
 This page is generated from the code: fixed limits from \`inputLimit(…)\` where they are enforced, settings from their schemas,
 fields from the schemas of the operations. \`npm run generate\` writes it.

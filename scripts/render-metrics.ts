@@ -1,4 +1,4 @@
-/** docs/metrics.md: every metric that can be asked for by name, and every series that is counted from spans. */
+/** docs/reference/metrics.md: every metric that can be asked for by name, and every series that is counted from spans. */
 import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/presets/metric-presets.ts";
 import type { MetricPreset } from "../packages/server/src/query/metrics/presets/preset.ts";
 import { checkCall } from "../packages/server/src/query/metrics/presets/preset-call.ts";
@@ -10,7 +10,7 @@ const introduction = `# Metrics
 <!-- Written by scripts/generate.ts from packages/server/src/query/metrics; do not edit. -->
 
 \`POST /observability/metrics\` answers the metrics of this page by their name; \`sounding metrics --list\` shows those of a
-server, its own included. How to ask is told in [metrics-queries.md](metrics-queries.md).
+server, its own included. How to ask is told in [querying metrics](../observability/metrics.md).
 
 Every metric takes \`organization_id\`, \`time_window\` (default \`1h\`) and \`step\`. With \`step\` the ranges in the queries below
 are as long as the step. A filter that was not given has no matcher, but for those with a default.

@@ -112,9 +112,9 @@ async function inShell(
 }
 
 describe("an example for the shell runs", () => {
-  test("docs/tenancy.md: the commands", async () => {
+  test("docs/administer/README.md: the commands", async () => {
     await using server = await startServer();
-    const [commands] = await examplesOf("docs/tenancy.md");
+    const [commands] = await examplesOf("docs/administer/README.md");
     // The page shows the identifier of a key; here it is the one that the page has just made.
     const code = commands!.code.replace(
       /key_[0-9a-f]{32}/,
@@ -125,10 +125,12 @@ describe("an example for the shell runs", () => {
     assert.match(printed, /600/);
   });
 
-  test("docs/observability.md: something to look at, and the query string", async () => {
+  test("docs/observability/logs-and-traces.md: something to look at, and the query string", async () => {
     await using server = await startServer("", { telemetry: true });
     await untilTelemetryReady(server);
-    const shell = (await examplesOf("docs/observability.md")).filter(({ language }) => language === "sh");
+    const shell = (await examplesOf("docs/observability/logs-and-traces.md")).filter(
+      ({ language }) => language === "sh",
+    );
     assert.equal(shell.length, 2);
     const [seen, asked] = [await inShell(shell[0]!.code, server), await inShell(shell[1]!.code, server)];
     assert.match(seen, /support-web +POST \/chat/);
@@ -136,19 +138,19 @@ describe("an example for the shell runs", () => {
     assert.match(asked, /"rootTraceName":"POST \/chat"/);
   });
 
-  test("docs/telemetry.md: an application with OpenTelemetry's SDK, whose trace is seen", async () => {
+  test("docs/observability/send-telemetry.md: an application with OpenTelemetry's SDK, whose trace is seen", async () => {
     await using server = await startServer("", { telemetry: true });
     await untilTelemetryReady(server);
-    const page = await examplesOf("docs/telemetry.md");
+    const page = await examplesOf("docs/observability/send-telemetry.md");
     const application = page.find(({ language }) => language === "js")!.code;
     const commands = page.find(({ language }) => language === "sh")!.code;
     const printed = await inShell(commands, server, { files: { "app.mjs": application }, secret: server.key });
     assert.match(printed, /support-bot +answer a customer/);
   });
 
-  test("docs/tenancy.md: the admin API", async () => {
+  test("docs/administer/README.md: the admin API", async () => {
     await using server = await startServer();
-    const [, call] = await examplesOf("docs/tenancy.md");
+    const [, call] = await examplesOf("docs/administer/README.md");
     const answer = JSON.parse(await inShell(call!.code.replace("curl ", "curl --silent "), server)) as {
       secret: string;
     };
@@ -170,16 +172,18 @@ test("an example for the shell runs: README.md: seeing what happens", async () =
   assert.match(printed, /ERROR/);
 });
 
-test("an example for the shell runs: docs/speech.md: the command", async () => {
+test("an example for the shell runs: docs/speech/README.md: the command", async () => {
   await using server = await startServer();
-  const block = (await examplesOf("docs/speech.md")).find(({ code }) => code.includes("sounding speak"));
+  const block = (await examplesOf("docs/speech/README.md")).find(({ code }) => code.includes("sounding speak"));
   assert.match(await inShell(`${block!.code}\ntest -s hello.mp3`, server), /word +world$/m);
 });
 
-test("an example for the shell runs: docs/transcription.md: the command", async (context) => {
+test("an example for the shell runs: docs/transcription/README.md: the command", async (context) => {
   await using server = await startServer();
   if (!(await transcribes(server))) return context.skip("no engine transcribes on this machine");
-  const block = (await examplesOf("docs/transcription.md")).find(({ code }) => code.includes("sounding transcribe"));
+  const block = (await examplesOf("docs/transcription/README.md")).find(({ code }) =>
+    code.includes("sounding transcribe"),
+  );
   const spoken = "sounding speak --voice rms -o talk.wav 'A fathom is six feet.'";
   assert.match(await inShell(`${spoken}\n${block!.code}`, server), /^1\n00:00:.* --> .*\n.*six feet/);
 });

@@ -1,4 +1,4 @@
-/** Guardrails of the whole server, as docs/guardrails.md shows them, and how refusals are counted. */
+/** Guardrails of the whole server, as docs/chat/guardrails.md shows them, and how refusals are counted. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -11,7 +11,7 @@ import { otlpSender } from "./support/otlp-sender.ts";
 import { repository } from "./support/served-process.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
-const page = await readFile(join(repository, "docs/guardrails.md"), "utf8");
+const page = await readFile(join(repository, "docs/chat/guardrails.md"), "utf8");
 const blocks = [...page.matchAll(/^```(?<language>\w+)\n(?<code>.*?)^```$/gms)].map(({ groups }) => groups!);
 const [yaml, curl, json] = ["yaml", "sh", "json"].map(
   (language) => blocks.find((block) => block["language"] === language)!["code"]!,

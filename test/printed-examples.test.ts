@@ -5,7 +5,9 @@ import { test } from "node:test";
 
 const read = (path: string): string => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 
-for (const page of readdirSync(new URL("../docs", import.meta.url)).filter((name) => name.endsWith(".md"))) {
+for (const page of readdirSync(new URL("../docs", import.meta.url), { recursive: true, encoding: "utf8" }).filter(
+  (name) => name.endsWith(".md"),
+)) {
   const blocks = [
     ...read(`docs/${page}`).matchAll(/<!-- (test\/examples\/\S+) -->\n\n```(?:ts|python)\n([\s\S]*?)```/g),
   ];

@@ -55,7 +55,7 @@ function faultOfError({ status, body }: Answer, dialect: Dialect, type: string):
   if (!isComplete || typeof error["message"] !== "string")
     return `an error (${status}) in no documented form: ${head(body)}`;
   if (!kinds.has(`${status} ${String(error["type"])} ${String(error["code"])}`)) {
-    return `an error that docs/errors.md does not have: ${status} ${String(error["type"])} ${String(error["code"])}`;
+    return `an error that docs/reference/errors.md does not have: ${status} ${String(error["type"])} ${String(error["code"])}`;
   }
   if (error["type"] === "server_error") return `status ${status}: ${head(body)}`;
   return undefined;

@@ -14,7 +14,7 @@ interface ErrorKind {
   readonly code: string | null;
   /** Whether the same request may succeed later; sent as `x-should-retry`, which OpenAI's clients obey. */
   readonly retryable: boolean;
-  /** When it happens, for docs/errors.md. */
+  /** When it happens, for docs/reference/errors.md. */
   readonly when: string;
 }
 

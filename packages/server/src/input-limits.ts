@@ -1,6 +1,6 @@
 /**
  * Declares the limits on what callers send. A fixed limit is declared where the code enforces it, a configurable one on its
- * setting; docs/limits-reference.md lists both, so the page cannot differ from the code.
+ * setting; docs/reference/limits.md lists both, so the page cannot differ from the code.
  */
 import type { ErrorCode } from "./errors.ts";
 

@@ -1,4 +1,4 @@
-/** That the server enforces what docs/limits-reference.md says: input at a limit is accepted, one more is refused as documented. */
+/** That the server enforces what docs/reference/limits.md says: input at a limit is accepted, one more is refused as documented. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fieldLimits, type FieldSchema } from "../../../scripts/field-limits.ts";

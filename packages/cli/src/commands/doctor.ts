@@ -78,7 +78,7 @@ async function checkConfiguration(
   const { formatProblem, loadConfig } = await import("@sounding/server");
   const { config, problems, file, found } = await loadConfig({ path, env: io.env });
   for (const problem of problems) {
-    await say(failed("configuration", formatProblem(problem), "docs/config.md has every setting."));
+    await say(failed("configuration", formatProblem(problem), "docs/reference/configuration/ has every setting."));
   }
   if (config !== undefined) {
     await say(ok("configuration", found ? `${file} is valid` : `there is no ${file}; the defaults are in force`));

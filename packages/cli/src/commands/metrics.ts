@@ -1,4 +1,4 @@
-/** `sounding metrics`: how much, how fast and how well, by the names of docs/metrics.md or by PromQL. */
+/** `sounding metrics`: how much, how fast and how well, by the names of docs/reference/metrics.md or by PromQL. */
 import type { AsyncSounding } from "@sounding/client";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";

@@ -658,7 +658,7 @@ export interface LogsAnswer {
 
 /** A query of a metric. */
 export interface MetricsQuery {
-  /** Which metric: a name of docs/metrics.md, or one that the server's configuration adds. */
+  /** Which metric: a name of docs/reference/metrics.md, or one that the server's configuration adds. */
   metric: string;
   /** The key's own organization, which is also the default; any other is refused. */
   organization_id?: string | null;

@@ -16,7 +16,7 @@ export const MetricsQuery = schema(
       metric: Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "Which metric: a name of docs/metrics.md, or one that the server's configuration adds.",
+        description: "Which metric: a name of docs/reference/metrics.md, or one that the server's configuration adds.",
       }),
       ...tenantFilters,
       agent_name: filter("Only what this agent did."),
@@ -134,7 +134,7 @@ export const listMetrics = operation({
   tag: "Observability",
   summary: "List metrics",
   description:
-    "The names that `POST /observability/metrics` takes: those of docs/metrics.md and of this server's configuration.",
+    "The names that `POST /observability/metrics` takes: those of docs/reference/metrics.md and of this server's configuration.",
   permission: "telemetry_read",
   answer: { type: "application/json", schema: MetricList, description: "The metrics." },
 });

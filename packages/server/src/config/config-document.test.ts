@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { renderConfigDocument } from "./config-document.ts";
+import { renderConfigPages } from "./config-document.ts";
 import { configSchema } from "./config.ts";
 import { engineSettings } from "./engine-settings.ts";
 import { isSecret } from "./secret.ts";
 import type { SettingSchema } from "./setting-schema.ts";
 
-const document = renderConfigDocument();
+const pages = renderConfigPages();
+const everything = [...pages.values()].join("\n");
 
 /** Every schema with a description below this one, found without any of the document's own code. */
 function describedBelow(node: unknown, found: SettingSchema[] = []): SettingSchema[] {
@@ -25,23 +26,42 @@ test("the reference has the meaning of every setting", () => {
     assert.ok(description, `a setting has no description: ${JSON.stringify({ properties, items })}`);
     // Of what holds further settings, those are told.
     if (properties !== undefined || patternProperties !== undefined || items?.properties !== undefined) continue;
-    assert.ok(document.includes(description.replaceAll("|", "\\|")), description);
+    assert.ok(everything.includes(description), description);
   }
 });
 
-test("the reference has every engine type", () => {
+test("the reference has a page for every engine type", () => {
   for (const { properties } of engineSettings.anyOf) {
-    assert.ok(document.includes(`### \`type: ${properties.type.const}\``), properties.type.const);
+    const type = properties.type.const;
+    assert.match(pages.get(`engines/${type}.md`)!, /^## `engines\.<name>\.type`$/m);
+    assert.ok(pages.get("engines/README.md")!.includes(`](${type}.md)`), type);
+  }
+});
+
+test("the index links every section", () => {
+  for (const section of Object.keys(configSchema.properties)) {
+    assert.match(pages.get("README.md")!, new RegExp(String.raw`\]\(${section}(?:\.md|/README\.md)\)`));
   }
 });
 
 test("the reference names variables, defaults, what is required and what is secret", () => {
-  const row = (path: string): string => document.split("\n").find((line) => line.startsWith(`| \`${path}\``)) ?? "";
-  assert.match(row("server.port"), /\| `4141` \| `SOUNDING_LISTEN_PORT` \| .*Allowed: an integer from 0 to 65535\./);
-  assert.match(row("storage.database_url"), /`DATABASE_URL` .*Secret: never printed\./);
-  assert.match(row("models.<name>.targets[].engine"), /\| required \|/);
-  assert.match(row("engines.<name>.headers.<name>"), /Secret: never printed\./);
-  assert.match(document, /## `models`\n\n.*May change while the server runs\./);
+  const entry = (page: string, path: string): string =>
+    pages
+      .get(page)!
+      .split(/^## /m)
+      .find((part) => part.startsWith(`\`${path}\`\n`)) ?? "";
+  const port = entry("server.md", "server.port");
+  for (const fact of [
+    "Default: `4141`",
+    "Environment variable: `SOUNDING_LISTEN_PORT`",
+    "Allowed: an integer from 0 to 65535",
+  ]) {
+    assert.ok(port.includes(`- ${fact}\n`), fact);
+  }
+  assert.match(entry("storage.md", "storage.database_url"), /`DATABASE_URL`\n- Secret: never printed/);
+  assert.match(entry("models.md", "models.<name>.targets[].engine"), /^- Required$/m);
+  assert.match(entry("engines/anthropic.md", "engines.<name>.headers.<name>"), /^- Secret: never printed$/m);
+  assert.match(pages.get("models.md")!, /^# `models`\n\n.*\n\nChanges take effect without a restart\./);
 });
 
 test("settings that sound like credentials are secrets", () => {

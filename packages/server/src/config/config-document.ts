@@ -1,4 +1,4 @@
-/** docs/config.md, written from the schemas: every setting with its variable, its default and its meaning. */
+/** The configuration reference, written from the schemas: every setting with its variable, its default and its meaning. */
 import { configSchema, isReloadable } from "./config.ts";
 import { describeAllowed, entrySchema, environmentName, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
@@ -11,43 +11,70 @@ export interface SettingRow {
   readonly environment: string | undefined;
 }
 
-const introduction = `# Configuration reference
+/** Where the pages are, relative to the repository. */
+export const configPagesFolder = "docs/reference/configuration";
 
-Every setting of \`sounding.yaml\`. [Configuration](configuration.md) tells how the file, the environment and the command line
-work together; \`sounding config show\` prints what is in force, and \`sounding config check\` finds mistakes.
-
-This page is generated from the schemas in \`packages/server/src/config/\` by \`npm run generate\`.
-`;
+const sections = Object.entries(configSchema.properties as Readonly<Record<string, SettingSchema>>);
 
 /** Every setting; those of engines once for each type of engine. */
 export function settingRows(): SettingRow[] {
-  return Object.entries(configSchema.properties as Readonly<Record<string, SettingSchema>>).flatMap(
-    ([name, schema]) => {
-      const map = entrySchema(schema);
-      const members = map === undefined ? undefined : typedMembers(map.entry);
-      if (members === undefined) return rowsOf(schema, { path: name, steps: [name] });
-      return [...members].flatMap(([type, member]) => rowsOf(member, { path: `${name}.<${type}>`, steps: undefined }));
-    },
-  );
-}
-
-/** The whole page as Markdown. */
-export function renderConfigDocument(): string {
-  const sections = Object.entries(configSchema.properties as Readonly<Record<string, SettingSchema>>);
-  return `${[introduction, ...sections.map(([name, schema]) => renderSection(name, schema))].join("\n").trimEnd()}\n`;
-}
-
-function renderSection(name: string, schema: SettingSchema): string {
-  const reload = isReloadable(name) ? " May change while the server runs." : "";
-  const head = `## \`${name}\`\n\n${schema.description ?? ""}${reload}\n`;
-  const map = entrySchema(schema);
-  const members = map === undefined ? undefined : typedMembers(map.entry);
-  if (members === undefined) return `${head}\n${renderTable(rowsOf(schema, { path: name, steps: [name] }))}`;
-  const parts = [...members].map(([type, member]) => {
-    const rows = rowsOf(member, { path: `${name}.<name>`, steps: undefined });
-    return `### \`type: ${type}\`\n\n${member.description ?? ""}\n\n${renderTable(rows)}`;
+  return sections.flatMap(([name, schema]) => {
+    const types = typesOf(schema);
+    if (types === undefined) return rowsOf(schema, { path: name, steps: [name] });
+    return [...types].flatMap(([type, member]) => rowsOf(member, { path: `${name}.<${type}>`, steps: undefined }));
   });
-  return [head, ...parts].join("\n");
+}
+
+/** The pages as Markdown by their path in `configPagesFolder`: an index, one for each section, one for each type of entry. */
+export function renderConfigPages(): ReadonlyMap<string, string> {
+  const pages = new Map([["README.md", renderIndex()]]);
+  for (const [name, schema] of sections) {
+    const types = typesOf(schema);
+    if (types === undefined) {
+      pages.set(
+        `${name}.md`,
+        `${heading(name, schema)}\n${renderSettings(rowsOf(schema, { path: name, steps: [name] }))}`,
+      );
+      continue;
+    }
+    const entries = [...types].map(([type, { description }]) => `- [\`${type}\`](${type}.md): ${description ?? ""}`);
+    const use = `Each entry of \`${name}\` has a name of your choice and a \`type\`, which decides its other settings:`;
+    pages.set(`${name}/README.md`, `${heading(name, schema)}\n${use}\n\n${entries.join("\n")}\n`);
+    for (const [type, member] of types) pages.set(`${name}/${type}.md`, renderType({ name, type, member }));
+  }
+  return pages;
+}
+
+function typesOf(schema: SettingSchema): ReadonlyMap<string, SettingSchema> | undefined {
+  const map = entrySchema(schema);
+  return map === undefined ? undefined : typedMembers(map.entry);
+}
+
+function renderIndex(): string {
+  const lines = sections.map(([name, schema]) => {
+    const path = typesOf(schema) === undefined ? `${name}.md` : `${name}/README.md`;
+    return `- [\`${name}\`](${path}): ${schema.description ?? ""}`;
+  });
+  return `# Configuration reference
+
+Every setting of \`sounding.yaml\`, one page for each section. [Configuration](../../start/configuration.md) explains how the
+file, the environment and the command line work together. \`sounding config show\` prints the settings in effect, and
+\`sounding config check\` finds mistakes.
+
+These pages are generated from the schemas in \`packages/server/src/config/\` by \`npm run generate\`.
+
+${lines.join("\n")}
+`;
+}
+
+function heading(name: string, schema: SettingSchema): string {
+  const reload = isReloadable(name) ? "\n\nChanges take effect without a restart." : "";
+  return `# \`${name}\`\n\n${schema.description ?? ""}${reload}\n`;
+}
+
+function renderType({ name, type, member }: { name: string; type: string; member: SettingSchema }): string {
+  const rows = rowsOf(member, { path: `${name}.<name>`, steps: undefined });
+  return `# \`${name}\` of type \`${type}\`\n\n${member.description ?? ""}\n\n${renderSettings(rows)}`;
 }
 
 interface Place {
@@ -79,22 +106,17 @@ function below(schema: SettingSchema, place: Place, required = false): SettingRo
   return [{ path: place.path, schema, required: required && schema.default === undefined, environment }];
 }
 
-function renderTable(rows: readonly SettingRow[]): string {
-  const cells = rows.map(({ path, schema, required, environment }) => [
-    `\`${path}\``,
-    required ? "required" : schema.default === undefined ? "–" : `\`${JSON.stringify(schema.default)}\``,
-    ...(rows.some((row) => row.environment !== undefined)
-      ? [environment === undefined ? "" : `\`${environment}\``]
-      : []),
-    renderMeaning(schema),
-  ]);
-  const heading = ["setting", "default", ...(cells[0]?.length === 4 ? ["environment variable"] : []), "meaning"];
-  const line = (row: readonly string[]): string => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return `${[line(heading), line(heading.map(() => "---")), ...cells.map(line)].join("\n")}\n`;
+function renderSettings(rows: readonly SettingRow[]): string {
+  return rows.map(renderSetting).join("\n");
 }
 
-function renderMeaning(schema: SettingSchema): string {
-  const allowed = schema.const === undefined ? ` Allowed: ${describeAllowed(schema)}.` : "";
-  const secret = "secret" in schema ? " Secret: never printed." : "";
-  return `${schema.description ?? ""}${allowed}${secret}`;
+/** A heading for each setting, so that it has an anchor and no line is wide. */
+function renderSetting({ path, schema, required, environment }: SettingRow): string {
+  const facts = [
+    required ? "Required" : schema.default === undefined ? undefined : `Default: \`${JSON.stringify(schema.default)}\``,
+    schema.const === undefined ? `Allowed: ${describeAllowed(schema)}` : `Value: \`${JSON.stringify(schema.const)}\``,
+    environment === undefined ? undefined : `Environment variable: \`${environment}\``,
+    "secret" in schema ? "Secret: never printed" : undefined,
+  ].filter((fact) => fact !== undefined);
+  return `## \`${path}\`\n\n${schema.description ?? ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}\n`;
 }

@@ -74,7 +74,7 @@ describe("the configuration", () => {
 });
 
 describe("the documentation", () => {
-  for (const page of ["configuration.md", "limits.md"]) {
+  for (const page of ["start/configuration.md", "administer/limits.md"]) {
     test(`docs/${page} has examples without problems`, async () => {
       const text = await readFile(join(repository, "docs", page), "utf8");
       const examples = [...text.matchAll(/^```yaml\n(.*?)^```/gms)].map((match) => match[1] ?? "");

@@ -1,4 +1,4 @@
-/** A setting's schema as plain JSON Schema, and what it allows, in words for problems and for docs/config.md. */
+/** A setting's schema as plain JSON Schema, and what it allows, in words for problems and for docs/reference/configuration/. */
 import type { SettingLimit } from "../input-limits.ts";
 import { formatChoice } from "./problem.ts";
 

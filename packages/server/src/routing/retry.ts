@@ -1,4 +1,4 @@
-/** What a failure leads to, and how long to wait before the next try. docs/routing.md has the rules for users. */
+/** What a failure leads to, and how long to wait before the next try. docs/chat/routing.md has the rules for users. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { RetrySettings } from "../config/models.ts";
 import { AppError, toAppError, type ErrorCode } from "../errors.ts";

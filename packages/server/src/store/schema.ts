@@ -1,7 +1,7 @@
 /**
  * The tables of telemetry: the one source of their columns, for the statements that make them, for the encoding of rows
  * and for whoever reads them. The organization leads every sort key. Times are nanoseconds, IDs lower-case hex digits.
- * Rows of one key (a client that sent its request again) count once: see "Duplicates" in docs/telemetry-store.md.
+ * Rows of one key (a client that sent its request again) count once: see "Duplicates" in docs/operate/telemetry-store.md.
  * docs/adr/0022-telemetry-store.md
  */
 import {

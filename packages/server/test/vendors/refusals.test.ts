@@ -316,7 +316,7 @@ for (const type of types) {
     });
 
     test("stands in the documentation as it is", () => {
-      const text = readFileSync(new URL("../../../../docs/engines/vendors.md", import.meta.url), "utf8");
+      const text = readFileSync(new URL("../../../../docs/operate/engines/vendors.md", import.meta.url), "utf8");
       const rows = [...text.matchAll(/^\| `(?<entry>[^`]+)`\s*\|(?<cells>.*)\|$/gm)];
       const column = types.indexOf(type);
       const documented = Object.fromEntries(

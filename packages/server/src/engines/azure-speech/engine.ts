@@ -1,5 +1,5 @@
 /**
- * The engine type `azure_speech`. docs/engines/azure-speech.md says how it is configured and what it does.
+ * The engine type `azure_speech`. docs/operate/engines/azure-speech.md says how it is configured and what it does.
  * docs/adr/0015-remote-speech-and-transcription.md
  */
 import { Agent } from "undici";

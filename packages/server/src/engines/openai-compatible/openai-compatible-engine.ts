@@ -1,6 +1,6 @@
 /**
  * Engines that speak OpenAI's chat completions API: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter and many
- * more, and Azure OpenAI with its own addresses. docs/engines/openai-compatible.md says how they are configured.
+ * more, and Azure OpenAI with its own addresses. docs/operate/engines/openai-compatible.md says how they are configured.
  * docs/adr/0009-openai-compatible-engine.md
  */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";

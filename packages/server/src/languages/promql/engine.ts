@@ -1,6 +1,6 @@
 /**
  * The PromQL engine: a query's text or tree in, Prometheus' answer out. It follows Prometheus 3: left-open ranges, a
- * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/promql.md tells what differs.
+ * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/observability/promql.md tells what differs.
  * docs/adr/0025-promql-engine.md
  */
 import { AppError } from "../../errors.ts";

@@ -4,8 +4,8 @@ import { test } from "node:test";
 import { AppError } from "../../errors.ts";
 import { createTracePresets } from "./trace-presets.ts";
 
-test("docs/observability.md describes every preset as the code does", () => {
-  const page = readFileSync(new URL("../../../../../docs/observability.md", import.meta.url), "utf8");
+test("docs/observability/logs-and-traces.md describes every preset as the code does", () => {
+  const page = readFileSync(new URL("../../../../../docs/observability/logs-and-traces.md", import.meta.url), "utf8");
   const rows = [...page.matchAll(/^\| `(?<name>\w+_traces)` +\| (?<description>.*?) +\|$/gm)];
   const described = rows.map(({ groups }) => [groups!["name"], groups!["description"]]);
   const { all } = createTracePresets({ slowTraceMs: 1, configured: {} });
