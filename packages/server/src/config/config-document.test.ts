@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { renderConfigPages } from "./config-document.ts";
 import { configSchema } from "./config.ts";
 import { engineSettings } from "./engine-settings.ts";
-import { isSecret } from "./secret.ts";
+import { isSecret } from "./setting-types.ts";
 import type { SettingSchema } from "./setting-schema.ts";
 
 const pages = renderConfigPages();

@@ -2,8 +2,7 @@
 import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { engineSettings, type EngineSettings } from "./engine-settings.ts";
-import { milliseconds } from "./quantities.ts";
-import { secret } from "./secret.ts";
+import { milliseconds, secret } from "./setting-types.ts";
 import { typedMembers } from "./setting-schema.ts";
 
 /** What an engine is made of when the vendor's key is all that is known; `env` is the vendor's own name for its key. */

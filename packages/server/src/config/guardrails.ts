@@ -1,9 +1,7 @@
 /** What prompts and answers are checked for, by whom, and what follows: `guardrails` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { contentCategories } from "../api/content-categories.ts";
-import { milliseconds } from "./quantities.ts";
-import { httpUrl, sendableKey } from "./patterns.ts";
-import { secret } from "./secret.ts";
+import { milliseconds, httpUrl, sendableKey, secret } from "./setting-types.ts";
 
 const action = Type.Enum(["block", "flag", "redact"], {
   default: "block",

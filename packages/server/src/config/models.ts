@@ -3,8 +3,8 @@
  * configuration file. All of it may change while the server runs.
  */
 import { Type, type Static } from "typebox";
-import { targetTimeouts } from "./engines/timeouts.ts";
-import { milliseconds } from "./quantities.ts";
+import { targetTimeouts } from "./engines/upstream.ts";
+import { milliseconds } from "./setting-types.ts";
 
 const modelId = (description: string) => Type.String({ minLength: 1, maxLength: 512, description });
 

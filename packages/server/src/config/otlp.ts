@@ -1,7 +1,7 @@
 /** How OpenTelemetry data come in: `otlp` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
-import { bytes } from "./quantities.ts";
+import { bytes } from "./setting-types.ts";
 
 export const otlp = Type.Object(
   {

@@ -4,7 +4,7 @@ import { redactText } from "../logger.ts";
 import { interpolate } from "./interpolate.ts";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
 import { isMap, report, type At, type Resolution, type SettingOrigin } from "./resolution.ts";
-import { isSecret } from "./secret.ts";
+import { isSecret } from "./setting-types.ts";
 import { describeAllowed, environmentName, readText, type SettingSchema } from "./setting-schema.ts";
 
 const hidden = "[hidden]";

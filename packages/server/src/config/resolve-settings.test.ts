@@ -5,7 +5,7 @@ import { Type } from "typebox";
 import { formatProblem } from "./problem.ts";
 import type { Resolution } from "./resolution.ts";
 import { resolveSettings } from "./resolve-settings.ts";
-import { secret } from "./secret.ts";
+import { secret } from "./setting-types.ts";
 import { parseYaml } from "./yaml-file.ts";
 
 const schema = Type.Object({

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { logLevels } from "../logger.ts";
-import { bytes, milliseconds } from "./quantities.ts";
+import { bytes, milliseconds } from "./setting-types.ts";
 
 export const server = Type.Object(
   {

@@ -1,6 +1,6 @@
 /** Where the server keeps what it must remember: `storage` of the configuration file. */
 import { Type } from "typebox";
-import { secret } from "./secret.ts";
+import { secret } from "./setting-types.ts";
 
 export const storage = Type.Object(
   {

@@ -1,9 +1,7 @@
 /** Where telemetry is kept and how much may wait to be written: `telemetry` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../input-limits.ts";
-import { bytes, milliseconds } from "./quantities.ts";
-import { httpUrl } from "./patterns.ts";
-import { secret } from "./secret.ts";
+import { bytes, milliseconds, httpUrl, secret } from "./setting-types.ts";
 import { metricPresets, tokenPrices } from "./metric-presets.ts";
 import { tracePresets } from "./trace-presets.ts";
 

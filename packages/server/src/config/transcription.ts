@@ -1,7 +1,7 @@
 /** Transcription, whatever engine listens: `transcription` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
-import { bytes } from "./quantities.ts";
+import { bytes } from "./setting-types.ts";
 
 export const transcription = Type.Object(
   {

@@ -4,7 +4,7 @@
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import type { TargetTimeouts } from "../config/engines/timeouts.ts";
+import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { ErrorCode } from "../errors.ts";
 
 /** One chat completion call on its way to an engine. */

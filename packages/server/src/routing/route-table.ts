@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
 import type { EngineSettings } from "../config/engine-settings.ts";
-import type { TargetTimeouts } from "../config/engines/timeouts.ts";
+import type { TargetTimeouts } from "../config/engines/upstream.ts";
 import type { ImplicitEngine } from "../config/discovery.ts";
 import {
   retries as retriesSchema,

@@ -5,7 +5,7 @@
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { isIdentifier } from "./identifier.ts";
+import { isIdentifier } from "./row-values.ts";
 import { listOrganizations } from "./organizations.ts";
 
 /** @throws AppError permission_denied */

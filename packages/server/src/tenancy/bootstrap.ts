@@ -7,7 +7,7 @@ import type { ControlDatabase, Writer } from "./control-database.ts";
 import { insertKey } from "./keys.ts";
 import { insertOrganization } from "./organizations.ts";
 import { hashSecret, maximumSecretLength } from "./secret.ts";
-import { nowSeconds } from "./time.ts";
+import { nowSeconds } from "./row-values.ts";
 
 const defaultOrganizationName = "default";
 

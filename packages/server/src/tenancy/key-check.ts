@@ -9,7 +9,7 @@ import type { ControlDatabase } from "./control-database.ts";
 import { createFreshCache } from "./fresh-cache.ts";
 import { parsePermissions } from "./keys.ts";
 import { createLastUsed } from "./last-used.ts";
-import { parseLimits } from "./limits.ts";
+import { parseLimits } from "./row-values.ts";
 import { parseAllowedModels } from "./organizations.ts";
 import { hashSecret, maximumSecretLength, sameHash } from "./secret.ts";
 

@@ -4,14 +4,18 @@ import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admi
 import { AppError } from "../errors.ts";
 import type { Permission } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
-import { newIdentifier } from "./identifier.ts";
-import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
-import { changeLimits, parseLimits } from "./limits.ts";
+import {
+  newIdentifier,
+  requireNotArchived,
+  requireActiveOrganization,
+  changeLimits,
+  parseLimits,
+  nowSeconds,
+} from "./row-values.ts";
 import { keepLastOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./page.ts";
+import { toPage, type PageRequest } from "./list-query.ts";
 import { hashSecret, newSecret, redactSecret } from "./secret.ts";
 import type { ControlTables } from "./tables.ts";
-import { nowSeconds } from "./time.ts";
 
 export interface KeyFilter extends PageRequest {
   readonly organizationId?: string | undefined;
@@ -49,7 +53,7 @@ export async function getKey(control: ControlDatabase, id: string): Promise<Key>
 /** @throws AppError not_found (organization or project), conflict (one of them is archived) or invalid_request */
 export async function createKey(control: ControlDatabase, input: NewKey): Promise<KeyWithSecret> {
   return control.change(async (transaction) => {
-    await requireOrganizationInUse(transaction, input.organizationId);
+    await requireActiveOrganization(transaction, input.organizationId);
     if (input.project_id != null) await requireOwnProject(transaction, input.organizationId, input.project_id);
     return insertKey(transaction, input);
   });
@@ -154,7 +158,7 @@ async function requireOwnProject(transaction: Writer, organizationId: string, pr
       param: "project_id",
     });
   }
-  requireInUse(project);
+  requireNotArchived(project);
 }
 
 async function takeKey(database: Reader, id: string): Promise<KeyRow> {

@@ -1,7 +1,7 @@
 /** Notes when keys were last used, and writes it down now and then, so that no request waits for it. */
 import type { Logger } from "../logger.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { nowSeconds } from "./time.ts";
+import { nowSeconds } from "./row-values.ts";
 
 export interface LastUsed {
   note(keyId: string): void;

@@ -1,8 +1,14 @@
-/** The query string of a list. */
-import { identifierPattern } from "../api/admin.ts";
-import { inputLimit } from "../input-limits.ts";
+/** Lists of the admin API: their query parameters and their pages, in order of creation. */
+import { identifierPattern, type Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
-import type { PageRequest } from "./page.ts";
+import { inputLimit } from "../input-limits.ts";
+
+export interface PageRequest {
+  /** 1 to 100. */
+  readonly limit: number;
+  /** The identifier that ended the previous page. */
+  readonly after?: string | undefined;
+}
 
 const defaultLimit = 20;
 const maximumLimit = inputLimit({
@@ -26,7 +32,7 @@ export function pageRequest(query: URLSearchParams): PageRequest {
 export function identifierParameter(query: URLSearchParams, name: string): string | undefined {
   const value = query.get(name) ?? undefined;
   if (value !== undefined && !identifier.test(value))
-    throw invalid(name, value, "an identifier from an earlier answer");
+    throw invalid(name, value, "an identifier from an earlier response");
   return value;
 }
 
@@ -35,6 +41,16 @@ export function switchParameter(query: URLSearchParams, name: string): boolean {
   const value = query.get(name) ?? "false";
   if (value !== "true" && value !== "false") throw invalid(name, value, '"true" or "false"');
   return value === "true";
+}
+
+/** Builds a page. The query asks for one row more than `limit`, which shows whether more follow. */
+export function toPage<Row, Item extends { readonly id: string }>(
+  rows: readonly Row[],
+  limit: number,
+  toItem: (row: Row) => Item,
+): Page<Item> {
+  const data = rows.slice(0, limit).map(toItem);
+  return { object: "list", data, has_more: rows.length > limit, last_id: data.at(-1)?.id ?? null };
 }
 
 function invalid(param: string, value: string, expected: string): AppError {

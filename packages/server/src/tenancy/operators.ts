@@ -1,7 +1,7 @@
 /** There is always a way in: the last working key of an operator cannot be taken away. */
 import { AppError } from "../errors.ts";
 import type { Writer } from "./control-database.ts";
-import { nowSeconds } from "./time.ts";
+import { nowSeconds } from "./row-values.ts";
 
 /**
  * Runs a change that may revoke or end keys.

@@ -5,14 +5,11 @@ import { AppError } from "../errors.ts";
 import { defaultProjectName } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
-import { newIdentifier } from "./identifier.ts";
-import { changeLimits, parseLimits } from "./limits.ts";
-import { requireInUse } from "./in-use.ts";
+import { newIdentifier, changeLimits, parseLimits, requireNotArchived, nowSeconds } from "./row-values.ts";
 import { keepLastOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./page.ts";
+import { toPage, type PageRequest } from "./list-query.ts";
 import { insertProject } from "./projects.ts";
 import type { ControlTables } from "./tables.ts";
-import { nowSeconds } from "./time.ts";
 
 export interface OrganizationFilter extends PageRequest {
   /** Only this one. */
@@ -77,7 +74,7 @@ export async function updateOrganization(
 ): Promise<Organization> {
   return control.change(async (transaction) => {
     const row = await takeOrganization(transaction, id);
-    requireInUse(row);
+    requireNotArchived(row);
     const changed = {
       ...row,
       name: input.name ?? row.name,

@@ -5,12 +5,10 @@ import { AppError } from "../errors.ts";
 import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
-import { newIdentifier } from "./identifier.ts";
-import { requireInUse, requireOrganizationInUse } from "./in-use.ts";
+import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
 import { keepLastOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./page.ts";
+import { toPage, type PageRequest } from "./list-query.ts";
 import type { ControlTables } from "./tables.ts";
-import { nowSeconds } from "./time.ts";
 
 export interface ProjectFilter extends PageRequest {
   readonly organizationId?: string | undefined;
@@ -47,7 +45,7 @@ export async function getProject(control: ControlDatabase, id: string): Promise<
 /** @throws AppError not_found (the organization), or conflict when it is archived or the name is taken */
 export async function createProject(control: ControlDatabase, input: NewProject): Promise<Project> {
   return control.change(async (transaction) => {
-    await requireOrganizationInUse(transaction, input.organizationId);
+    await requireActiveOrganization(transaction, input.organizationId);
     return insertProject(transaction, input);
   });
 }
@@ -70,7 +68,7 @@ export async function insertProject(transaction: Writer, input: NewProject): Pro
 export async function updateProject(control: ControlDatabase, id: string, input: ProjectUpdate): Promise<Project> {
   return control.change(async (transaction) => {
     const row = await takeProject(transaction, id);
-    requireInUse(row);
+    requireNotArchived(row);
     const settings = JSON.stringify({ ...parseSettings(row.settings), ...input.settings });
     await transaction.updateTable("projects").set({ settings }).where("id", "=", id).execute();
     return toProject({ ...row, settings });

@@ -1,7 +1,7 @@
 /** Whether the control database can be written: a full disk or a standby still answers reads. */
 import { toAppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { nowSeconds } from "./time.ts";
+import { nowSeconds } from "./row-values.ts";
 
 /** /readyz needs no key, so asking often must not write often. */
 const freshMs = 10_000;

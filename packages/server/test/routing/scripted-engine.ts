@@ -1,6 +1,6 @@
 /** An engine that does what a test tells it, call by call, and remembers what was asked of it. */
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
-import type { TargetTimeouts } from "../../src/config/engines/timeouts.ts";
+import type { TargetTimeouts } from "../../src/config/engines/upstream.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Attempt, ChatCall, ChatModel, Engine, ModelDescription } from "../../src/engines/engine.ts";
 

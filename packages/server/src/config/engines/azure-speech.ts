@@ -1,10 +1,8 @@
 /** Settings of an engine of type `azure_speech`: Azure's own service for speech and transcription. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
-import { bytes, milliseconds } from "../quantities.ts";
-import { sendableKey } from "../patterns.ts";
-import { secret } from "../secret.ts";
-import { engineTimeouts } from "./timeouts.ts";
+import { bytes, milliseconds, sendableKey, secret } from "../setting-types.ts";
+import { engineTimeouts } from "./upstream.ts";
 
 export const azureSpeechEngine = Type.Object(
   {

@@ -1,11 +1,8 @@
 /** Settings of the engines that speak OpenAI's chat completions API, and of Azure OpenAI. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
-import { httpUrl, sendableKey } from "../patterns.ts";
-import { bytes, milliseconds } from "../quantities.ts";
-import { secret } from "../secret.ts";
-import { headers } from "./headers.ts";
-import { engineTimeouts } from "./timeouts.ts";
+import { httpUrl, sendableKey, bytes, milliseconds, secret } from "../setting-types.ts";
+import { engineTimeouts, upstreamHeaders } from "./upstream.ts";
 
 const address = (description: string, example: string) =>
   Type.String({
@@ -19,7 +16,7 @@ export const transcriptionForms = ["verbose_json", "json", "diarized_json"] as c
 export type TranscriptionForm = (typeof transcriptionForms)[number];
 
 const atAnyEngine = {
-  headers,
+  headers: upstreamHeaders,
   models: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512, description: "A model's name at the engine." }), {
       maxItems: 10_000,

@@ -3,15 +3,14 @@
  * and Cohere.
  */
 import { Type, type Static } from "typebox";
-import { secret } from "../secret.ts";
-import { headers } from "./headers.ts";
-import { engineTimeouts } from "./timeouts.ts";
+import { secret } from "../setting-types.ts";
+import { engineTimeouts, upstreamHeaders } from "./upstream.ts";
 
 const baseUrl = (value: string) =>
   Type.String({ pattern: "^https?://", default: value, description: "Address of the API, version included." });
 
 const shared = {
-  headers: Type.Optional(headers),
+  headers: Type.Optional(upstreamHeaders),
   models: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
       description: "The models to offer. Absent: those that the vendor lists.",

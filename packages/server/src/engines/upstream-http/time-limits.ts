@@ -1,5 +1,5 @@
 /** The time limits of one call, and the one clock that watches over all calls. */
-import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/timeouts.ts";
+import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/upstream.ts";
 import { IndexedSet, type IndexedSetMember } from "../../indexed-set.ts";
 
 export interface TimeLimits {

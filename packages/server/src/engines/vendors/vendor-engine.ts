@@ -1,7 +1,7 @@
 /** The engine of one vendor that does not speak OpenAI's API. docs/adr/0010-vendors.md */
 import { Agent } from "undici";
 import type { VendorSettings } from "../../config/engines/vendors.ts";
-import type { TargetTimeouts } from "../../config/engines/timeouts.ts";
+import type { TargetTimeouts } from "../../config/engines/upstream.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, ModelDescription } from "../engine.ts";

@@ -1,5 +1,20 @@
-/** The time limits that every engine behind a network has, and that a target may set for itself. */
+/** Settings that engines behind a network share: request headers and time limits. */
 import { Type, type Static, type TObject } from "typebox";
+import { secret } from "../setting-types.ts";
+
+/**
+ * Additional request headers. All values are secrets, since any of them may be a credential. A name is a token, a value
+ * is visible ASCII: https://www.rfc-editor.org/rfc/rfc9110#section-5.5
+ */
+export const upstreamHeaders = Type.Record(
+  Type.String(),
+  secret("The header's value.", { pattern: "^[\\x20-\\x7e]*$" }),
+  {
+    default: {},
+    propertyNames: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" }),
+    description: "Further headers of every request to the engine.",
+  },
+);
 
 interface TimeLimit {
   readonly defaultMs: number;
@@ -30,7 +45,7 @@ export const engineTimeouts = {
 
 export type EngineTimeouts = Static<TObject<typeof engineTimeouts>>;
 
-/** The same names for one target; an absent one leaves the engine's own. */
+/** The same settings for one target; an absent one means the engine's. */
 export const targetTimeouts = {
   connect_timeout_ms: override(timeLimits.connect_timeout_ms),
   first_byte_timeout_ms: override(timeLimits.first_byte_timeout_ms),

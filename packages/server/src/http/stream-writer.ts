@@ -1,0 +1,149 @@
+/**
+ * Writes streamed responses: server-sent events, JSON lines and bytes. The status waits for the first item, writing waits
+ * for slow clients, and a stream that failed never looks complete: it ends with an error event or an error line, or the
+ * caller resets the connection.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * docs/adr/0003-errors-and-streams.md
+ */
+import { once } from "node:events";
+import type { ServerResponse } from "node:http";
+import { toAppError, toErrorBody, type AppError } from "../errors.ts";
+import type { AnswerTarget } from "./reply.ts";
+import type { AnswerHeaders } from "./route.ts";
+
+const streamHeaders = {
+  "cache-control": "no-cache",
+  // Without it, nginx and similar reverse proxies buffer the stream.
+  "x-accel-buffering": "no",
+};
+
+export interface EventsOptions {
+  readonly headers: AnswerHeaders;
+  /** How long to wait for the first event before the status is sent without it. */
+  readonly holdMs: number;
+  /** Silence after which a keep-alive comment is sent. */
+  readonly heartbeatMs: number;
+  readonly signal: AbortSignal;
+  /** Whether `[DONE]` follows the last event. */
+  readonly done: boolean;
+}
+
+/**
+ * Writes server-sent events, each given as the JSON text of its `data:` field.
+ * @returns undefined when the stream is complete, else the error that ended it after it had begun
+ * @throws what the events throw before the first one, while the response can still be an HTTP error
+ */
+export async function writeEvents(
+  { response, answerHeaders }: AnswerTarget,
+  events: AsyncIterable<string>,
+  options: EventsOptions,
+): Promise<AppError | undefined> {
+  const iterator = events[Symbol.asyncIterator]();
+  let pending = iterator.next();
+  const begun = await settledWithin(pending, options.holdMs);
+  response.writeHead(200, {
+    ...answerHeaders,
+    "content-type": "text/event-stream; charset=utf-8",
+    ...streamHeaders,
+    ...options.headers,
+  });
+  // Node otherwise sends the headers together with the first event.
+  if (!begun) response.flushHeaders();
+  let lastWriteMs = performance.now();
+  const heartbeat = setInterval(() => {
+    if (performance.now() - lastWriteMs < options.heartbeatMs || response.writableNeedDrain) return;
+    // One newline only, which joins the comment to the next event: some clients stop at an event without data.
+    response.write(": ping\n");
+  }, options.heartbeatMs);
+  try {
+    for (;;) {
+      const { done, value } = await pending;
+      if (done === true) break;
+      lastWriteMs = performance.now();
+      if (!response.write(`data: ${value}\n\n`)) await drained(response, options.signal);
+      if (options.signal.aborted) throw options.signal.reason;
+      pending = iterator.next();
+    }
+    response.end(options.done ? "data: [DONE]\n\n" : undefined);
+    return undefined;
+  } catch (thrown) {
+    const error = toAppError(thrown);
+    await iterator.return?.().catch(() => {});
+    if (!response.destroyed) response.end(`data: ${JSON.stringify(toErrorBody(error))}\n\n`);
+    return error;
+  } finally {
+    clearInterval(heartbeat);
+  }
+}
+
+export interface BytesOptions {
+  /** Including the content type. */
+  readonly headers: AnswerHeaders;
+  readonly signal: AbortSignal;
+  /** The last bytes of a stream that failed; absent: the caller must reset the connection. */
+  readonly onFailure?: (error: AppError) => string;
+}
+
+/**
+ * @returns undefined when the stream is complete, else the error that ended it after it had begun
+ * @throws what the stream throws before its first chunk, while the response can still be an HTTP error
+ */
+export async function writeBytes(
+  { response, answerHeaders }: AnswerTarget,
+  chunks: AsyncIterable<Uint8Array | string>,
+  { headers, signal, onFailure }: BytesOptions,
+): Promise<AppError | undefined> {
+  const iterator = chunks[Symbol.asyncIterator]();
+  let next = await iterator.next();
+  response.writeHead(200, {
+    ...answerHeaders,
+    ...streamHeaders,
+    ...headers,
+  });
+  try {
+    for (; next.done !== true; next = await iterator.next()) {
+      if (next.value.length > 0 && !response.write(next.value)) await drained(response, signal);
+      if (signal.aborted) throw signal.reason;
+    }
+    response.end();
+    return undefined;
+  } catch (thrown) {
+    const error = toAppError(signal.aborted ? signal.reason : thrown);
+    await iterator.return?.().catch(() => {});
+    if (onFailure !== undefined && !response.destroyed) response.end(onFailure(error));
+    return error;
+  }
+}
+
+/** The last line of a stream of JSON lines that failed. */
+export function errorLine(error: AppError): string {
+  return `${JSON.stringify({ type: "error", ...toErrorBody(error) })}\n`;
+}
+
+/** Resets the connection, so that no client takes a truncated file for a complete one. */
+export function resetConnection(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+  response.destroy();
+}
+
+/** Waits until the client has read what was sent. Rejects with the signal's reason when the client disconnects. */
+async function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
+  try {
+    await once(response, "drain", { signal });
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  }
+}
+
+/** Whether the promise is fulfilled within the time; rejects as the promise does. */
+async function settledWithin(promise: Promise<unknown>, timeMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, timeMs, false);
+  });
+  try {
+    return await Promise.race([promise.then(() => true), timeUp]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * What the rows of organizations, projects and keys have in common: identifiers, times, limits, and the check that a row
+ * is not archived.
+ */
+import { randomBytes } from "node:crypto";
+import type { LimitChanges } from "../api/admin.ts";
+import { AppError } from "../errors.ts";
+import type { Limits } from "../tenant.ts";
+import type { Reader } from "./control-database.ts";
+
+export type IdentifierKind = "org" | "proj" | "key";
+
+/**
+ * A new identifier such as `org_0193…`: 12 hex digits of UNIX milliseconds and 20 random ones. Identifiers sort by
+ * creation time.
+ */
+export function newIdentifier(kind: IdentifierKind): string {
+  return `${kind}_${Date.now().toString(16).padStart(12, "0")}${randomBytes(10).toString("hex")}`;
+}
+
+export function isIdentifier(kind: IdentifierKind, text: string): boolean {
+  return text.startsWith(`${kind}_`) && /^[0-9a-f]{32}$/.test(text.slice(kind.length + 1));
+}
+
+/** The current time in UNIX seconds, the unit of the control database and the admin API. */
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+export function parseLimits(text: string): Limits {
+  return JSON.parse(text) as Limits;
+}
+
+/** The limits after a change: a number sets a limit, null removes it. */
+export function changeLimits(limits: Limits, changes: LimitChanges | undefined): Limits {
+  const merged = Object.entries({ ...limits, ...changes }).filter(([, limit]) => limit != null);
+  return Object.fromEntries(merged) as Limits;
+}
+
+/** @throws AppError conflict when the row is archived */
+export function requireNotArchived(row: { readonly id: string; readonly archived_at: number | null }): void {
+  if (row.archived_at !== null) {
+    throw new AppError("conflict", `${row.id} is archived and can be neither changed nor used any more.`);
+  }
+}
+
+/** @throws AppError not_found, or conflict when the organization is archived */
+export async function requireActiveOrganization(database: Reader, id: string): Promise<void> {
+  const row = await database
+    .selectFrom("organizations")
+    .select(["id", "archived_at"])
+    .where("id", "=", id)
+    .executeTakeFirst();
+  if (row === undefined) {
+    throw new AppError("not_found", `There is no organization ${JSON.stringify(id)}.`, { param: "organization_id" });
+  }
+  requireNotArchived(row);
+}
