@@ -2,6 +2,7 @@
  * One compressed recording that a worker decodes: bytes go there as it asks for them, samples come back as they are
  * taken. When others need the worker the recording is decoded again later, from its beginning to where it was.
  */
+import { onAbort } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
@@ -41,6 +42,7 @@ export class Decoding implements AudioInput, Tenant {
   #lastProgress = 0;
   #earned = 0;
   readonly #controller = new AbortController();
+  readonly #abortListener: Disposable | undefined;
   #reader: ByteReader | undefined;
   /** The bytes that the worker asked for are on their way. */
   #feeding: Promise<void> | undefined;
@@ -74,9 +76,7 @@ export class Decoding implements AudioInput, Tenant {
     this.#reader = job.reader;
     this.encoding = kindNames[job.kind];
     this.owner = job.owner ?? "";
-    const { signal } = job;
-    if (signal?.aborted === true) this.#abort();
-    else signal?.addEventListener("abort", this.#abort, { once: true });
+    this.#abortListener = job.signal && onAbort(job.signal, () => this.#abort());
   }
 
   get heardSeconds(): number {
@@ -168,10 +168,10 @@ export class Decoding implements AudioInput, Tenant {
     this.#tell();
   }
 
-  readonly #abort = (): void => {
+  #abort(): void {
     this.#pieces = [];
     this.#end({ error: this.#job.signal!.reason });
-  };
+  }
 
   /** Sees to it that a worker is at work, and waits until something happens. */
   async #untilChange(): Promise<void> {
@@ -223,7 +223,7 @@ export class Decoding implements AudioInput, Tenant {
   #end(over: { readonly error?: unknown }): void {
     if (this.#over !== undefined) return;
     this.#over = over;
-    this.#job.signal?.removeEventListener("abort", this.#abort);
+    this.#abortListener?.[Symbol.dispose]();
     this.#controller.abort("error" in over ? over.error : new AppError("client_closed", "The recording was closed."));
     this.#leave();
     this.#tell();

@@ -37,7 +37,7 @@ export class Discovery {
 
   /** Asks one engine. Never fails: what a failure changes is logged, once. */
   async refresh({ pooled, optional }: { pooled: PooledEngine; optional: boolean }): Promise<void> {
-    const { signal, stop } = this.#limit();
+    const signal = AbortSignal.any([this.#closed.signal, AbortSignal.timeout(listTimeoutMs)]);
     const before = this.#listings.get(pooled);
     try {
       const models = await pooled.engine.listModels(signal);
@@ -53,24 +53,10 @@ export class Discovery {
       const expected = optional && before?.models === undefined;
       if (before?.failure?.code === error.code || expected) return;
       this.#logger.warn({ engine: pooled.name, error }, "An engine did not tell which models it has.");
-    } finally {
-      stop();
     }
   }
 
   close(): void {
     this.#closed.abort();
-  }
-
-  #limit(): { signal: AbortSignal; stop: () => void } {
-    const controller = new AbortController();
-    const abort = (): void => controller.abort();
-    const timer = setTimeout(abort, listTimeoutMs).unref();
-    this.#closed.signal.addEventListener("abort", abort);
-    const stop = (): void => {
-      clearTimeout(timer);
-      this.#closed.signal.removeEventListener("abort", abort);
-    };
-    return { signal: controller.signal, stop };
   }
 }

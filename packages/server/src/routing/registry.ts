@@ -12,7 +12,7 @@ import type { ChatModel } from "../engines/engine.ts";
 import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { nearMatches } from "./near-matches.ts";
-import { sleep } from "./retry.ts";
+import { sleep } from "../abort.ts";
 import { createRouteModel } from "./route-chat.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
 import { createRouteTranscription, type RoutedTranscription } from "./route-transcription.ts";

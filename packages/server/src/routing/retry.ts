@@ -1,6 +1,6 @@
 /** What a failure leads to, and how long to wait before the next try. docs/chat/routing.md has the rules for users. */
-import { setTimeout as delay } from "node:timers/promises";
 import type { RetrySettings } from "../config/models.ts";
+import { abortReason } from "../abort.ts";
 import { AppError, toAppError, type ErrorCode } from "../errors.ts";
 
 /**
@@ -35,21 +35,6 @@ export function classifyFailure(code: ErrorCode): FailureAction {
 export function backoffMs(retries: RetrySettings, round: number, random: () => number): number {
   const longest = Math.min(retries.max_backoff_ms, retries.backoff_ms * 2 ** round);
   return longest * (1 - random() / 2);
-}
-
-/** Waits; ends early, without an error, when the signal aborts. */
-export async function sleep(durationMs: number, signal: AbortSignal): Promise<void> {
-  try {
-    await delay(durationMs, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
-}
-
-/** Why the caller's signal aborted. */
-export function abortReason(signal: AbortSignal): AppError {
-  if (signal.reason instanceof AppError) return signal.reason;
-  return new AppError("client_closed", "The call was cancelled.", { cause: signal.reason });
 }
 
 /** What an engine threw, as the error of this call: after an abort, always the abort. */

@@ -5,7 +5,8 @@
 import { AppError } from "../errors.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { pickTarget } from "./pick-target.ts";
-import { abortReason, backoffMs, callError, preferError, classifyFailure } from "./retry.ts";
+import { abortReason } from "../abort.ts";
+import { backoffMs, callError, preferError, classifyFailure } from "./retry.ts";
 import type { ModelRoute } from "./model-route.ts";
 import { TargetVisit, type Target } from "./target.ts";
 

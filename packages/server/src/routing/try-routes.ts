@@ -1,6 +1,7 @@
 /** Tries the route that was asked for, then its fallbacks in order; whole answers and streams alike. */
 import { AppError, toAppError } from "../errors.ts";
-import { abortReason, callError, preferError, classifyFailure } from "./retry.ts";
+import { abortReason } from "../abort.ts";
+import { callError, preferError, classifyFailure } from "./retry.ts";
 import type { ModelRoute } from "./model-route.ts";
 import type { Target } from "./target.ts";
 import { tryRoute, type OpenTarget, type OpenedTarget, type RoutedCall, type Timing } from "./try-route.ts";

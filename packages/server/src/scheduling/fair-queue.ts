@@ -2,6 +2,7 @@
  * Limits how many calls do something at the same time, fairly between groups such as organizations: a free place goes
  * to the group that holds the fewest, so the queue of one group never delays another group by its whole length.
  */
+import { onAbort } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import { FairLine } from "./fair-line.ts";
 
@@ -61,16 +62,11 @@ export class FairQueue {
     }
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const waiting: Waiting = { group, admit: () => resolve(this.#take(group)), refuse: reject };
-    const onAbort = (): void => {
-      if (this.#line.remove(group, waiting)) reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
     this.#line.push(group, waiting);
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    using _listener = onAbort(signal, () => {
+      if (this.#line.remove(group, waiting)) reject(signal.reason);
+    });
+    return await promise;
   }
 
   /** Refuses what waits and all later calls; running calls are not affected. */

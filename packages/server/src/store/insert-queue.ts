@@ -4,6 +4,7 @@
  * docs/adr/0022-telemetry-store.md
  */
 import { randomUUID } from "node:crypto";
+import { sleep } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { InsertLane, type WaitingBatch } from "./insert-lane.ts";
@@ -229,7 +230,7 @@ export class InsertQueue {
       } catch (error) {
         if (isRefusal(error) || signal.aborted) throw error;
         this.#options.logger.warn({ error, table, tries }, "Telemetry is written again after a failure");
-        await pause(Math.min(longestRetryMs, firstRetryMs * 2 ** tries), signal);
+        await sleep(Math.min(longestRetryMs, firstRetryMs * 2 ** tries), signal);
       }
     }
   }
@@ -271,14 +272,4 @@ function toWriteError(cause: unknown): AppError {
     );
   }
   return new AppError("internal", "The telemetry store refused these rows.", { cause });
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  const onAbort = (): void => resolve();
-  signal.addEventListener("abort", onAbort, { once: true });
-  await promise;
-  clearTimeout(timer);
-  signal.removeEventListener("abort", onAbort);
 }

@@ -2,6 +2,7 @@
  * Whether the store can be used: reachable, and with the schema of this version. Looks again every few seconds, and
  * tells an embedded engine that no longer answers to start again.
  */
+import { abortable } from "../abort.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { Connection } from "./connection.ts";
@@ -70,14 +71,7 @@ export class Readiness {
 
   /** Resolves when the store is ready; rejects with the signal's reason. */
   async whenReady(signal: AbortSignal): Promise<void> {
-    while (!this.#isReady) {
-      signal.throwIfAborted();
-      const aborted = Promise.withResolvers<void>();
-      const onAbort = (): void => aborted.resolve();
-      signal.addEventListener("abort", onAbort, { once: true });
-      await Promise.race([this.#ready.promise, aborted.promise]);
-      signal.removeEventListener("abort", onAbort);
-    }
+    while (!this.#isReady) await abortable(this.#ready.promise, signal);
   }
 
   /** @throws AppError overloaded when the store has been down for longer than a sender would wait */

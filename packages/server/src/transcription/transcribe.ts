@@ -5,6 +5,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
+import { abortable } from "../abort.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { FormBody, FormFile } from "../http/form.ts";
@@ -229,19 +230,6 @@ async function untilAnswerable(form: FormBody): Promise<void> {
     await Promise.race([form.whole, delay(lateFieldsMs, undefined, { signal: timer.signal })]);
   } finally {
     timer.abort();
-  }
-}
-
-/** The promise, or the abort. */
-async function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  if (signal.aborted) throw signal.reason;
-  const aborted = Promise.withResolvers<never>();
-  const abort = (): void => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
   }
 }
 

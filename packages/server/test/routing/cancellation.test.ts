@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
-import { sleep } from "../../src/routing/retry.ts";
+import { sleep } from "../../src/abort.ts";
 import { routingFixture, streamedText } from "./routing-fixture.ts";
 import { answer, chatCall, fail, failed, hang, rateLimited, type Step } from "./scripted-engine.ts";
 

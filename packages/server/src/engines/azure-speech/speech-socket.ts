@@ -4,7 +4,8 @@ import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici
 import { AppError } from "../../errors.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { AnswerHeaders } from "../upstream-http/upstream-request.ts";
-import { abortReason, asAppError } from "../upstream-http/transport-error.ts";
+import { abortReason } from "../../abort.ts";
+import { asAppError } from "../upstream-http/transport-error.ts";
 import { refusal } from "../upstream-http/upstream-error.ts";
 import { readMessage, type SpeechMessage } from "./message.ts";
 

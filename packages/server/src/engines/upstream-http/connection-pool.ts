@@ -4,7 +4,8 @@
  */
 import { buildConnector, Pool } from "undici";
 import { UpstreamRequest, concurrencyExceeded, type AnswerReader, type OutgoingRequest } from "./upstream-request.ts";
-import { abortReason, closing } from "./transport-error.ts";
+import { abortReason } from "../../abort.ts";
+import { closing } from "./transport-error.ts";
 import { DeadlineWatch } from "./time-limits.ts";
 
 export interface ConnectionPoolOptions {

@@ -6,7 +6,7 @@
 import { toInt16Bytes } from "../../audio/samples.ts";
 import { wavHeader } from "../../audio/wav-encoder.ts";
 import type { RecordedAudio } from "../engine.ts";
-import { abortReason } from "./transport-error.ts";
+import { abortReason } from "../../abort.ts";
 
 export interface RecordedWav {
   readonly durationMs: number;

@@ -38,12 +38,6 @@ export function closing(cause?: unknown): AppError {
   return new AppError("overloaded", "The engine is being closed; try again.", { retryAfterMs: 1_000, cause });
 }
 
-/** Why a call was cancelled: the signal's own reason if it is an error of ours. */
-export function abortReason(signal: AbortSignal): AppError {
-  if (signal.reason instanceof AppError) return signal.reason;
-  return new AppError("client_closed", "The call was cancelled.", { cause: signal.reason });
-}
-
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return "";
   if ("code" in error && typeof error.code === "string") return error.code;

@@ -1,7 +1,8 @@
 /** One HTTP request to the engine and its answer: from the queue to the last byte, with its limits and its end. */
 import type { Dispatcher } from "undici";
 import { AppError, toAppError } from "../../errors.ts";
-import { asAppError, abortReason } from "./transport-error.ts";
+import { abortReason } from "../../abort.ts";
+import { asAppError } from "./transport-error.ts";
 import type { TimeLimits, Timed } from "./time-limits.ts";
 
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;

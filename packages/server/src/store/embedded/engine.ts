@@ -7,6 +7,7 @@
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import type { ChdbResult } from "chdb";
+import { onAbort } from "../../abort.ts";
 import { StoreError } from "../store-error.ts";
 import { engineConfiguration } from "./engine-config.ts";
 
@@ -132,16 +133,14 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       const session = new library.Session(dataDirectory);
       // A statement that began this very moment may not be seen yet, so once is not enough.
       let killing: NodeJS.Timeout | undefined;
-      const onAbort = (): void => {
+      using _listener = onAbort(stop, () => {
         killing ??= setInterval(() => void kill(mark).catch(() => {}), 100);
         void kill(mark).catch(() => {});
-      };
-      stop.addEventListener("abort", onAbort, { once: true });
+      });
       try {
         const marked = new Map([...settings, ["log_comment", mark]]);
         return (await execute(session, prelude(marked) + text, format)).bytes();
       } finally {
-        stop.removeEventListener("abort", onAbort);
         clearInterval(killing);
         session.close();
       }
