@@ -285,7 +285,7 @@ const cases: readonly InterfaceCase[] = [
     async run(tools) {
       await assert.rejects(async () => verbose(tools, { timeout: 0.01 }), TimeoutError);
       const document = (await (await fetch(`${tools.facts.url}/openapi.json`)).json()) as object;
-      assert.match(JSON.stringify(document), /Longest time that the answer may take[^"]*Default 60\./);
+      assert.match(JSON.stringify(document), /Maximum time for the response[^"]*Default 60\./);
     },
   },
 ];

@@ -48,7 +48,7 @@ describe("sounding config check", () => {
     const { code, stdout, stderr } = await sounding(["config", "check", "--config", file]);
     assert.equal(code, 8);
     assert.deepEqual(stdout.trimEnd().split("\n"), [
-      `${file}:2:3: There is no setting "prot" in server. Did you mean "port"?`,
+      `${file}:2:3: Unknown setting "prot" in server. Did you mean "port"?`,
       `${file}:3:9: server.port is -1; it must be an integer from 0 to 65535.`,
     ]);
     assert.equal(stderr, "2 problems.\n");

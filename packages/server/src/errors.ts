@@ -1,20 +1,20 @@
 /**
- * One error class and one table: every failure that a caller can see has a code here, and the code decides
- * the HTTP status and the type on the wire. Foreign errors are wrapped where they enter; what reaches the
- * edge unknown is `internal`: logged, not told.
+ * Defines the server's error class and the table of error codes; a code determines the HTTP status and the type on the wire.
+ * Errors of other software are wrapped where they enter. An unknown error becomes `internal`: logged, never returned to the
+ * caller.
  *
  * The body's shape is OpenAI's: https://platform.openai.com/docs/guides/error-codes
  * docs/adr/0003-errors-and-streams.md
  */
 
-/** What a code means on the wire. `code` is the machine-readable word in the body, null where the type says enough. */
+/** What a code means on the wire. `code` is the machine-readable code in the body; null if `type` suffices. */
 interface ErrorKind {
   readonly status: number;
   readonly type: string;
   readonly code: string | null;
   /** Whether the same request may succeed later; sent as `x-should-retry`, which OpenAI's clients obey. */
   readonly retryable: boolean;
-  /** When it happens, for docs/reference/errors.md. */
+  /** When the error occurs, for docs/reference/errors.md. */
   readonly when: string;
 }
 
@@ -31,35 +31,35 @@ export const errorTable = {
     type: "invalid_request_error",
     code: "invalid_json",
     retryable: false,
-    when: "The body is not JSON, not UTF-8, or nested too deeply; the message says which, and where.",
+    when: "The body is not valid JSON, not UTF-8, or nested too deeply; the message says what is wrong and where.",
   },
   unsupported_parameter: {
     status: 400,
     type: "invalid_request_error",
     code: "unsupported_parameter",
     retryable: false,
-    when: "The model that was asked cannot honour a parameter; nothing is dropped silently.",
+    when: "The requested model does not support a parameter; Sounding drops nothing silently.",
   },
   context_length_exceeded: {
     status: 400,
     type: "invalid_request_error",
     code: "context_length_exceeded",
     retryable: false,
-    when: "The prompt and the requested completion do not fit into the model's context.",
+    when: "The prompt and the requested completion do not fit in the model's context.",
   },
   content_filter: {
     status: 400,
     type: "invalid_request_error",
     code: "content_filter",
     retryable: false,
-    when: "A guardrail, or the engine itself, refused the prompt for its content; the message names the category.",
+    when: "A guardrail or the engine refused the prompt because of its content; the message names the category.",
   },
   invalid_api_key: {
     status: 401,
     type: "authentication_error",
     code: "invalid_api_key",
     retryable: false,
-    when: "No key, an unknown one, an expired or a revoked one.",
+    when: "The API key is missing, unknown, expired or revoked.",
   },
   permission_denied: {
     status: 403,
@@ -73,7 +73,7 @@ export const errorTable = {
     type: "permission_error",
     code: "organization_mismatch",
     retryable: false,
-    when: "The request names an organization or account that is not the key's own.",
+    when: "The request names an organization or account other than the key's own.",
   },
   project_mismatch: {
     status: 403,
@@ -87,14 +87,14 @@ export const errorTable = {
     type: "permission_error",
     code: "model_not_allowed",
     retryable: false,
-    when: "The organization's allow-list does not have the model.",
+    when: "The model is not on the organization's allow list.",
   },
   not_found: {
     status: 404,
     type: "not_found_error",
     code: "not_found",
     retryable: false,
-    when: "No such path or object.",
+    when: "The path or object does not exist.",
   },
   model_not_found: {
     status: 404,
@@ -108,21 +108,21 @@ export const errorTable = {
     type: "invalid_request_error",
     code: "method_not_allowed",
     retryable: false,
-    when: "The path exists, but not for this HTTP method.",
+    when: "The path does not support this HTTP method.",
   },
   timeout: {
     status: 408,
     type: "timeout_error",
     code: "request_timeout",
     retryable: true,
-    when: "The request's own `timeout` ran out, or its body did not arrive in time.",
+    when: "The request's own `timeout` elapsed, or its body did not arrive in time.",
   },
   conflict: {
     status: 409,
     type: "invalid_request_error",
     code: "conflict",
     retryable: false,
-    when: "An object with this name exists already, or the object is archived or revoked and cannot be changed.",
+    when: "An object with this name already exists, or the object is archived or revoked and can no longer change.",
   },
   payload_too_large: {
     status: 413,
@@ -143,14 +143,14 @@ export const errorTable = {
     type: "rate_limit_error",
     code: "rate_limit_exceeded",
     retryable: true,
-    when: "A limit on requests, tokens, compute seconds or concurrent requests is reached, or too many requests wait in a queue; `Retry-After` says when to come back.",
+    when: "A limit on requests, tokens, compute seconds or concurrent requests is reached, or a queue is full; `Retry-After` says when to retry.",
   },
   quota_exceeded: {
     status: 429,
     type: "rate_limit_error",
     code: "insufficient_quota",
     retryable: false,
-    when: "The month's token budget is spent.",
+    when: "The monthly token budget is used up.",
   },
   headers_too_large: {
     status: 431,
@@ -164,52 +164,52 @@ export const errorTable = {
     type: "invalid_request_error",
     code: "client_closed",
     retryable: false,
-    when: "The client went away; logged, never sent.",
+    when: "The client disconnected; this is logged and never sent.",
   },
   internal: {
     status: 500,
     type: "server_error",
     code: "internal_error",
     retryable: true,
-    when: "A fault of ours; the message tells nothing internal, the log has the request ID.",
+    when: "An internal error; the message contains no details, the server's log has them under the request ID.",
   },
   upstream_failed: {
     status: 502,
     type: "upstream_error",
     code: "upstream_error",
     retryable: true,
-    when: "An engine failed or answered nonsense.",
+    when: "An engine failed or returned an invalid response.",
   },
   overloaded: {
     status: 503,
     type: "overloaded_error",
     code: "overloaded",
     retryable: true,
-    when: "No capacity just now, or the server is shutting down; `Retry-After` is set.",
+    when: "The server has no capacity at the moment or is shutting down; `Retry-After` is set.",
   },
   upstream_timeout: {
     status: 504,
     type: "timeout_error",
     code: "upstream_timeout",
     retryable: true,
-    when: "An engine did not answer in time.",
+    when: "An engine did not respond in time.",
   },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof errorTable;
 
 interface AppErrorDetails {
-  /** The field that is wrong, as the caller would write it, for example `messages[0].role`. */
+  /** The field that is wrong, as the caller writes it, for example `messages[0].role`. */
   readonly param?: string | undefined;
   readonly cause?: unknown;
   readonly retryAfterMs?: number | undefined;
-  /** Replaces the table's wire code, for example with the code that an upstream gave. */
+  /** Replaces the table's wire code, for example with the upstream's code. */
   readonly wireCode?: string | undefined;
-  /** Further headers of the answer, such as those of rate limits. */
+  /** Additional response headers, such as those of rate limits. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The one error that this server throws on purpose. `message` is shown to the caller. */
+/** The only error that the server throws deliberately. Callers see `message`. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;
@@ -232,9 +232,13 @@ export class AppError extends Error {
   }
 }
 
-/** The time that the request's own field `timeout` gave ran out. */
+/** The request's own `timeout` elapsed. */
 export function requestTimedOut(timeoutMs: number): AppError {
-  return new AppError("timeout", `The request's timeout of ${timeoutMs / 1_000} s ran out.`, { param: "timeout" });
+  return new AppError(
+    "timeout",
+    `The request's timeout of ${timeoutMs / 1_000} s elapsed. Increase \`timeout\`, or omit it.`,
+    { param: "timeout" },
+  );
 }
 
 /** The error as OpenAI's error object. */
@@ -253,12 +257,12 @@ export function toErrorBody(error: AppError): ErrorBody {
   };
 }
 
-/** Whatever was thrown, as an AppError: foreign errors become `internal` and keep themselves as the cause. */
+/** Converts any thrown value to an AppError; an unknown error becomes `internal`, with the original as its cause. */
 export function toAppError(thrown: unknown): AppError {
   if (thrown instanceof AppError) return thrown;
   return new AppError(
     "internal",
-    "The server failed to answer this request. The log has the details under the request ID.",
+    "An internal error occurred. The server's log has the details under the request ID.",
     { cause: thrown },
   );
 }

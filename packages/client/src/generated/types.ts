@@ -6,68 +6,68 @@
 export interface ChatRequest {
   /** The conversation so far. */
   messages: {
-    /** Who speaks. */
+    /** Role of the message's author. */
     role: "developer" | "system" | "user" | "assistant" | "tool" | "function";
-    /** What is said. Null or absent only for an assistant message that has tool calls. */
+    /** Content of the message. May be null or absent only in assistant messages with tool calls. */
     content?: string | {
-      /** Kind of part: `text`, `image_url`, `input_audio`, `file` or `refusal`. */
+      /** Type of the part: `text`, `image_url`, `input_audio`, `file` or `refusal`. */
       type: string;
       [member: string]: unknown;
     }[] | null;
-    /** Name of the participant, to tell participants of one role apart. */
+    /** Name of the participant, to distinguish participants with the same role. */
     name?: string;
     /** Tool calls of an assistant message. */
     tool_calls?: {
-      /** Identifier that the tool's answer refers to. */
+      /** Identifier that the tool's result refers to. */
       id: string;
       /** Only functions are supported. */
       type?: "function";
-      /** The call that the model made. */
+      /** The function that the model called. */
       function: {
         /** Name of the function. */
         name: string;
-        /** Arguments as JSON text. */
+        /** Arguments, encoded as JSON. */
         arguments: string;
       };
       [member: string]: unknown;
     }[] | null;
-    /** The tool call that a message of role `tool` answers. */
+    /** The tool call that a `tool` message responds to. */
     tool_call_id?: string;
     [member: string]: unknown;
   }[];
   /** Model ID, as `GET /v1/models` lists it. */
   model: string;
-  /** Parameters of audio output, for models that speak. */
+  /** Audio output parameters, for models that generate audio. */
   audio?: Record<string, unknown> | null;
-  /** Penalty on tokens by how often they occurred, -2 to 2. */
+  /** Penalty on tokens in proportion to how often they have occurred, -2 to 2. */
   frequency_penalty?: number | null;
   /** Deprecated form of `tool_choice`. */
   function_call?: string | Record<string, unknown> | null;
   /** Deprecated form of `tools`. */
   functions?: Record<string, unknown>[] | null;
-  /** Bias per token ID, -100 to 100. */
+  /** Bias by token ID, -100 to 100. */
   logit_bias?: Record<string, number> | null;
-  /** Whether the log probabilities of the answer's tokens are returned. */
+  /** Whether to return the log probabilities of the response's tokens. */
   logprobs?: boolean | null;
-  /** Most tokens that the answer may have, reasoning included. */
+  /** Maximum number of tokens to generate, including reasoning. */
   max_completion_tokens?: number | null;
-  /** Older name of `max_completion_tokens`. */
+  /** Deprecated form of `max_completion_tokens`. */
   max_tokens?: number | null;
-  /** Output types; the interface's name of `modalities`. */
+  /** Alternative name of `modalities`. */
   modality?: string[] | null;
   /** Output types, such as `text` and `audio`. */
   modalities?: string[] | null;
-  /** How many choices to generate, 1 to 128. */
+  /** Number of choices to generate, 1 to 128. */
   n?: number | null;
-  /** Whether the model may call several tools at once. */
+  /** Whether the model may call several tools in one response. */
   parallel_tool_calls?: boolean | null;
-  /** Penalty on tokens that occurred at all, -2 to 2. */
+  /** Penalty on tokens that have already occurred, -2 to 2. */
   presence_penalty?: number | null;
-  /** Log probabilities of the prompt's tokens with this many alternatives each, as vLLM has it. */
+  /** Return log probabilities of the prompt tokens with this many alternatives each, as vLLM does. */
   prompt_logprobs?: number | null;
-  /** Form of the answer. */
+  /** Format of the response. */
   response_format?: {
-    /** Free text, the default. */
+    /** Free text (the default). */
     type: "text";
     [member: string]: unknown;
   } | {
@@ -75,35 +75,35 @@ export interface ChatRequest {
     type: "json_object";
     [member: string]: unknown;
   } | {
-    /** JSON that follows a schema. */
+    /** JSON that matches a schema. */
     type: "json_schema";
     /** The schema and its name. */
     json_schema: {
       /** Name of the schema. */
       name: string;
-      /** What the answer is for, for the model. */
+      /** Description of the response format, for the model. */
       description?: string;
       /** The JSON Schema. */
       schema?: Record<string, unknown>;
-      /** Whether the answer must follow the schema exactly. */
+      /** Whether the response must match the schema exactly. */
       strict?: boolean | null;
       [member: string]: unknown;
     };
     [member: string]: unknown;
   } | null;
-  /** Same seed and parameters: same answer, as far as the engine can. */
+  /** Seed for sampling. The same seed and parameters give the same response, if the engine supports it. */
   seed?: number | null;
   /** Processing tier: `auto`, `default` or `flex`. */
   service_tier?: "auto" | "default" | "flex" | null;
-  /** Up to 4 sequences at which the answer ends. */
+  /** Up to four sequences that end generation. */
   stop?: string | string[] | null;
-  /** Whether the vendor may store the answer. */
+  /** Whether the vendor may store the response. */
   store?: boolean | null;
-  /** Whether the answer comes as server-sent events. */
+  /** Whether to stream the response as server-sent events. */
   stream?: boolean | null;
-  /** Options of a streamed answer; only with `stream`. */
+  /** Options for streaming; allowed only with `stream`. */
   stream_options?: {
-    /** Whether a last chunk carries the usage. */
+    /** Whether to send the token counts in a final chunk. */
     include_usage?: boolean | null;
     [member: string]: unknown;
   } | null;
@@ -113,9 +113,9 @@ export interface ChatRequest {
   tool_choice?: "none" | "auto" | "required" | {
     /** Only functions are supported. */
     type: "function";
-    /** Which function. */
+    /** The function. */
     function: {
-      /** The function that must be called. */
+      /** The function to call. */
       name: string;
     };
     [member: string]: unknown;
@@ -128,27 +128,27 @@ export interface ChatRequest {
     function: {
       /** Name of the function. */
       name: string;
-      /** What the function does, for the model. */
+      /** Description of the function, for the model. */
       description?: string;
       /** JSON Schema of the arguments. */
       parameters?: Record<string, unknown>;
-      /** Whether the arguments must follow the schema exactly. */
+      /** Whether the arguments must match the schema exactly. */
       strict?: boolean | null;
       [member: string]: unknown;
     };
     [member: string]: unknown;
   }[] | null;
-  /** Alternatives per token with their log probabilities, 0 to 20; needs `logprobs`. */
+  /** Number of alternatives per token to return with their log probabilities, 0 to 20; requires `logprobs`. */
   top_logprobs?: number | null;
-  /** Nucleus sampling: only tokens within this probability mass, 0 to 1. */
+  /** Nucleus sampling: sample only from the tokens within this probability mass, 0 to 1. */
   top_p?: number | null;
   /** Stable identifier of the end user. */
   user?: string | null;
   /** Options of the vendor's web search. */
   web_search_options?: Record<string, unknown> | null;
-  /** The key's own organization, ID or name; another one is refused. Not passed on to the engine. */
+  /** The key's own organization, by ID or name; any other is refused. Not sent to the engine. */
   organization_id?: string | null;
-  /** More parameters; its members are merged into the top level, where the top level wins. */
+  /** Additional parameters. Its members are merged into the top level; top-level members take precedence. */
   extra_body?: Record<string, unknown> | null;
 }
 
@@ -156,48 +156,48 @@ export interface ChatRequest {
 export interface ChatCompletion {
   /** Unique identifier of the completion. */
   id: string;
-  /** UNIX time of creation, seconds. */
+  /** UNIX time of creation, in seconds. */
   created: number;
-  /** The model that answered. */
+  /** The model that generated the response. */
   model: string;
-  /** Processing tier, if the engine tells. */
+  /** Processing tier, if the engine reports one. */
   service_tier?: string | null;
-  /** Fingerprint of model and engine, if the engine tells. */
+  /** Fingerprint of the model and engine, if the engine reports one. */
   system_fingerprint?: string | null;
   /** Always `chat.completion`. */
   object: "chat.completion";
-  /** The replies. */
+  /** The generated choices. */
   choices: {
-    /** Number of the choice. */
+    /** Index of the choice. */
     index: number;
-    /** The reply. */
+    /** The generated message. */
     message: {
       /** Always `assistant`. */
       role: "assistant";
-      /** The reply's text. */
+      /** Text of the message. */
       content: string | null;
-      /** Why the model refused, if it did. */
+      /** The model's refusal, if it refused. */
       refusal?: string | null;
       /** Tools that the model calls. */
       tool_calls?: {
-        /** Identifier for the tool's answer. */
+        /** Identifier that the tool's result refers to. */
         id: string;
         /** Only functions are supported. */
         type: "function";
-        /** The call. */
+        /** The function call. */
         function: {
           /** The function. */
           name: string;
-          /** Arguments as JSON text. */
+          /** Arguments, encoded as JSON. */
           arguments: string;
         };
         [member: string]: unknown;
       }[];
       [member: string]: unknown;
     };
-    /** Log probabilities, where asked for. */
+    /** Log probabilities, if requested. */
     logprobs?: {
-      /** The content's tokens. */
+      /** The tokens of the content. */
       content?: {
         /** The token's text. */
         token: string;
@@ -217,33 +217,33 @@ export interface ChatCompletion {
       }[] | null;
       [member: string]: unknown;
     } | null;
-    /** Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
+    /** Why generation stopped: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
     finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
     [member: string]: unknown;
   }[];
   /** Token counts. */
   usage?: {
-    /** Tokens of the prompt. */
+    /** Number of prompt tokens. */
     prompt_tokens: number;
-    /** Tokens of the answer. */
+    /** Number of completion tokens. */
     completion_tokens: number;
-    /** Both together. */
+    /** Prompt and completion tokens together. */
     total_tokens: number;
-    /** Parts of the prompt's tokens. */
+    /** Breakdown of the prompt tokens. */
     prompt_tokens_details?: {
-      /** Tokens read from the engine's cache. */
+      /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
       [member: string]: unknown;
     } | null;
-    /** Parts of the answer's tokens. */
+    /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
-      /** Tokens spent on reasoning. */
+      /** Tokens used for reasoning. */
       reasoning_tokens?: number;
       [member: string]: unknown;
     } | null;
     [member: string]: unknown;
   };
-  /** Log probabilities of the prompt's tokens, as vLLM has them, where asked for. */
+  /** Log probabilities of the prompt tokens in vLLM's format, if requested. */
   prompt_logprobs?: unknown;
 }
 
@@ -251,39 +251,39 @@ export interface ChatCompletion {
 export interface ChatCompletionChunk {
   /** Unique identifier of the completion. */
   id: string;
-  /** UNIX time of creation, seconds. */
+  /** UNIX time of creation, in seconds. */
   created: number;
-  /** The model that answered. */
+  /** The model that generated the response. */
   model: string;
-  /** Processing tier, if the engine tells. */
+  /** Processing tier, if the engine reports one. */
   service_tier?: string | null;
-  /** Fingerprint of model and engine, if the engine tells. */
+  /** Fingerprint of the model and engine, if the engine reports one. */
   system_fingerprint?: string | null;
   /** Always `chat.completion.chunk`. */
   object: "chat.completion.chunk";
-  /** The replies that have something new; empty in the usage chunk. */
+  /** The choices that this chunk adds to; empty in the usage chunk. */
   choices: {
-    /** Number of the choice. */
+    /** Index of the choice. */
     index: number;
-    /** What is new. */
+    /** What this chunk adds to the message. */
     delta: {
-      /** In the first delta of a choice. */
+      /** Sent in the first delta of a choice. */
       role?: "assistant";
       /** The next piece of text. */
       content?: string | null;
-      /** The next piece of a refusal. */
+      /** The next piece of the refusal. */
       refusal?: string | null;
       /** Pieces of tool calls. */
       tool_calls?: {
-        /** Number of the tool call. */
+        /** Index of the tool call. */
         index: number;
-        /** In the first piece of a tool call. */
+        /** Sent in the first piece of a tool call. */
         id?: string;
-        /** In the first piece of a tool call. */
+        /** Sent in the first piece of a tool call. */
         type?: "function";
-        /** The next piece of the call. */
+        /** The next piece of the function call. */
         function?: {
-          /** In the first piece of a tool call. */
+          /** Sent in the first piece of a tool call. */
           name?: string;
           /** The next piece of the arguments. */
           arguments?: string;
@@ -292,9 +292,9 @@ export interface ChatCompletionChunk {
       }[];
       [member: string]: unknown;
     };
-    /** Log probabilities, where asked for. */
+    /** Log probabilities, if requested. */
     logprobs?: {
-      /** The content's tokens. */
+      /** The tokens of the content. */
       content?: {
         /** The token's text. */
         token: string;
@@ -314,27 +314,27 @@ export interface ChatCompletionChunk {
       }[] | null;
       [member: string]: unknown;
     } | null;
-    /** Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
+    /** Why generation stopped: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
     finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
     [member: string]: unknown;
   }[];
-  /** Token counts, in the last chunk when `include_usage` was set. */
+  /** Token counts, in the last chunk if `include_usage` was set. */
   usage?: {
-    /** Tokens of the prompt. */
+    /** Number of prompt tokens. */
     prompt_tokens: number;
-    /** Tokens of the answer. */
+    /** Number of completion tokens. */
     completion_tokens: number;
-    /** Both together. */
+    /** Prompt and completion tokens together. */
     total_tokens: number;
-    /** Parts of the prompt's tokens. */
+    /** Breakdown of the prompt tokens. */
     prompt_tokens_details?: {
-      /** Tokens read from the engine's cache. */
+      /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
       [member: string]: unknown;
     } | null;
-    /** Parts of the answer's tokens. */
+    /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
-      /** Tokens spent on reasoning. */
+      /** Tokens used for reasoning. */
       reasoning_tokens?: number;
       [member: string]: unknown;
     } | null;
@@ -350,13 +350,13 @@ export interface Model {
   object: "model";
   /** UNIX time of creation, seconds; 0 when unknown. */
   created: number;
-  /** Who offers the model: its owner, or the engine that runs it. */
+  /** The model's owner, or the engine that runs it. */
   owned_by: string;
-  /** The model that an alias stands for, else the model's own ID. */
+  /** For an alias, the model behind it; otherwise the model's own ID. */
   root: string;
-  /** The model from which this one was made; null when unknown. */
+  /** The model that this one was derived from; null when unknown. */
   parent: string | null;
-  /** Always empty; older clients ask for it. */
+  /** Always empty; kept for older clients. */
   permission: unknown[];
 }
 
@@ -364,104 +364,104 @@ export interface Model {
 export interface ModelList {
   /** Always `list`. */
   object: "list";
-  /** The models: those that chat first, each sorted by ID. */
+  /** The models: chat models first, each group sorted by ID. */
   data: Model[];
 }
 
-/** What a recording is transcribed by, and into what. */
+/** Parameters of a transcription. */
 export interface TranscriptionRequest {
   /** Model ID. */
   model: string;
-  /** How the recording is cut before it is transcribed: `auto`, which is the default, or an object. */
+  /** How the recording is split before transcription: `auto` (the default), or an object. */
   chunking_strategy?: "auto" | {
-    /** Cut where nobody speaks. */
+    /** Split at pauses in speech. */
     type: "server_vad";
-    /** Sound kept before detected speech, milliseconds; at least 4000 for recordings that begin with silence. Default 4000. */
+    /** Audio to keep before detected speech, in milliseconds; at least 4000 for recordings that start with silence. Default 4000. */
     prefix_padding_ms?: number | null;
-    /** Silence that ends a chunk, milliseconds. Default 5000. */
+    /** Silence that ends a chunk, in milliseconds. Default 5000. */
     silence_duration_ms?: number | null;
     /** Sensitivity; accepted and ignored. */
     threshold?: number | null;
     [member: string]: unknown;
   } | null;
-  /** Language that is spoken, such as `en-US` or `fr`. Default `en-US`. */
+  /** Spoken language, such as `en-US` or `fr`. Default `en-US`. */
   language?: string | null;
-  /** `json` has the text alone, `verbose_json` times too. Default `json`. */
+  /** `json` returns only the text, `verbose_json` also times. Default `json`. */
   response_format?: "json" | "verbose_json" | null;
-  /** What is told with its time: `segment`, `word`. Needs `response_format` `verbose_json`. Absent or empty: segments. */
+  /** Timings to return: `segment`, `word`. Requires `response_format` `verbose_json`. Absent or empty: segments. */
   timestamp_granularities?: ("segment" | "word")[] | null;
-  /** Send the text while it is understood, as events. Default false. */
+  /** Stream the text as events while it is recognized. Default false. */
   stream?: boolean | null;
-  /** Further things to tell: `logprobs`, where the model knows how sure it is of each word. Others are ignored. */
+  /** Additional data to return: `logprobs`, if the model reports its confidence in each word. Other values are ignored. */
   include?: string[] | null;
-  /** Words that the speaker may have used; ignored by models that cannot be told. */
+  /** Words that the speaker may use; ignored by models without support for prompts. */
   prompt?: string | null;
-  /** How freely the text is chosen; ignored by models that cannot be told. */
+  /** Sampling temperature; ignored by models without support for it. */
   temperature?: number | null;
-  /** Longest time that the answer may take once the recording is there, seconds; then a 408, or the end of the stream. Default 60. */
+  /** Maximum time for the response once the recording has arrived, in seconds. After that the call fails with 408, or the stream ends with an error. Default 60. */
   timeout?: number | null;
-  /** Further parameters; those that are named here as well override these. */
+  /** Additional parameters; members with the name of another field override that field. */
   extra_body?: Record<string, unknown> | null;
 }
 
-/** A transcription, the text alone. */
+/** A transcription as text only. */
 export interface TranscriptionText {
-  /** What is said; null when nothing was. */
+  /** The text; null if nothing was said. */
   text: string | null;
-  /** The words with their probabilities, where `include` asks for them. */
+  /** The words with their log probabilities, if `include` requests them. */
   logprobs?: {
     /** The word. */
     token: string;
-    /** The word in UTF-8. */
+    /** The word's UTF-8 bytes. */
     bytes: number[];
-    /** Natural logarithm of the model's confidence. */
+    /** Log probability of the word. */
     logprob: number;
   }[] | null;
 }
 
-/** A transcription with its times. */
+/** A transcription with times. */
 export interface TranscriptionVerbose {
   /** Always `transcribe`. */
   task: "transcribe";
-  /** The language that was given, or that the model heard, such as `en-US`. */
+  /** The language that was requested or that the model detected, such as `en-US`. */
   language: string;
-  /** How long the recording is, seconds. */
+  /** Length of the recording in seconds. */
   duration: number;
-  /** What is said; empty when nothing was. */
+  /** The text; empty if nothing was said. */
   text: string;
-  /** The stretches of speech in the order of time. */
+  /** The segments in order of time. */
   segments: {
-    /** Its number, from 0. */
+    /** Index of the segment, from 0. */
     id: number;
-    /** Where it begins in the recording, seconds. */
+    /** Position in the recording, in seconds. */
     seek: number;
-    /** When it begins, seconds from the start of the recording. */
+    /** Start, in seconds from the start of the recording. */
     start: number;
-    /** When it ends, seconds from the start of the recording. */
+    /** End, in seconds from the start of the recording. */
     end: number;
-    /** What is said. */
+    /** Text of the segment. */
     text: string;
-    /** Mean natural logarithm of the words' confidence; 0 where the model does not tell it. */
+    /** Mean log probability of the words; 0 if the model does not report it. */
     avg_logprob: number;
-    /** Characters a word, on average. */
+    /** Average number of characters per word. */
     compression_ratio: number;
-    /** Who speaks: `Guest-1` and so on, or `Unknown`; absent where the model does not tell speakers apart. */
+    /** The speaker: `Guest-1` and so on, or `Unknown`; absent if the model does not identify speakers. */
     speaker_id?: string;
   }[];
-  /** The words, where they were asked for. */
+  /** The words, if requested. */
   words?: {
     /** The word. */
     word: string;
-    /** When it begins, seconds from the start of the recording. */
+    /** Start, in seconds from the start of the recording. */
     start: number;
-    /** When it ends, seconds from the start of the recording. */
+    /** End, in seconds from the start of the recording. */
     end: number;
-    /** How sure the model is of it; absent where it does not tell. */
+    /** The model's confidence; absent if it reports none. */
     confidence?: number;
-    /** The ID of its segment. */
+    /** ID of the word's segment. */
     segment?: number;
   }[];
-  /** Who speaks, each once; absent where the model cannot tell. */
+  /** The speakers, each once; absent if the model does not identify speakers. */
   speakers?: string[];
 }
 
@@ -469,17 +469,17 @@ export interface TranscriptionVerbose {
 export type TranscriptionStreamEvent = {
   /** Always `transcript.text.delta`. */
   type: "transcript.text.delta";
-  /** What the text goes on with. All of them joined are the whole text. */
+  /** The next piece of the text. All pieces joined are the complete text. */
   delta: string;
-  /** The same as `delta`. */
+  /** Same as `delta`. */
   text: string;
-  /** Null: words are told with their probabilities when all is said. */
+  /** Always null; log probabilities are sent at the end. */
   logprobs: {
     /** The word. */
     token: string;
-    /** The word in UTF-8. */
+    /** The word's UTF-8 bytes. */
     bytes: number[];
-    /** Natural logarithm of the model's confidence. */
+    /** Log probability of the word. */
     logprob: number;
   }[] | null;
 } | {
@@ -487,48 +487,48 @@ export type TranscriptionStreamEvent = {
   type: "transcript.word";
   /** The word. */
   word: string;
-  /** When it begins, seconds from the start of the recording. */
+  /** Start, in seconds from the start of the recording. */
   start: number;
-  /** When it ends, seconds from the start of the recording. */
+  /** End, in seconds from the start of the recording. */
   end: number;
-  /** How sure the model is of it; absent where it does not tell. */
+  /** The model's confidence; absent if it reports none. */
   confidence?: number;
-  /** The ID of its segment. */
+  /** ID of the word's segment. */
   segment?: number;
 } | {
   /** Always `transcript.segment`. */
   type: "transcript.segment";
-  /** A stretch of speech. */
+  /** A segment of speech. */
   segment: {
-    /** Its number, from 0. */
+    /** Index of the segment, from 0. */
     id: number;
-    /** Where it begins in the recording, seconds. */
+    /** Position in the recording, in seconds. */
     seek: number;
-    /** When it begins, seconds from the start of the recording. */
+    /** Start, in seconds from the start of the recording. */
     start: number;
-    /** When it ends, seconds from the start of the recording. */
+    /** End, in seconds from the start of the recording. */
     end: number;
-    /** What is said. */
+    /** Text of the segment. */
     text: string;
-    /** Mean natural logarithm of the words' confidence; 0 where the model does not tell it. */
+    /** Mean log probability of the words; 0 if the model does not report it. */
     avg_logprob: number;
-    /** Characters a word, on average. */
+    /** Average number of characters per word. */
     compression_ratio: number;
-    /** Who speaks: `Guest-1` and so on, or `Unknown`; absent where the model does not tell speakers apart. */
+    /** The speaker: `Guest-1` and so on, or `Unknown`; absent if the model does not identify speakers. */
     speaker_id?: string;
   };
 } | {
   /** Always `transcript.text.done`. */
   type: "transcript.text.done";
-  /** The whole text; empty when nothing was said. */
+  /** The complete text; empty if nothing was said. */
   text: string;
-  /** The words with their probabilities, where `include` asks for them; else null. */
+  /** The words with their log probabilities if `include` requests them; otherwise null. */
   logprobs: {
     /** The word. */
     token: string;
-    /** The word in UTF-8. */
+    /** The word's UTF-8 bytes. */
     bytes: number[];
-    /** Natural logarithm of the model's confidence. */
+    /** Log probability of the word. */
     logprob: number;
   }[] | null;
 };
@@ -537,39 +537,39 @@ export type TranscriptionStreamEvent = {
 export interface SpeechRequest {
   /** Model ID. */
   model: string;
-  /** Text to speak, at most 100 000 characters. */
+  /** Text to synthesize, at most 100 000 characters by default. */
   input: string;
-  /** Voice name: one of `GET /v1/audio/voices`, or a well-known one of OpenAI or Azure. */
+  /** Voice: one of `GET /v1/audio/voices`, or a well-known voice name of OpenAI or Azure. */
   voice: string;
-  /** Format of the audio. Default `wav`. */
+  /** Audio format. Default `wav`. */
   response_format?: "wav" | "mp3" | "pcm" | "opus" | null;
-  /** Pace; 1 is the voice's own, which is the default. */
+  /** Speaking rate; 1, the default, is the voice's own. */
   speed?: number | null;
-  /** How to speak, in words; refused by models that cannot be told. */
+  /** How to speak, in words; refused by models that do not support it. */
   instructions?: string | null;
-  /** Send the audio while it is made. Default false. */
+  /** Stream the audio while it is generated. Default false. */
   stream?: boolean | null;
-  /** `sse`: server-sent events as OpenAI sends them. Default `audio`. */
+  /** `sse` sends server-sent events in OpenAI's format. Default `audio`. */
   stream_format?: "sse" | "audio" | null;
-  /** Longest time that the answer may take, seconds; then a 408, or the end of the stream. */
+  /** Maximum time for the response, in seconds. After that the call fails with 408, or the stream ends with an error. */
   timeout?: number | null;
-  /** Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own. */
+  /** Language of the text, such as `en-US` or `fr-FR`. Absent: the voice's own language. */
   speech_synthesis_language?: string | null;
-  /** Samples a second of the answer. Absent: the engine's own rate. */
+  /** Sample rate of the audio in Hz. Absent: the engine's own rate. */
   sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000 | null;
-  /** Tell when each word is spoken: the answer is JSON, or lines of JSON when `stream` is true. Default false. */
+  /** Return word timings: the response is JSON, or JSON lines if `stream` is true. Default false. */
   enable_word_boundary?: boolean | null;
-  /** Which boundaries to tell. Absent: all three. */
+  /** Types of boundaries to return. Absent: all three. */
   boundary_types?: ("word" | "punctuation" | "sentence")[] | null;
-  /** The same parameters once more, as some clients nest them; the top level comes first. */
+  /** The same parameters, nested, as some clients send them; top-level parameters take precedence. */
   extra_body?: {
-    /** Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own. */
+    /** Language of the text, such as `en-US` or `fr-FR`. Absent: the voice's own language. */
     speech_synthesis_language?: string | null;
-    /** Samples a second of the answer. Absent: the engine's own rate. */
+    /** Sample rate of the audio in Hz. Absent: the engine's own rate. */
     sample_rate?: 8000 | 16000 | 22050 | 24000 | 44100 | 48000 | null;
-    /** Tell when each word is spoken: the answer is JSON, or lines of JSON when `stream` is true. Default false. */
+    /** Return word timings: the response is JSON, or JSON lines if `stream` is true. Default false. */
     enable_word_boundary?: boolean | null;
-    /** Which boundaries to tell. Absent: all three. */
+    /** Types of boundaries to return. Absent: all three. */
     boundary_types?: ("word" | "punctuation" | "sentence")[] | null;
     [member: string]: unknown;
   } | null;
@@ -579,25 +579,25 @@ export interface SpeechRequest {
 export interface SpeechWithBoundaries {
   /** The audio, in base64. */
   audio: string;
-  /** The boundaries in the order of time. */
+  /** The boundaries in order of time. */
   word_boundaries: TTSWordBoundaryEvent[];
 }
 
-/** A word, a sign or a sentence, and when it is spoken. */
+/** A word, punctuation mark or sentence, and when it is spoken. */
 export interface TTSWordBoundaryEvent {
   /** Always `word_boundary`. */
   type: "word_boundary";
-  /** The word, the sign or the sentence, as it stands in `input`. */
+  /** The word, punctuation mark or sentence, as it appears in `input`. */
   text: string;
-  /** When it begins, milliseconds from the start of the audio. */
+  /** Start, in milliseconds from the start of the audio. */
   audio_offset_ms: number;
-  /** How long it takes, milliseconds. */
+  /** Duration in milliseconds. */
   duration_ms: number;
-  /** Where it begins in `input`, in UTF-16 code units. */
+  /** Start position in `input`, in UTF-16 code units. */
   text_offset: number;
-  /** How long it is in `input`, in UTF-16 code units. */
+  /** Length in `input`, in UTF-16 code units. */
   word_length: number;
-  /** What it is. */
+  /** Type of the boundary. */
   boundary_type: "word" | "punctuation" | "sentence";
 }
 
@@ -611,96 +611,96 @@ export interface VoiceList {
     name: string;
     /** The model that has the voice, to be sent as `model`. */
     model: string;
-    /** Who speaks: the model's owner, or the engine that runs it. */
+    /** The model's owner, or the engine that runs it. */
     engine: string;
-    /** Languages that it speaks (BCP 47), its own first; `*` for every language. */
+    /** Languages of the voice (BCP 47), its main language first; `*` for every language. */
     languages: string[];
-    /** How it sounds; null when unknown. */
+    /** Gender of the voice; null when unknown. */
     gender: "female" | "male" | "neutral" | null;
-    /** More about it. */
+    /** More about the voice. */
     description: string | null;
   }[];
 }
 
-/** A query of logs. */
+/** A log query. */
 export interface LogsQuery {
-  /** The key's own organization, which is also the default; any other is refused. */
+  /** The key's own organization, which is the default; any other is refused. */
   organization_id?: string | null;
-  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
   project_name?: string | null;
-  /** Only entries of exactly this level. */
+  /** Only entries with exactly this level. */
   severity?: "debug" | "info" | "warning" | "error" | null;
-  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "24h". */
+  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
   time_window?: string | null;
-  /** Most entries over all streams, 1 to 5000: the newest ones. Default 500. */
+  /** Maximum number of entries over all streams, 1 to 5000; the newest are returned. Default 500. */
   limit?: number | null;
 }
 
-/** Log entries in Loki's form. */
+/** Log entries in Loki's response format. */
 export interface LogsAnswer {
-  /** Always `success`; a failure is an error answer. */
+  /** Always `success`; failures are error responses. */
   status: "success";
   /** The result. */
   data: {
     /** Always `streams`. */
     resultType: "streams";
-    /** The streams, that with the newest entry first. */
+    /** The streams; the one with the newest entry comes first. */
     result: {
-      /** The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error), and where there is one `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource's attributes that tell instances apart. */
+      /** The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error) and, if present, `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource attributes that identify instances. */
       stream: Record<string, string>;
-      /** Pairs of a time, nanoseconds since 1970 as a string, and a line; newest first. */
+      /** Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first. */
       values: string[][];
     }[];
-    /** About this answer: `summary.totalEntriesReturned`. */
+    /** Statistics of this response: `summary.totalEntriesReturned`. */
     stats: Record<string, unknown>;
   };
 }
 
-/** A query of a metric. */
+/** A metrics query. */
 export interface MetricsQuery {
-  /** Which metric: a name of docs/reference/metrics.md, or one that the server's configuration adds. */
+  /** The metric: a name listed in docs/reference/metrics.md, or one that the server's configuration adds. */
   metric: string;
-  /** The key's own organization, which is also the default; any other is refused. */
+  /** The key's own organization, which is the default; any other is refused. */
   organization_id?: string | null;
-  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
   project_name?: string | null;
-  /** Only what this agent did. */
+  /** Only activity of this agent. */
   agent_name?: string | null;
-  /** Only what agents of this class did, for example `ToolUseAgent`. */
+  /** Only activity of agents of this class, for example `ToolUseAgent`. */
   agent_class?: string | null;
   /** Only calls of this model. */
   model_key?: string | null;
   /** Only this session. */
   session_id?: string | null;
-  /** How it ended, for metrics of agents. Default `success`. */
+  /** Outcome to count, for agent metrics. Default `success`. */
   status?: "success" | "failure" | "timeout" | null;
-  /** Why content was refused, for `rai_rejection_total`. */
+  /** Category of the rejection, for `rai_rejection_total`. */
   category?: "harassment" | "hate" | "self-harm" | "sexual" | "violence" | "illicit" | null;
-  /** For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95". */
+  /** Quantile of latencies: 0 to 1, such as `"0.95"`, or a percentile from 1 to 100, such as `"95"`. Default "0.95". */
   percentile?: string | number | null;
-  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h". */
+  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
-  /** When given, the answer is a series of values this far apart over `time_window`, for example `"15m"`. Null or empty: "1h". */
+  /** Return a time series with values at this interval over `time_window`, for example `"15m"`. Null or empty: "1h". */
   step?: string | null;
 }
 
-/** A metric in Prometheus' form. */
+/** A metric in Prometheus' response format. */
 export interface MetricsAnswer {
-  /** Always `success`; a failure is an error answer. */
+  /** Always `success`; failures are error responses. */
   status: "success";
   /** The PromQL query that was executed. */
   query: string;
   /** The result. */
   data: {
-    /** `vector`: one value a series, at the present. `matrix`: values over time, when `step` was given. */
+    /** `vector`: one current value per series. `matrix`: values over time, if `step` was sent. */
     resultType: "vector" | "matrix";
-    /** The series, sorted by their labels; none when there is nothing to tell. */
+    /** The series, sorted by their labels; empty if there is no data. */
     result: {
       /** The series' labels. */
       metric: Record<string, string>;
-      /** Of a vector: a time in seconds since 1970 and a number as text. */
+      /** In a vector: UNIX time in seconds, and the value as text. */
       value?: (number | string)[];
-      /** Of a matrix: the values in order of time. */
+      /** In a matrix: the values in order of time. */
       values?: ((number | string)[])[];
     }[];
     /** Always empty. */
@@ -708,72 +708,72 @@ export interface MetricsAnswer {
   };
 }
 
-/** The metrics that can be asked for by name. */
+/** The metrics that can be queried by name. */
 export interface MetricList {
   /** The metrics. */
   data: {
-    /** What to give as `metric`. */
+    /** Value to send as `metric`. */
     name: string;
-    /** Other names of the same. */
+    /** Alternative names. */
     aliases: string[];
-    /** What it is about. */
+    /** Topic of the metric. */
     group: string;
-    /** What it tells. */
+    /** What the metric measures. */
     description: string;
-    /** The unit of its values; empty when not known. */
+    /** Unit of the values; empty if unknown. */
     unit: string;
-    /** The labels that its series have. */
+    /** Labels of the metric's series. */
     labels: string[];
-    /** The parameters that it takes beside `organization_id`, `time_window` and `step`. */
+    /** Parameters it accepts in addition to `organization_id`, `time_window` and `step`. */
     filters: string[];
   }[];
 }
 
-/** A query of traces. */
+/** A trace query. */
 export interface TracesQuery {
   /** Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds. */
   trace: string;
-  /** The key's own organization, which is also the default; any other is refused. */
+  /** The key's own organization, which is the default; any other is refused. */
   organization_id?: string | null;
-  /** Only telemetry of this project. Default: the key's project where it is bound to one, else all projects. */
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
   project_name?: string | null;
-  /** One trace by its ID, 32 hexadecimal digits, whatever `trace` says and however old it is, unless `time_window` is given too. */
+  /** Return the trace with this ID (32 hexadecimal digits), regardless of `trace` and of its age, unless `time_window` is set too. */
   trace_id?: string | null;
-  /** How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h". */
+  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
-  /** Whether each trace comes with its spans. Default true. */
+  /** Whether to return each trace's spans. Default true. */
   detail?: boolean | null;
-  /** Most traces, 1 to 1000: the newest ones. Default 100. */
+  /** Maximum number of traces, 1 to 1000; the newest are returned. Default 100. */
   limit?: number | null;
 }
 
-/** Traces in Tempo's form. */
+/** Traces in Tempo's response format. */
 export interface TracesAnswer {
   /** The traces, newest first. */
   traces: {
     /** Trace ID, 32 hexadecimal digits. */
     traceID: string;
-    /** The service of the root span, or of the earliest span where the root is not known. */
+    /** Service of the root span, or of the earliest span if the root is unknown. */
     rootServiceName: string;
-    /** The name of the root span, or of the earliest span where the root is not known. */
+    /** Name of the root span, or of the earliest span if the root is unknown. */
     rootTraceName: string;
-    /** When the earliest span began, nanoseconds since 1970. */
+    /** Start of the earliest span, UNIX time in nanoseconds. */
     startTimeUnixNano: string;
-    /** From the earliest begin to the latest end, milliseconds. */
+    /** Time from the earliest start to the latest end, in milliseconds. */
     durationMs: number;
-    /** The spans by resource; absent with `detail: false`. */
+    /** The spans, by resource; absent with `detail: false`. */
     batches?: {
-      /** What made the spans: a service and where it runs. */
+      /** The resource that produced the spans: a service and where it runs. */
       resource: {
-        /** Attributes in OpenTelemetry's JSON: `key` and `value`. */
+        /** Attributes in OpenTelemetry's JSON encoding: `key` and `value`. */
         attributes?: Record<string, unknown>[];
         [member: string]: unknown;
       };
-      /** The spans by library. */
+      /** The spans, by instrumentation scope. */
       scopeSpans: {
-        /** The library that made the spans. */
+        /** The instrumentation scope of the spans. */
         scope: Record<string, unknown>;
-        /** The spans, earliest first, in Tempo's JSON: IDs in base64, enumerations by name, 64-bit numbers as strings; what is zero or empty is absent. */
+        /** The spans, earliest first, in Tempo's JSON encoding: IDs in base64, enumerations by name, 64-bit numbers as strings; zero and empty values are omitted. */
         spans: Record<string, unknown>[];
         [member: string]: unknown;
       }[];

@@ -21,12 +21,12 @@ const administration = { tag: "Administration", permission: "admin", maxBodyByte
 const root = "/admin/v1";
 
 const paging = {
-  limit: "How many to list, 1 to 100; default 20.",
-  after: "Identifier after which the page begins: `last_id` of the page before.",
+  limit: "Page size, 1 to 100; default 20.",
+  after: "Identifier that the page starts after: `last_id` of the previous page.",
 };
 const ofOrganization = {
   organization_id:
-    "Identifier or name of the organization; absent: the caller's own, and every one for an operator's key.",
+    "Identifier or name of the organization. Absent: the caller's own, or all organizations for an operator key.",
 };
 
 function answer<Answer>(schema: Schema<Answer>, description: string, status?: number) {
@@ -39,11 +39,11 @@ export const listOrganizationsOperation = operation({
   method: "GET",
   path: `${root}/organizations`,
   summary: "List organizations",
-  description: "An operator's key sees every organization, any other its own.",
+  description: "An operator key lists all organizations; any other key lists only its own.",
   queryParameters: {
     ...paging,
     name: "Only the organization with this name.",
-    include_archived: "`true`: archived ones too.",
+    include_archived: "`true` includes archived organizations.",
   },
   answer: answer(OrganizationPage, "A page of organizations."),
 });
@@ -54,7 +54,7 @@ export const createOrganizationOperation = operation({
   method: "POST",
   path: `${root}/organizations`,
   summary: "Create an organization",
-  description: "Needs an operator's key.",
+  description: "Requires an operator key.",
   body: OrganizationCreate,
   answer: answer(Organization, "The new organization.", 201),
   example: { name: "acme", limits: { requests_per_minute: 600 }, allowed_models: ["gpt-*"] },
@@ -80,9 +80,9 @@ export const updateOrganizationOperation = operation({
   id: "updateOrganization",
   method: "PATCH",
   summary: "Change an organization's name, limits or allowed models",
-  description: "Needs an operator's key.",
+  description: "Requires an operator key.",
   body: OrganizationUpdate,
-  answer: answer(Organization, "The organization as it is now."),
+  answer: answer(Organization, "The updated organization."),
   example: { limits: { tokens_per_month: 50_000_000, requests_per_minute: null } },
 });
 
@@ -93,7 +93,7 @@ export const archiveOrganizationOperation = operation({
   id: "archiveOrganization",
   method: "POST",
   summary: "Archive an organization",
-  description: "Needs an operator's key. Revokes the organization's keys and archives its projects, for good.",
+  description: "Requires an operator key. Permanently revokes the organization's keys and archives its projects.",
   answer: answer(Organization, "The archived organization."),
 });
 
@@ -107,7 +107,7 @@ export const listProjectsOperation = operation({
     ...paging,
     ...ofOrganization,
     name: "Only projects with this name.",
-    include_archived: "`true`: archived ones too.",
+    include_archived: "`true` includes archived projects.",
   },
   answer: answer(ProjectPage, "A page of projects."),
 });
@@ -144,7 +144,7 @@ export const updateProjectOperation = operation({
   method: "PATCH",
   summary: "Change a project's settings",
   body: ProjectUpdate,
-  answer: answer(Project, "The project as it is now."),
+  answer: answer(Project, "The updated project."),
   example: { settings: { retention_days: 7 } },
 });
 
@@ -155,7 +155,8 @@ export const archiveProjectOperation = operation({
   id: "archiveProject",
   method: "POST",
   summary: "Archive a project",
-  description: "Revokes the keys that are bound to the project, for good. Its telemetry stays until its time is over.",
+  description:
+    "Permanently revokes the keys that are bound to the project. Its telemetry is kept until its retention ends.",
   answer: answer(Project, "The archived project."),
 });
 
@@ -168,8 +169,8 @@ export const listKeysOperation = operation({
   queryParameters: {
     ...paging,
     ...ofOrganization,
-    project_id: "Only keys that are bound to this project.",
-    include_revoked: "`true`: revoked ones too.",
+    project_id: "Only keys bound to this project.",
+    include_revoked: "`true` includes revoked keys.",
   },
   answer: answer(KeyPage, "A page of keys, without their secrets."),
 });
@@ -180,7 +181,7 @@ export const createKeyOperation = operation({
   method: "POST",
   path: `${root}/keys`,
   summary: "Create an API key",
-  description: "The answer shows the secret this once. Only an operator's key can make an operator's key.",
+  description: "The secret is returned only in this response. Only an operator key can create an operator key.",
   body: KeyCreate,
   answer: answer(KeyWithSecret, "The new key with its secret.", 201),
   example: { name: "support-bot", permissions: ["inference"], limits: { requests_per_minute: 60 } },
@@ -203,9 +204,9 @@ export const updateKeyOperation = operation({
   id: "updateKey",
   method: "PATCH",
   summary: "Change an API key's name, limits or expiry",
-  description: "Only an operator's key can change an operator's key.",
+  description: "Only an operator key can change an operator key.",
   body: KeyUpdate,
-  answer: answer(Key, "The key as it is now."),
+  answer: answer(Key, "The updated key."),
   example: { limits: { requests_per_minute: 120 } },
 });
 
@@ -216,7 +217,8 @@ export const revokeKeyOperation = operation({
   id: "revokeKey",
   method: "POST",
   summary: "Revoke an API key",
-  description: "For good: at once on this server, within five seconds on others that share its database.",
+  description:
+    "Permanent. Takes effect immediately on this server, and within five seconds on other servers that share its database.",
   answer: answer(Key, "The revoked key."),
 });
 

@@ -16,7 +16,7 @@ const name = (whose: string) =>
     minLength: 1,
     maxLength: 128,
     pattern: namePattern,
-    description: `Name of the ${whose}: 1 to 128 letters, digits, spaces and . _ / : @ -, beginning with a letter or a digit.`,
+    description: `Name of the ${whose}: 1 to 128 letters, digits, spaces and . _ / : @ -, starting with a letter or a digit.`,
   });
 
 function nullable<S extends TSchema>(inner: S, description: string) {
@@ -24,13 +24,14 @@ function nullable<S extends TSchema>(inner: S, description: string) {
 }
 
 const limitMeanings = {
-  requests_per_minute: "Requests a minute; inference, telemetry queries and telemetry exports are counted separately.",
-  tokens_per_minute: "Prompt and completion tokens together, a minute.",
+  requests_per_minute:
+    "Requests per minute. Inference, telemetry queries and telemetry exports are counted separately.",
+  tokens_per_minute: "Prompt and completion tokens per minute, added together.",
   concurrent_requests:
-    "Requests under way at the same time; inference, telemetry queries and telemetry exports are counted separately.",
-  tokens_per_month: "Prompt and completion tokens together, a calendar month (UTC).",
+    "Concurrent requests. Inference, telemetry queries and telemetry exports are counted separately.",
+  tokens_per_month: "Prompt and completion tokens per calendar month (UTC), added together.",
   compute_seconds_per_minute:
-    "Seconds of work, on the server's main thread and in the telemetry store, that telemetry queries and, separately, telemetry exports may use a minute.",
+    "Seconds of compute time per minute, on the server's main thread and in the telemetry store. Telemetry queries and telemetry exports are counted separately.",
 } satisfies Record<keyof Limits, string>;
 
 const ceiling = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
@@ -43,7 +44,7 @@ const limits = Type.Object(
     tokens_per_month: Type.Optional(ceiling(limitMeanings.tokens_per_month)),
     compute_seconds_per_minute: Type.Optional(ceiling(limitMeanings.compute_seconds_per_minute)),
   },
-  { ...strict, description: "Ceilings; an absent one is no limit of this kind." },
+  { ...strict, description: "Limits. An absent one is not set." },
 );
 
 const limitChanges = Type.Object(
@@ -62,32 +63,32 @@ const limitChanges = Type.Object(
       nullable(ceiling(limitMeanings.compute_seconds_per_minute), limitMeanings.compute_seconds_per_minute),
     ),
   },
-  { ...strict, description: "Ceilings to set; null takes one away, absent ones stay as they are." },
+  { ...strict, description: "Limits to change: null removes one, absent ones stay unchanged." },
 );
 export const LimitChanges = schema(limitChanges);
 export type LimitChanges = TypeOf<typeof LimitChanges>;
 
 const allowedModels = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: 512 }), { minItems: 1, maxItems: 1000 }),
-  "Patterns of the model IDs that may be called, where `*` stands for any text; null: all.",
+  "Patterns of the model IDs that may be called; `*` matches any text. Null: all models.",
 );
 
 const settingMembers = {
   retention_days: Type.Integer({
     minimum: 1,
     maximum: 3650,
-    description: "How many days the project's telemetry is kept, 1 to 3650.",
+    description: "Retention of the project's telemetry in days, 1 to 3650.",
   }),
   record_content: Type.Boolean({ description: "Whether prompts and answers are recorded in telemetry." }),
 } satisfies Record<keyof ProjectSettings, TSchema>;
 
-const settings = Type.Object(settingMembers, { ...strict, description: "How the project's telemetry is kept." });
+const settings = Type.Object(settingMembers, { ...strict, description: "How the project's telemetry is stored." });
 const settingChanges = Type.Object(
   {
     retention_days: Type.Optional(settingMembers.retention_days),
     record_content: Type.Optional(settingMembers.record_content),
   },
-  { ...strict, description: "Settings to set; absent ones stay as they are." },
+  { ...strict, description: "Settings to change; absent ones stay unchanged." },
 );
 
 export const defaultProjectSettings: ProjectSettings = { retention_days: 30, record_content: false };
@@ -98,7 +99,7 @@ const organizationChoice = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: 128,
-    description: "Identifier or name of the organization; absent: the caller's own.",
+    description: "Identifier or name of the organization. Absent: the caller's own.",
   }),
 );
 
@@ -111,9 +112,9 @@ export const Organization = schema(
       limits,
       allowed_models: allowedModels,
       created_at: time("Creation"),
-      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null: it is in use."),
+      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null if it is in use."),
     },
-    { description: "An organization: the tenant that keys, projects and data belong to." },
+    { description: "An organization: the tenant that owns keys, projects and data." },
   ),
 );
 export type Organization = TypeOf<typeof Organization>;
@@ -125,7 +126,7 @@ export const OrganizationCreate = schema(
       limits: Type.Optional(limitChanges),
       allowed_models: Type.Optional(allowedModels),
     },
-    { ...strict, description: "A new organization. It gets a project named `default`." },
+    { ...strict, description: "A new organization. A project named `default` is created in it." },
   ),
 );
 export type OrganizationCreate = TypeOf<typeof OrganizationCreate>;
@@ -137,7 +138,7 @@ export const OrganizationUpdate = schema(
       limits: Type.Optional(limitChanges),
       allowed_models: Type.Optional(allowedModels),
     },
-    { ...strict, description: "What to change of an organization." },
+    { ...strict, description: "Changes to an organization." },
   ),
 );
 export type OrganizationUpdate = TypeOf<typeof OrganizationUpdate>;
@@ -151,9 +152,9 @@ export const Project = schema(
       name: name("project"),
       settings,
       created_at: time("Creation"),
-      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null: it is in use."),
+      archived_at: nullable(Type.Integer(), "When it was archived, UNIX seconds; null if it is in use."),
     },
-    { description: "A project: telemetry of an organization that belongs together, with its settings." },
+    { description: "A project groups an organization's telemetry and holds its settings." },
   ),
 );
 export type Project = TypeOf<typeof Project>;
@@ -171,7 +172,7 @@ export const ProjectUpdate = schema(
     { settings: Type.Optional(settingChanges) },
     {
       ...strict,
-      description: "What to change of a project. Its name stays: the telemetry that is stored is filed under it.",
+      description: "Changes to a project. The name cannot change, because stored telemetry refers to it.",
     },
   ),
 );
@@ -181,16 +182,19 @@ const keyMembers = {
   object: Type.Literal("key", { description: "Always `key`." }),
   id: id("key"),
   organization_id: id("organization"),
-  project_id: nullable(Type.String(), "Identifier of the project that the key is bound to; null: any project."),
+  project_id: nullable(
+    Type.String(),
+    "Identifier of the project that the key is bound to; null if it is not bound to one.",
+  ),
   name: name("key"),
-  redacted_secret: Type.String({ description: "First and last characters of the secret, to recognize it by." }),
-  permissions: Type.Array(Type.Enum([...permissions]), { description: "What the key may do." }),
+  redacted_secret: Type.String({ description: "First and last characters of the secret, to recognize the key by." }),
+  permissions: Type.Array(Type.Enum([...permissions]), { description: "The key's permissions." }),
   limits,
-  operator: Type.Boolean({ description: "Whether the key may administer every organization." }),
+  operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
   created_at: time("Creation"),
-  expires_at: nullable(Type.Integer(), "When it stops working, UNIX seconds; null: never."),
-  revoked_at: nullable(Type.Integer(), "When it was revoked, UNIX seconds; null: it was not."),
-  last_used_at: nullable(Type.Integer(), "When it was last used, UNIX seconds, to the minute; null: never."),
+  expires_at: nullable(Type.Integer(), "When the key expires, UNIX seconds; null if never."),
+  revoked_at: nullable(Type.Integer(), "When it was revoked, UNIX seconds; null if it was not."),
+  last_used_at: nullable(Type.Integer(), "When it was last used, UNIX seconds, to the minute; null if never."),
 };
 
 export const Key = schema(Type.Object(keyMembers, { description: "An API key without its secret." }));
@@ -198,7 +202,7 @@ export type Key = TypeOf<typeof Key>;
 
 export const KeyWithSecret = schema(
   Type.Object(
-    { ...keyMembers, secret: Type.String({ description: "The API key itself. It is shown this once." }) },
+    { ...keyMembers, secret: Type.String({ description: "The API key itself, returned only in this response." }) },
     { description: "A new API key with its secret." },
   ),
 );
@@ -206,7 +210,7 @@ export type KeyWithSecret = TypeOf<typeof KeyWithSecret>;
 
 const expiry = nullable(
   Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
-  "When the key stops working, UNIX seconds; null: never.",
+  "When the key expires, UNIX seconds; null: never.",
 );
 
 export const KeyCreate = schema(
@@ -216,7 +220,7 @@ export const KeyCreate = schema(
       project_id: Type.Optional(
         nullable(
           Type.String({ pattern: identifierPattern, maxLength: 64 }),
-          "Project to bind the key to; absent or null: any project.",
+          "Project to bind the key to. Absent or null: not bound to a project.",
         ),
       ),
       name: name("key"),
@@ -224,12 +228,15 @@ export const KeyCreate = schema(
         Type.Array(Type.Enum([...permissions]), {
           minItems: 1,
           maxItems: permissions.length,
-          description: "What the key may do; absent: inference, telemetry_write and telemetry_read.",
+          description: "The key's permissions. Absent: inference, telemetry_write and telemetry_read.",
         }),
       ),
       limits: Type.Optional(limitChanges),
       operator: Type.Optional(
-        Type.Boolean({ description: "Whether the key may administer every organization; needs permission `admin`." }),
+        Type.Boolean({
+          description:
+            "Whether the key may administer all organizations (an operator key); requires the permission `admin`.",
+        }),
       ),
       expires_at: Type.Optional(expiry),
     },
@@ -245,7 +252,7 @@ export const KeyUpdate = schema(
       limits: Type.Optional(limitChanges),
       expires_at: Type.Optional(expiry),
     },
-    { ...strict, description: "What to change of a key. For other permissions make another key." },
+    { ...strict, description: "Changes to a key. Permissions cannot change; create another key instead." },
   ),
 );
 export type KeyUpdate = TypeOf<typeof KeyUpdate>;
@@ -256,8 +263,8 @@ function page<S extends TSchema>(item: S, what: string) {
       {
         object: Type.Literal("list", { description: "Always `list`." }),
         data: Type.Array(item, { description: `The ${what}, oldest first.` }),
-        has_more: Type.Boolean({ description: "Whether more follow." }),
-        last_id: nullable(Type.String(), "Identifier of the last one, to be given as `after` for the next page."),
+        has_more: Type.Boolean({ description: "Whether there are more pages." }),
+        last_id: nullable(Type.String(), "Identifier of the last item; send it as `after` to get the next page."),
       },
       { description: `A page of ${what}.` },
     ),

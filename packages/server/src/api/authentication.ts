@@ -12,9 +12,9 @@ const KeyIdentity = schema(
       project: Type.Union([Type.String(), Type.Null()], {
         description: "The project that the key is bound to, if any.",
       }),
-      permissions: Type.Array(Type.Enum([...permissions]), { description: "What the key may do." }),
+      permissions: Type.Array(Type.Enum([...permissions]), { description: "The key's permissions." }),
     },
-    { description: "Whose key it is and what it may do." },
+    { description: "The key's owner and permissions." },
   ),
 );
 
@@ -23,7 +23,7 @@ export const validateKey = operation({
   method: "POST",
   path: "/authentication/validate",
   tag: "Keys",
-  summary: "Tell whose key this is and what it may do",
+  summary: "Show the key's organization, project and permissions",
   permission: "any",
   answer: { type: "application/json", schema: KeyIdentity, description: "The key is valid." },
 });

@@ -9,31 +9,31 @@ const count = (description: string) => Type.Integer({ minimum: 0, description })
 
 const usage = Type.Object(
   {
-    prompt_tokens: count("Tokens of the prompt."),
-    completion_tokens: count("Tokens of the answer."),
-    total_tokens: count("Both together."),
+    prompt_tokens: count("Number of prompt tokens."),
+    completion_tokens: count("Number of completion tokens."),
+    total_tokens: count("Prompt and completion tokens together."),
     prompt_tokens_details: Type.Optional(
       Type.Union(
         [
           Type.Object(
-            { cached_tokens: Type.Optional(count("Tokens read from the engine's cache.")) },
+            { cached_tokens: Type.Optional(count("Tokens read from the engine's prompt cache.")) },
             { additionalProperties: true },
           ),
           Type.Null(),
         ],
-        { description: "Parts of the prompt's tokens." },
+        { description: "Breakdown of the prompt tokens." },
       ),
     ),
     completion_tokens_details: Type.Optional(
       Type.Union(
         [
           Type.Object(
-            { reasoning_tokens: Type.Optional(count("Tokens spent on reasoning.")) },
+            { reasoning_tokens: Type.Optional(count("Tokens used for reasoning.")) },
             { additionalProperties: true },
           ),
           Type.Null(),
         ],
-        { description: "Parts of the answer's tokens." },
+        { description: "Breakdown of the completion tokens." },
       ),
     ),
   },
@@ -63,7 +63,7 @@ const tokenLogprob = Type.Object(
       { description: "The most probable alternatives." },
     ),
   },
-  { description: "One token of the answer." },
+  { description: "One token of the response." },
 );
 
 const choiceLogprobs = Type.Union(
@@ -71,7 +71,7 @@ const choiceLogprobs = Type.Union(
     Type.Object(
       {
         content: Type.Optional(
-          Type.Union([Type.Array(tokenLogprob), Type.Null()], { description: "The content's tokens." }),
+          Type.Union([Type.Array(tokenLogprob), Type.Null()], { description: "The tokens of the content." }),
         ),
       },
       { additionalProperties: true },
@@ -79,38 +79,40 @@ const choiceLogprobs = Type.Union(
     Type.Null(),
   ],
   {
-    description: "Log probabilities, where asked for.",
+    description: "Log probabilities, if requested.",
   },
 );
 
 const answeredToolCall = Type.Object(
   {
-    id: Type.String({ description: "Identifier for the tool's answer." }),
+    id: Type.String({ description: "Identifier that the tool's result refers to." }),
     type: Type.Literal("function", { description: "Only functions are supported." }),
     function: Type.Object(
       {
         name: Type.String({ description: "The function." }),
-        arguments: Type.String({ description: "Arguments as JSON text." }),
+        arguments: Type.String({ description: "Arguments, encoded as JSON." }),
       },
-      { description: "The call." },
+      { description: "The function call." },
     ),
   },
   { additionalProperties: true, description: "A tool call." },
 );
 
 const finishReason = Type.Union([Type.Enum([...finishReasons]), Type.Null()], {
-  description: "Why the answer ended: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`.",
+  description: "Why generation stopped: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`.",
 });
 
 const head = {
   id: Type.String({ description: "Unique identifier of the completion." }),
-  created: Type.Integer({ description: "UNIX time of creation, seconds." }),
-  model: Type.String({ description: "The model that answered." }),
+  created: Type.Integer({ description: "UNIX time of creation, in seconds." }),
+  model: Type.String({ description: "The model that generated the response." }),
   service_tier: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { description: "Processing tier, if the engine tells." }),
+    Type.Union([Type.String(), Type.Null()], { description: "Processing tier, if the engine reports one." }),
   ),
   system_fingerprint: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], { description: "Fingerprint of model and engine, if the engine tells." }),
+    Type.Union([Type.String(), Type.Null()], {
+      description: "Fingerprint of the model and engine, if the engine reports one.",
+    }),
   ),
 };
 
@@ -122,28 +124,28 @@ export const ChatCompletion = schema(
       choices: Type.Array(
         Type.Object(
           {
-            index: count("Number of the choice."),
+            index: count("Index of the choice."),
             message: Type.Object(
               {
                 role: Type.Literal("assistant", { description: "Always `assistant`." }),
-                content: Type.Union([Type.String(), Type.Null()], { description: "The reply's text." }),
+                content: Type.Union([Type.String(), Type.Null()], { description: "Text of the message." }),
                 refusal: Type.Optional(
-                  Type.Union([Type.String(), Type.Null()], { description: "Why the model refused, if it did." }),
+                  Type.Union([Type.String(), Type.Null()], { description: "The model's refusal, if it refused." }),
                 ),
                 tool_calls: Type.Optional(Type.Array(answeredToolCall, { description: "Tools that the model calls." })),
               },
-              { additionalProperties: true, description: "The reply." },
+              { additionalProperties: true, description: "The generated message." },
             ),
             logprobs: Type.Optional(choiceLogprobs),
             finish_reason: finishReason,
           },
-          { additionalProperties: true, description: "One reply." },
+          { additionalProperties: true, description: "One generated choice." },
         ),
-        { description: "The replies." },
+        { description: "The generated choices." },
       ),
       usage: Type.Optional(usage),
       prompt_logprobs: Type.Optional(
-        Type.Unknown({ description: "Log probabilities of the prompt's tokens, as vLLM has them, where asked for." }),
+        Type.Unknown({ description: "Log probabilities of the prompt tokens in vLLM's format, if requested." }),
       ),
     },
     { additionalProperties: true, description: "A chat completion." },
@@ -160,34 +162,36 @@ export const ChatCompletionChunk = schema(
       choices: Type.Array(
         Type.Object(
           {
-            index: count("Number of the choice."),
+            index: count("Index of the choice."),
             delta: Type.Object(
               {
-                role: Type.Optional(Type.Literal("assistant", { description: "In the first delta of a choice." })),
+                role: Type.Optional(Type.Literal("assistant", { description: "Sent in the first delta of a choice." })),
                 content: Type.Optional(
                   Type.Union([Type.String(), Type.Null()], { description: "The next piece of text." }),
                 ),
                 refusal: Type.Optional(
-                  Type.Union([Type.String(), Type.Null()], { description: "The next piece of a refusal." }),
+                  Type.Union([Type.String(), Type.Null()], { description: "The next piece of the refusal." }),
                 ),
                 tool_calls: Type.Optional(
                   Type.Array(
                     Type.Object(
                       {
-                        index: count("Number of the tool call."),
-                        id: Type.Optional(Type.String({ description: "In the first piece of a tool call." })),
+                        index: count("Index of the tool call."),
+                        id: Type.Optional(Type.String({ description: "Sent in the first piece of a tool call." })),
                         type: Type.Optional(
-                          Type.Literal("function", { description: "In the first piece of a tool call." }),
+                          Type.Literal("function", { description: "Sent in the first piece of a tool call." }),
                         ),
                         function: Type.Optional(
                           Type.Object(
                             {
-                              name: Type.Optional(Type.String({ description: "In the first piece of a tool call." })),
+                              name: Type.Optional(
+                                Type.String({ description: "Sent in the first piece of a tool call." }),
+                              ),
                               arguments: Type.Optional(
                                 Type.String({ description: "The next piece of the arguments." }),
                               ),
                             },
-                            { description: "The next piece of the call." },
+                            { description: "The next piece of the function call." },
                           ),
                         ),
                       },
@@ -197,18 +201,18 @@ export const ChatCompletionChunk = schema(
                   ),
                 ),
               },
-              { additionalProperties: true, description: "What is new." },
+              { additionalProperties: true, description: "What this chunk adds to the message." },
             ),
             logprobs: Type.Optional(choiceLogprobs),
             finish_reason: finishReason,
           },
-          { additionalProperties: true, description: "What is new of one reply." },
+          { additionalProperties: true, description: "What this chunk adds to one choice." },
         ),
-        { description: "The replies that have something new; empty in the usage chunk." },
+        { description: "The choices that this chunk adds to; empty in the usage chunk." },
       ),
       usage: Type.Optional(
         Type.Union([usage, Type.Null()], {
-          description: "Token counts, in the last chunk when `include_usage` was set.",
+          description: "Token counts, in the last chunk if `include_usage` was set.",
         }),
       ),
     },

@@ -8,35 +8,37 @@ import { optional, schema, type TypeOf } from "./schema.ts";
 const text = (description: string) => Type.String({ description });
 
 const contentPart = Type.Object(
-  { type: text("Kind of part: `text`, `image_url`, `input_audio`, `file` or `refusal`.") },
-  { additionalProperties: true, description: "One part of a message's content; the other members depend on `type`." },
+  { type: text("Type of the part: `text`, `image_url`, `input_audio`, `file` or `refusal`.") },
+  { additionalProperties: true, description: "One part of a message's content; its other members depend on `type`." },
 );
 
 const toolCall = Type.Object(
   {
-    id: text("Identifier that the tool's answer refers to."),
+    id: text("Identifier that the tool's result refers to."),
     type: Type.Optional(Type.Literal("function", { description: "Only functions are supported." })),
     function: Type.Object(
-      { name: text("Name of the function."), arguments: text("Arguments as JSON text.") },
-      { description: "The call that the model made." },
+      { name: text("Name of the function."), arguments: text("Arguments, encoded as JSON.") },
+      { description: "The function that the model called." },
     ),
   },
-  { additionalProperties: true, description: "A tool call of an earlier answer." },
+  { additionalProperties: true, description: "A tool call of an earlier response." },
 );
 
 const message = Type.Object(
   {
-    role: Type.Enum(["developer", "system", "user", "assistant", "tool", "function"], { description: "Who speaks." }),
+    role: Type.Enum(["developer", "system", "user", "assistant", "tool", "function"], {
+      description: "Role of the message's author.",
+    }),
     content: optional(
       Type.Union([
         Type.String({ description: "The text." }),
         Type.Array(contentPart, { description: "Text, images and audio in order.", maxItems: 2048 }),
       ]),
-      "What is said. Null or absent only for an assistant message that has tool calls.",
+      "Content of the message. May be null or absent only in assistant messages with tool calls.",
     ),
-    name: Type.Optional(text("Name of the participant, to tell participants of one role apart.")),
+    name: Type.Optional(text("Name of the participant, to distinguish participants with the same role.")),
     tool_calls: optional(Type.Array(toolCall, { maxItems: 1024 }), "Tool calls of an assistant message."),
-    tool_call_id: Type.Optional(text("The tool call that a message of role `tool` answers.")),
+    tool_call_id: Type.Optional(text("The tool call that a `tool` message responds to.")),
   },
   { additionalProperties: true, description: "One message of the conversation." },
 );
@@ -47,11 +49,11 @@ const tool = Type.Object(
     function: Type.Object(
       {
         name: Type.String({ minLength: 1, maxLength: 64, description: "Name of the function." }),
-        description: Type.Optional(text("What the function does, for the model.")),
+        description: Type.Optional(text("Description of the function, for the model.")),
         parameters: Type.Optional(
           Type.Object({}, { additionalProperties: true, description: "JSON Schema of the arguments." }),
         ),
-        strict: optional(Type.Boolean(), "Whether the arguments must follow the schema exactly."),
+        strict: optional(Type.Boolean(), "Whether the arguments must match the schema exactly."),
       },
       { additionalProperties: true, description: "The function." },
     ),
@@ -62,7 +64,7 @@ const tool = Type.Object(
 const responseFormat = Type.Union(
   [
     Type.Object(
-      { type: Type.Literal("text", { description: "Free text, the default." }) },
+      { type: Type.Literal("text", { description: "Free text (the default)." }) },
       { additionalProperties: true },
     ),
     Type.Object(
@@ -71,13 +73,13 @@ const responseFormat = Type.Union(
     ),
     Type.Object(
       {
-        type: Type.Literal("json_schema", { description: "JSON that follows a schema." }),
+        type: Type.Literal("json_schema", { description: "JSON that matches a schema." }),
         json_schema: Type.Object(
           {
             name: Type.String({ minLength: 1, maxLength: 64, description: "Name of the schema." }),
-            description: Type.Optional(text("What the answer is for, for the model.")),
+            description: Type.Optional(text("Description of the response format, for the model.")),
             schema: Type.Optional(Type.Object({}, { additionalProperties: true, description: "The JSON Schema." })),
-            strict: optional(Type.Boolean(), "Whether the answer must follow the schema exactly."),
+            strict: optional(Type.Boolean(), "Whether the response must match the schema exactly."),
           },
           { additionalProperties: true, description: "The schema and its name." },
         ),
@@ -85,7 +87,7 @@ const responseFormat = Type.Union(
       { additionalProperties: true },
     ),
   ],
-  { description: "Form of the answer: free text, any JSON object, or JSON that follows a schema." },
+  { description: "Format of the response: free text, any JSON object, or JSON that matches a schema." },
 );
 
 const toolChoice = Type.Union(
@@ -94,7 +96,7 @@ const toolChoice = Type.Union(
     Type.Object(
       {
         type: Type.Literal("function", { description: "Only functions are supported." }),
-        function: Type.Object({ name: text("The function that must be called.") }, { description: "Which function." }),
+        function: Type.Object({ name: text("The function to call.") }, { description: "The function." }),
       },
       { additionalProperties: true },
     ),
@@ -102,7 +104,7 @@ const toolChoice = Type.Union(
   { description: "Which tool the model calls: `none`, `auto`, `required`, or one function by name." },
 );
 
-const stopSequence = Type.String({ description: "A sequence at which the answer ends." });
+const stopSequence = Type.String({ description: "A sequence that ends generation." });
 
 export const serviceTiers = ["auto", "default", "flex"] as const;
 
@@ -111,11 +113,11 @@ const members = {
   model: Type.String({ minLength: 1, maxLength: 512, description: "Model ID, as `GET /v1/models` lists it." }),
   audio: optional(
     Type.Object({}, { additionalProperties: true }),
-    "Parameters of audio output, for models that speak.",
+    "Audio output parameters, for models that generate audio.",
   ),
   frequency_penalty: optional(
     Type.Number({ minimum: -2, maximum: 2 }),
-    "Penalty on tokens by how often they occurred, -2 to 2.",
+    "Penalty on tokens in proportion to how often they have occurred, -2 to 2.",
   ),
   function_call: optional(
     Type.Union([Type.String(), Type.Object({}, { additionalProperties: true })]),
@@ -127,71 +129,68 @@ const members = {
   ),
   logit_bias: optional(
     Type.Record(Type.String(), Type.Number({ minimum: -100, maximum: 100 })),
-    "Bias per token ID, -100 to 100.",
+    "Bias by token ID, -100 to 100.",
   ),
-  logprobs: optional(Type.Boolean(), "Whether the log probabilities of the answer's tokens are returned."),
+  logprobs: optional(Type.Boolean(), "Whether to return the log probabilities of the response's tokens."),
   max_completion_tokens: optional(
     Type.Integer({ minimum: 1 }),
-    "Most tokens that the answer may have, reasoning included.",
+    "Maximum number of tokens to generate, including reasoning.",
   ),
-  max_tokens: optional(Type.Integer({ minimum: 1 }), "Older name of `max_completion_tokens`."),
-  modality: optional(
-    Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 }),
-    "Output types; the interface's name of `modalities`.",
-  ),
+  max_tokens: optional(Type.Integer({ minimum: 1 }), "Deprecated form of `max_completion_tokens`."),
+  modality: optional(Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 }), "Alternative name of `modalities`."),
   modalities: optional(
     Type.Array(Type.String({ maxLength: 64 }), { maxItems: 16 }),
     "Output types, such as `text` and `audio`.",
   ),
-  n: optional(Type.Integer({ minimum: 1, maximum: 128 }), "How many choices to generate, 1 to 128."),
-  parallel_tool_calls: optional(Type.Boolean(), "Whether the model may call several tools at once."),
+  n: optional(Type.Integer({ minimum: 1, maximum: 128 }), "Number of choices to generate, 1 to 128."),
+  parallel_tool_calls: optional(Type.Boolean(), "Whether the model may call several tools in one response."),
   presence_penalty: optional(
     Type.Number({ minimum: -2, maximum: 2 }),
-    "Penalty on tokens that occurred at all, -2 to 2.",
+    "Penalty on tokens that have already occurred, -2 to 2.",
   ),
   prompt_logprobs: optional(
     Type.Integer({ minimum: 0, maximum: 20 }),
-    "Log probabilities of the prompt's tokens with this many alternatives each, as vLLM has it.",
+    "Return log probabilities of the prompt tokens with this many alternatives each, as vLLM does.",
   ),
-  response_format: optional(responseFormat, "Form of the answer."),
+  response_format: optional(responseFormat, "Format of the response."),
   seed: optional(
     Type.Integer({ minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }),
-    "Same seed and parameters: same answer, as far as the engine can.",
+    "Seed for sampling. The same seed and parameters give the same response, if the engine supports it.",
   ),
   service_tier: optional(Type.Enum([...serviceTiers]), "Processing tier: `auto`, `default` or `flex`."),
   stop: optional(
     Type.Union([stopSequence, Type.Array(stopSequence, { maxItems: 4, description: "Up to four sequences." })]),
-    "Up to 4 sequences at which the answer ends.",
+    "Up to four sequences that end generation.",
   ),
-  store: optional(Type.Boolean(), "Whether the vendor may store the answer."),
-  stream: optional(Type.Boolean(), "Whether the answer comes as server-sent events."),
+  store: optional(Type.Boolean(), "Whether the vendor may store the response."),
+  stream: optional(Type.Boolean(), "Whether to stream the response as server-sent events."),
   stream_options: optional(
     Type.Object(
-      { include_usage: optional(Type.Boolean(), "Whether a last chunk carries the usage.") },
+      { include_usage: optional(Type.Boolean(), "Whether to send the token counts in a final chunk.") },
       { additionalProperties: true },
     ),
-    "Options of a streamed answer; only with `stream`.",
+    "Options for streaming; allowed only with `stream`.",
   ),
   temperature: optional(Type.Number({ minimum: 0, maximum: 2 }), "Sampling temperature, 0 to 2."),
   tool_choice: optional(toolChoice, "Which tool the model calls."),
   tools: optional(Type.Array(tool, { maxItems: 1024 }), "Functions that the model may call."),
   top_logprobs: optional(
     Type.Integer({ minimum: 0, maximum: 20 }),
-    "Alternatives per token with their log probabilities, 0 to 20; needs `logprobs`.",
+    "Number of alternatives per token to return with their log probabilities, 0 to 20; requires `logprobs`.",
   ),
   top_p: optional(
     Type.Number({ minimum: 0, maximum: 1 }),
-    "Nucleus sampling: only tokens within this probability mass, 0 to 1.",
+    "Nucleus sampling: sample only from the tokens within this probability mass, 0 to 1.",
   ),
   user: optional(Type.String({ maxLength: 4096 }), "Stable identifier of the end user."),
   web_search_options: optional(Type.Object({}, { additionalProperties: true }), "Options of the vendor's web search."),
   organization_id: optional(
     Type.String({ maxLength: 256 }),
-    "The key's own organization, ID or name; another one is refused. Not passed on to the engine.",
+    "The key's own organization, by ID or name; any other is refused. Not sent to the engine.",
   ),
   extra_body: optional(
     Type.Object({}, { additionalProperties: true }),
-    "More parameters; its members are merged into the top level, where the top level wins.",
+    "Additional parameters. Its members are merged into the top level; top-level members take precedence.",
   ),
 };
 

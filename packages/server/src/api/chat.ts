@@ -8,16 +8,16 @@ export const createChatCompletion = operation({
   method: "POST",
   path: "/v1/chat/completions",
   tag: "Chat",
-  summary: "Generate a model's answer to a conversation",
+  summary: "Generate a response to a conversation",
   description:
-    'OpenAI\'s chat completions. Fields that are not described pass through to the engine. With `stream` the answer comes as server-sent events and ends with `data: [DONE]`; a stream that fails carries `data: {"error": …}` and ends without it.',
+    'OpenAI\'s chat completions. Fields that are not described here are passed to the engine. With `stream`, the response is a stream of server-sent events that ends with `data: [DONE]`; a stream that fails sends `data: {"error": …}` and ends without `[DONE]`.',
   permission: "inference",
   body: ChatRequest,
-  answer: { type: "application/json", schema: ChatCompletion, description: "The whole answer." },
+  answer: { type: "application/json", schema: ChatCompletion, description: "The complete response." },
   stream: {
     type: "text/event-stream",
     schema: ChatCompletionChunk,
-    description: "The answer in pieces, when `stream` is true.",
+    description: "The response as a stream, if `stream` is true.",
   },
   example: { model: "sounding-trial", messages: [{ role: "user", content: "Say hello." }] },
 });

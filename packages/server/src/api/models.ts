@@ -8,12 +8,12 @@ const modelObject = Type.Object(
     id: Type.String({ description: "Model ID, to be sent as `model`." }),
     object: Type.Literal("model", { description: "Always `model`." }),
     created: Type.Integer({ description: "UNIX time of creation, seconds; 0 when unknown." }),
-    owned_by: Type.String({ description: "Who offers the model: its owner, or the engine that runs it." }),
-    root: Type.String({ description: "The model that an alias stands for, else the model's own ID." }),
+    owned_by: Type.String({ description: "The model's owner, or the engine that runs it." }),
+    root: Type.String({ description: "For an alias, the model behind it; otherwise the model's own ID." }),
     parent: Type.Union([Type.String(), Type.Null()], {
-      description: "The model from which this one was made; null when unknown.",
+      description: "The model that this one was derived from; null when unknown.",
     }),
-    permission: Type.Array(Type.Unknown(), { description: "Always empty; older clients ask for it." }),
+    permission: Type.Array(Type.Unknown(), { description: "Always empty; kept for older clients." }),
   },
   { description: "A model." },
 );
@@ -25,7 +25,7 @@ export const ModelList = schema(
   Type.Object(
     {
       object: Type.Literal("list", { description: "Always `list`." }),
-      data: Type.Array(modelObject, { description: "The models: those that chat first, each sorted by ID." }),
+      data: Type.Array(modelObject, { description: "The models: chat models first, each group sorted by ID." }),
     },
     { description: "Models." },
   ),
@@ -43,7 +43,7 @@ export const listModels = operation({
   permission: "inference",
   queryParameters: {
     capability:
-      "Only models that may be called for this, those that do nothing else first: `chat`, `speech` or `transcription`.",
+      "Only models with this capability (`chat`, `speech` or `transcription`); models without other capabilities come first.",
   },
   answer: { type: "application/json", schema: ModelList, description: "The models." },
 });
@@ -55,6 +55,6 @@ export const getModel = operation({
   tag: "Models",
   summary: "Describe one model",
   permission: "inference",
-  pathParameters: { id: "Model ID; its slashes may be written as they are or as `%2F`." },
+  pathParameters: { id: "Model ID; slashes may be sent as they are or as `%2F`." },
   answer: { type: "application/json", schema: ModelObject, description: "The model." },
 });

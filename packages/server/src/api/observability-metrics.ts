@@ -16,32 +16,33 @@ export const MetricsQuery = schema(
       metric: Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "Which metric: a name of docs/reference/metrics.md, or one that the server's configuration adds.",
+        description:
+          "The metric: a name listed in docs/reference/metrics.md, or one that the server's configuration adds.",
       }),
       ...tenantFilters,
-      agent_name: filter("Only what this agent did."),
-      agent_class: filter("Only what agents of this class did, for example `ToolUseAgent`."),
+      agent_name: filter("Only activity of this agent."),
+      agent_class: filter("Only activity of agents of this class, for example `ToolUseAgent`."),
       model_key: filter("Only calls of this model."),
       session_id: filter("Only this session."),
       status: optional(
         Type.Enum(["success", "failure", "timeout"]),
-        "How it ended, for metrics of agents. Default `success`.",
+        "Outcome to count, for agent metrics. Default `success`.",
       ),
-      category: optional(Type.Enum([...contentCategories]), "Why content was refused, for `rai_rejection_total`."),
+      category: optional(Type.Enum([...contentCategories]), "Category of the rejection, for `rai_rejection_total`."),
       percentile: optional(
         Type.Union([Type.String({ maxLength: 64 }), Type.Number()]),
-        'For latencies: from 0 to 1, such as `"0.95"`, or from 1 to 100, such as `"95"`. Default "0.95".',
+        'Quantile of latencies: 0 to 1, such as `"0.95"`, or a percentile from 1 to 100, such as `"95"`. Default "0.95".',
       ),
       time_window: optional(
         Type.String({ maxLength: 64 }),
-        'How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h".',
+        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h".',
       ),
       step: optional(
         Type.String({ maxLength: 64 }),
-        'When given, the answer is a series of values this far apart over `time_window`, for example `"15m"`. Null or empty: "1h".',
+        'Return a time series with values at this interval over `time_window`, for example `"15m"`. Null or empty: "1h".',
       ),
     },
-    { additionalProperties: false, description: "A query of a metric." },
+    { additionalProperties: false, description: "A metrics query." },
   ),
 );
 export type MetricsQuery = TypeOf<typeof MetricsQuery>;
@@ -52,35 +53,34 @@ const sample = (description: string) =>
 export const MetricsAnswer = schema(
   Type.Object(
     {
-      status: Type.Literal("success", { description: "Always `success`; a failure is an error answer." }),
+      status: Type.Literal("success", { description: "Always `success`; failures are error responses." }),
       query: Type.String({ description: "The PromQL query that was executed." }),
       data: Type.Object(
         {
           resultType: Type.Enum(["vector", "matrix"], {
-            description:
-              "`vector`: one value a series, at the present. `matrix`: values over time, when `step` was given.",
+            description: "`vector`: one current value per series. `matrix`: values over time, if `step` was sent.",
           }),
           result: Type.Array(
             Type.Object(
               {
                 metric: Type.Record(Type.String(), Type.String(), { description: "The series' labels." }),
-                value: Type.Optional(sample("Of a vector: a time in seconds since 1970 and a number as text.")),
+                value: Type.Optional(sample("In a vector: UNIX time in seconds, and the value as text.")),
                 values: Type.Optional(
-                  Type.Array(sample("A time in seconds since 1970 and a number as text."), {
-                    description: "Of a matrix: the values in order of time.",
+                  Type.Array(sample("UNIX time in seconds, and the value as text."), {
+                    description: "In a matrix: the values in order of time.",
                   }),
                 ),
               },
               { description: "A series." },
             ),
-            { description: "The series, sorted by their labels; none when there is nothing to tell." },
+            { description: "The series, sorted by their labels; empty if there is no data." },
           ),
           analysis: Type.Record(Type.String(), Type.Unknown(), { description: "Always empty." }),
         },
         { description: "The result." },
       ),
     },
-    { description: "A metric in Prometheus' form." },
+    { description: "A metric in Prometheus' response format." },
   ),
 );
 export type MetricsAnswer = TypeOf<typeof MetricsAnswer>;
@@ -92,7 +92,7 @@ export const queryMetrics = operation({
   tag: "Observability",
   summary: "Query metrics",
   description:
-    "A metric of the key's organization by its name. The parameters may also stand in the query string; the body's win.",
+    "Returns a metric of the key's organization. Parameters may also be sent in the query string; those in the body take precedence.",
   permission: "telemetry_read",
   body: MetricsQuery,
   queryAsBody: true,
@@ -107,14 +107,14 @@ export const MetricList = schema(
       data: Type.Array(
         Type.Object(
           {
-            name: Type.String({ description: "What to give as `metric`." }),
-            aliases: Type.Array(Type.String(), { description: "Other names of the same." }),
-            group: Type.String({ description: "What it is about." }),
-            description: Type.String({ description: "What it tells." }),
-            unit: Type.String({ description: "The unit of its values; empty when not known." }),
-            labels: Type.Array(Type.String(), { description: "The labels that its series have." }),
+            name: Type.String({ description: "Value to send as `metric`." }),
+            aliases: Type.Array(Type.String(), { description: "Alternative names." }),
+            group: Type.String({ description: "Topic of the metric." }),
+            description: Type.String({ description: "What the metric measures." }),
+            unit: Type.String({ description: "Unit of the values; empty if unknown." }),
+            labels: Type.Array(Type.String(), { description: "Labels of the metric's series." }),
             filters: Type.Array(Type.String(), {
-              description: "The parameters that it takes beside `organization_id`, `time_window` and `step`.",
+              description: "Parameters it accepts in addition to `organization_id`, `time_window` and `step`.",
             }),
           },
           { description: "A metric." },
@@ -122,7 +122,7 @@ export const MetricList = schema(
         { description: "The metrics." },
       ),
     },
-    { description: "The metrics that can be asked for by name." },
+    { description: "The metrics that can be queried by name." },
   ),
 );
 export type MetricList = TypeOf<typeof MetricList>;
@@ -134,7 +134,7 @@ export const listMetrics = operation({
   tag: "Observability",
   summary: "List metrics",
   description:
-    "The names that `POST /observability/metrics` takes: those of docs/reference/metrics.md and of this server's configuration.",
+    "Lists the names that `POST /observability/metrics` accepts: those in docs/reference/metrics.md and those that the server's configuration adds.",
   permission: "telemetry_read",
   answer: { type: "application/json", schema: MetricList, description: "The metrics." },
 });

@@ -15,11 +15,11 @@ export type Severity = (typeof severities)[number];
 export const tenantFilters = {
   organization_id: optional(
     Type.String({ maxLength: 256 }),
-    "The key's own organization, which is also the default; any other is refused.",
+    "The key's own organization, which is the default; any other is refused.",
   ),
   project_name: optional(
     Type.String({ minLength: 1, maxLength: 256 }),
-    "Only telemetry of this project. Default: the key's project where it is bound to one, else all projects.",
+    "Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects.",
   ),
 };
 
@@ -29,16 +29,16 @@ export const LogsQuery = schema(
   Type.Object(
     {
       ...tenantFilters,
-      severity: optional(Type.Enum([...severities]), "Only entries of exactly this level."),
+      severity: optional(Type.Enum([...severities]), "Only entries with exactly this level."),
       time_window: timeWindow(
-        'How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "24h".',
+        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h".',
       ),
       limit: optional(
         Type.Integer({ minimum: 1, maximum: 5000 }),
-        "Most entries over all streams, 1 to 5000: the newest ones. Default 500.",
+        "Maximum number of entries over all streams, 1 to 5000; the newest are returned. Default 500.",
       ),
     },
-    { additionalProperties: false, description: "A query of logs." },
+    { additionalProperties: false, description: "A log query." },
   ),
 );
 export type LogsQuery = TypeOf<typeof LogsQuery>;
@@ -46,7 +46,7 @@ export type LogsQuery = TypeOf<typeof LogsQuery>;
 export const LogsAnswer = schema(
   Type.Object(
     {
-      status: Type.Literal("success", { description: "Always `success`; a failure is an error answer." }),
+      status: Type.Literal("success", { description: "Always `success`; failures are error responses." }),
       data: Type.Object(
         {
           resultType: Type.Literal("streams", { description: "Always `streams`." }),
@@ -55,24 +55,24 @@ export const LogsAnswer = schema(
               {
                 stream: Type.Record(Type.String(), Type.String(), {
                   description:
-                    "The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error), and where there is one `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource's attributes that tell instances apart.",
+                    "The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error) and, if present, `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource attributes that identify instances.",
                 }),
                 values: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
-                  description: "Pairs of a time, nanoseconds since 1970 as a string, and a line; newest first.",
+                  description: "Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first.",
                 }),
               },
               { description: "Entries with the same labels." },
             ),
-            { description: "The streams, that with the newest entry first." },
+            { description: "The streams; the one with the newest entry comes first." },
           ),
           stats: Type.Record(Type.String(), Type.Unknown(), {
-            description: "About this answer: `summary.totalEntriesReturned`.",
+            description: "Statistics of this response: `summary.totalEntriesReturned`.",
           }),
         },
         { description: "The result." },
       ),
     },
-    { description: "Log entries in Loki's form." },
+    { description: "Log entries in Loki's response format." },
   ),
 );
 export type LogsAnswer = TypeOf<typeof LogsAnswer>;
@@ -89,44 +89,44 @@ export const TracesQuery = schema(
       ...tenantFilters,
       trace_id: optional(
         Type.String({ pattern: "^[0-9a-fA-F]{32}$", maxLength: 32 }),
-        "One trace by its ID, 32 hexadecimal digits, whatever `trace` says and however old it is, unless `time_window` is given too.",
+        "Return the trace with this ID (32 hexadecimal digits), regardless of `trace` and of its age, unless `time_window` is set too.",
       ),
       time_window: timeWindow(
-        'How far to look back: an integer of at least 1 and `m` (minutes), `h` or `d`. Default "1h".',
+        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h".',
       ),
-      detail: optional(Type.Boolean(), "Whether each trace comes with its spans. Default true."),
+      detail: optional(Type.Boolean(), "Whether to return each trace's spans. Default true."),
       limit: optional(
         Type.Integer({ minimum: 1, maximum: 1000 }),
-        "Most traces, 1 to 1000: the newest ones. Default 100.",
+        "Maximum number of traces, 1 to 1000; the newest are returned. Default 100.",
       ),
     },
-    { additionalProperties: false, description: "A query of traces." },
+    { additionalProperties: false, description: "A trace query." },
   ),
 );
 export type TracesQuery = TypeOf<typeof TracesQuery>;
 
 const attributeList = Type.Array(Type.Record(Type.String(), Type.Unknown()), {
-  description: "Attributes in OpenTelemetry's JSON: `key` and `value`.",
+  description: "Attributes in OpenTelemetry's JSON encoding: `key` and `value`.",
 });
 
 const batch = Type.Object(
   {
     resource: Type.Object(
       { attributes: Type.Optional(attributeList) },
-      { additionalProperties: true, description: "What made the spans: a service and where it runs." },
+      { additionalProperties: true, description: "The resource that produced the spans: a service and where it runs." },
     ),
     scopeSpans: Type.Array(
       Type.Object(
         {
-          scope: Type.Record(Type.String(), Type.Unknown(), { description: "The library that made the spans." }),
+          scope: Type.Record(Type.String(), Type.Unknown(), { description: "The instrumentation scope of the spans." }),
           spans: Type.Array(Type.Record(Type.String(), Type.Unknown()), {
             description:
-              "The spans, earliest first, in Tempo's JSON: IDs in base64, enumerations by name, 64-bit numbers as strings; what is zero or empty is absent.",
+              "The spans, earliest first, in Tempo's JSON encoding: IDs in base64, enumerations by name, 64-bit numbers as strings; zero and empty values are omitted.",
           }),
         },
-        { additionalProperties: true, description: "Spans of one library." },
+        { additionalProperties: true, description: "Spans of one instrumentation scope." },
       ),
-      { description: "The spans by library." },
+      { description: "The spans, by instrumentation scope." },
     ),
   },
   { additionalProperties: true, description: "Spans of one resource." },
@@ -140,15 +140,17 @@ export const TracesAnswer = schema(
           {
             traceID: Type.String({ description: "Trace ID, 32 hexadecimal digits." }),
             rootServiceName: Type.String({
-              description: "The service of the root span, or of the earliest span where the root is not known.",
+              description: "Service of the root span, or of the earliest span if the root is unknown.",
             }),
             rootTraceName: Type.String({
-              description: "The name of the root span, or of the earliest span where the root is not known.",
+              description: "Name of the root span, or of the earliest span if the root is unknown.",
             }),
-            startTimeUnixNano: Type.String({ description: "When the earliest span began, nanoseconds since 1970." }),
-            durationMs: Type.Integer({ description: "From the earliest begin to the latest end, milliseconds." }),
+            startTimeUnixNano: Type.String({ description: "Start of the earliest span, UNIX time in nanoseconds." }),
+            durationMs: Type.Integer({
+              description: "Time from the earliest start to the latest end, in milliseconds.",
+            }),
             batches: Type.Optional(
-              Type.Array(batch, { description: "The spans by resource; absent with `detail: false`." }),
+              Type.Array(batch, { description: "The spans, by resource; absent with `detail: false`." }),
             ),
           },
           { description: "A trace." },
@@ -156,7 +158,7 @@ export const TracesAnswer = schema(
         { description: "The traces, newest first." },
       ),
     },
-    { description: "Traces in Tempo's form." },
+    { description: "Traces in Tempo's response format." },
   ),
 );
 export type TracesAnswer = TypeOf<typeof TracesAnswer>;
@@ -168,7 +170,7 @@ export const queryLogs = operation({
   tag: "Observability",
   summary: "Query logs",
   description:
-    "The newest log entries of the key's organization. The parameters may also stand in the query string; the body's win.",
+    "Returns the newest log entries of the key's organization. Parameters may also be sent in the query string; those in the body take precedence.",
   permission: "telemetry_read",
   body: LogsQuery,
   queryAsBody: true,
@@ -184,7 +186,7 @@ export const queryTraces = operation({
   tag: "Observability",
   summary: "Query traces",
   description:
-    "The newest traces of the key's organization, or one by its ID. The parameters may also stand in the query string; the body's win.",
+    "Returns the newest traces of the key's organization, or one trace by its ID. Parameters may also be sent in the query string; those in the body take precedence.",
   permission: "telemetry_read",
   body: TracesQuery,
   queryAsBody: true,

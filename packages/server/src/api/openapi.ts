@@ -17,15 +17,15 @@ const errorSchema = Type.Object(
   {
     error: Type.Object(
       {
-        message: Type.String({ description: "What is wrong, with the value seen and the values allowed." }),
-        type: Type.String({ description: "Kind of error." }),
+        message: Type.String({ description: "What is wrong, the value seen and the values allowed." }),
+        type: Type.String({ description: "Type of the error." }),
         param: Type.Union([Type.String(), Type.Null()], { description: "The field that is wrong." }),
-        code: Type.Union([Type.String(), Type.Null()], { description: "The error as a word for programs." }),
+        code: Type.Union([Type.String(), Type.Null()], { description: "Machine-readable error code." }),
       },
       { description: "The error." },
     ),
   },
-  { description: "OpenAI's error object." },
+  { description: "An error in OpenAI's format." },
 );
 
 export function toOpenApi(operations: readonly Operation[], version: string): OpenApiDocument {
@@ -46,7 +46,7 @@ export function toOpenApi(operations: readonly Operation[], version: string): Op
     paths,
     components: {
       schemas: { Error: errorSchema },
-      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "An API key of Sounding." } },
+      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A Sounding API key." } },
     },
   };
 }
@@ -131,5 +131,5 @@ function errorsInWords(operation: Operation): string {
       ? []
       : ["invalid_request", "payload_too_large"];
   const statuses = new Set([...withBody, ...withKey, ...always].map((code) => errorTable[code].status));
-  return `An error: ${[...statuses].join(", ")} and others of the error table.`;
+  return `An error: ${[...statuses].join(", ")}, or another one of the error table.`;
 }

@@ -5,26 +5,26 @@
 import { operation, queryBodyBytes, type Operation } from "./operation.ts";
 
 const times = {
-  start: "Begin of the time, RFC 3339 or seconds since 1970. Default: a day before `end`.",
-  end: "End of the time, likewise. Default: now.",
+  start: "Start of the time range, RFC 3339 or UNIX time in seconds. Default: one day before `end`.",
+  end: "End of the time range, RFC 3339 or UNIX time in seconds. Default: now.",
 } as const;
 const selectors = {
-  "match[]": 'A selector of series such as `inference_requests_total{model_key="gpt"}`; may be given several times.',
+  "match[]": 'A series selector such as `inference_requests_total{model_key="gpt"}`; may be repeated.',
 } as const;
-const limit = { limit: "Most items of the answer; 0 for no limit of its own." } as const;
+const limit = { limit: "Maximum number of items to return; 0 sets no limit." } as const;
 const query = {
   query: "The PromQL expression.",
-  timeout: "How long the evaluation may take, as a duration such as `30s`.",
+  timeout: "Timeout of the evaluation, as a duration such as `30s`.",
 } as const;
 
 const form = {
   types: ["application/x-www-form-urlencoded"],
-  description: "The parameters as a form, for those that are too long for an address.",
+  description: "The parameters as a form, for queries that are too long for a URL.",
 } as const;
 
 const errors = {
   types: ["application/json"],
-  description: "Prometheus' form of errors: `status` is `error`, with `errorType` and `error`.",
+  description: "An error in Prometheus' format: `status` is `error`, with `errorType` and `error`.",
 } as const;
 
 interface Endpoint {
@@ -60,19 +60,19 @@ const endpoints = {
   query: {
     id: "prometheusQuery",
     path: "query",
-    summary: "Evaluate PromQL at one time",
-    parameters: { ...query, time: "When, RFC 3339 or seconds since 1970. Default: now." },
+    summary: "Evaluate a PromQL expression at one time",
+    parameters: { ...query, time: "Evaluation time, RFC 3339 or UNIX time in seconds. Default: now." },
     answer: "A vector, matrix, scalar or string.",
   },
   queryRange: {
     id: "prometheusQueryRange",
     path: "query_range",
-    summary: "Evaluate PromQL over a time",
+    summary: "Evaluate a PromQL expression over a time range",
     parameters: {
       ...query,
-      start: "Begin of the time, RFC 3339 or seconds since 1970.",
-      end: "End of the time, likewise.",
-      step: "Distance of the points, a duration such as `15s` or seconds.",
+      start: "Start of the time range, RFC 3339 or UNIX time in seconds.",
+      end: "End of the time range, RFC 3339 or UNIX time in seconds.",
+      step: "Interval between the points, as a duration such as `15s` or in seconds.",
     },
     answer: "A matrix.",
   },
@@ -86,29 +86,29 @@ const endpoints = {
   labels: {
     id: "prometheusLabels",
     path: "labels",
-    summary: "List names of labels",
+    summary: "List label names",
     parameters: { ...selectors, ...times, ...limit },
     answer: "Names, sorted.",
   },
   labelValues: {
     id: "prometheusLabelValues",
     path: "label/{name}/values",
-    summary: "List values of a label",
-    pathParameters: { name: "The label." },
+    summary: "List the values of a label",
+    pathParameters: { name: "Name of the label." },
     parameters: { ...selectors, ...times, ...limit },
     answer: "Values, sorted.",
   },
   metadata: {
     id: "prometheusMetadata",
     path: "metadata",
-    summary: "Describe metrics",
+    summary: "List metric metadata",
     parameters: { metric: "Only this metric.", ...limit },
-    answer: "Type, unit and help of each metric.",
+    answer: "Type, unit and help text of each metric.",
   },
   buildInfo: {
     id: "prometheusBuildInfo",
     path: "status/buildinfo",
-    summary: "Say which version of Prometheus' API this is",
+    summary: "Show the version of the Prometheus API",
     parameters: {},
     answer: "The version.",
   },

@@ -14,19 +14,19 @@ export type BoundaryType = (typeof boundaryTypes)[number];
 const extras = {
   speech_synthesis_language: optional(
     Type.String({ pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", maxLength: 64 }),
-    "Language to speak, such as `en-US` or `fr-FR`. Absent: the voice's own.",
+    "Language of the text, such as `en-US` or `fr-FR`. Absent: the voice's own language.",
   ),
   sample_rate: optional(
     Type.Enum([8_000, 16_000, 22_050, 24_000, 44_100, 48_000]),
-    "Samples a second of the answer. Absent: the engine's own rate.",
+    "Sample rate of the audio in Hz. Absent: the engine's own rate.",
   ),
   enable_word_boundary: optional(
     Type.Boolean(),
-    "Tell when each word is spoken: the answer is JSON, or lines of JSON when `stream` is true. Default false.",
+    "Return word timings: the response is JSON, or JSON lines if `stream` is true. Default false.",
   ),
   boundary_types: optional(
     Type.Array(Type.Enum([...boundaryTypes]), { minItems: 1, maxItems: 16 }),
-    "Which boundaries to tell. Absent: all three.",
+    "Types of boundaries to return. Absent: all three.",
   ),
 };
 
@@ -34,31 +34,31 @@ export const SpeechRequest = schema(
   Type.Object(
     {
       model: Type.String({ minLength: 1, maxLength: 512, description: "Model ID." }),
-      input: Type.String({ minLength: 1, description: "Text to speak, at most 100 000 characters." }),
+      input: Type.String({ minLength: 1, description: "Text to synthesize, at most 100 000 characters by default." }),
       voice: Type.String({
         minLength: 1,
         maxLength: 256,
-        description: "Voice name: one of `GET /v1/audio/voices`, or a well-known one of OpenAI or Azure.",
+        description: "Voice: one of `GET /v1/audio/voices`, or a well-known voice name of OpenAI or Azure.",
       }),
-      response_format: optional(Type.Enum([...speechFormats]), "Format of the audio. Default `wav`."),
-      speed: optional(Type.Number({ minimum: 0.25, maximum: 4 }), "Pace; 1 is the voice's own, which is the default."),
+      response_format: optional(Type.Enum([...speechFormats]), "Audio format. Default `wav`."),
+      speed: optional(Type.Number({ minimum: 0.25, maximum: 4 }), "Speaking rate; 1, the default, is the voice's own."),
       instructions: optional(
         Type.String({ maxLength: 4_096 }),
-        "How to speak, in words; refused by models that cannot be told.",
+        "How to speak, in words; refused by models that do not support it.",
       ),
-      stream: optional(Type.Boolean(), "Send the audio while it is made. Default false."),
+      stream: optional(Type.Boolean(), "Stream the audio while it is generated. Default false."),
       stream_format: optional(
         Type.Enum(["sse", "audio"]),
-        "`sse`: server-sent events as OpenAI sends them. Default `audio`.",
+        "`sse` sends server-sent events in OpenAI's format. Default `audio`.",
       ),
       timeout: optional(
         Type.Number({ exclusiveMinimum: 0, maximum: 86_400 }),
-        "Longest time that the answer may take, seconds; then a 408, or the end of the stream.",
+        "Maximum time for the response, in seconds. After that the call fails with 408, or the stream ends with an error.",
       ),
       ...extras,
       extra_body: optional(
         Type.Object(extras, { additionalProperties: true }),
-        "The same parameters once more, as some clients nest them; the top level comes first.",
+        "The same parameters, nested, as some clients send them; top-level parameters take precedence.",
       ),
     },
     { additionalProperties: true, description: "A text and how to speak it." },

@@ -7,14 +7,14 @@ import { boundaryTypes, SpeechRequest } from "./speech-request.ts";
 const wordBoundary = Type.Object(
   {
     type: Type.Literal("word_boundary", { description: "Always `word_boundary`." }),
-    text: Type.String({ description: "The word, the sign or the sentence, as it stands in `input`." }),
-    audio_offset_ms: Type.Number({ description: "When it begins, milliseconds from the start of the audio." }),
-    duration_ms: Type.Number({ description: "How long it takes, milliseconds." }),
-    text_offset: Type.Integer({ description: "Where it begins in `input`, in UTF-16 code units." }),
-    word_length: Type.Integer({ description: "How long it is in `input`, in UTF-16 code units." }),
-    boundary_type: Type.Enum([...boundaryTypes], { description: "What it is." }),
+    text: Type.String({ description: "The word, punctuation mark or sentence, as it appears in `input`." }),
+    audio_offset_ms: Type.Number({ description: "Start, in milliseconds from the start of the audio." }),
+    duration_ms: Type.Number({ description: "Duration in milliseconds." }),
+    text_offset: Type.Integer({ description: "Start position in `input`, in UTF-16 code units." }),
+    word_length: Type.Integer({ description: "Length in `input`, in UTF-16 code units." }),
+    boundary_type: Type.Enum([...boundaryTypes], { description: "Type of the boundary." }),
   },
-  { description: "A word, a sign or a sentence, and when it is spoken." },
+  { description: "A word, punctuation mark or sentence, and when it is spoken." },
 );
 export const WordBoundary = schema(wordBoundary);
 export type WordBoundary = TypeOf<typeof WordBoundary>;
@@ -23,7 +23,7 @@ export const SpeechWithBoundaries = schema(
   Type.Object(
     {
       audio: Type.String({ description: "The audio, in base64." }),
-      word_boundaries: Type.Array(wordBoundary, { description: "The boundaries in the order of time." }),
+      word_boundaries: Type.Array(wordBoundary, { description: "The boundaries in order of time." }),
     },
     { description: "Audio with word boundaries." },
   ),
@@ -38,11 +38,11 @@ export const SpeechStreamLine = schema(
           type: Type.Literal("audio", { description: "Always `audio`." }),
           data: Type.String({ description: "The next bytes of the audio, in base64." }),
         },
-        { description: "A piece of audio." },
+        { description: "A chunk of audio." },
       ),
       wordBoundary,
     ],
-    { description: "A line of a stream with word boundaries." },
+    { description: "One line of a stream with word boundaries." },
   ),
 );
 
@@ -51,9 +51,9 @@ export const createSpeech = operation({
   method: "POST",
   path: "/v1/audio/speech",
   tag: "Speech",
-  summary: "Speak a text",
+  summary: "Synthesize speech from text",
   description:
-    'Answers with audio (`audio/wav`, `audio/mpeg`, `audio/pcm` or `audio/ogg; codecs=opus`; the header `x-sample-rate` tells the rate), whole or, with `stream`, while it is made. With `enable_word_boundary` the answer is JSON, or with `stream` lines of JSON (`application/x-ndjson`). With `stream_format: "sse"` it is OpenAI\'s events.',
+    'Returns audio (`audio/wav`, `audio/mpeg`, `audio/pcm` or `audio/ogg; codecs=opus`; the header `x-sample-rate` contains the sample rate). With `stream`, the audio is sent while it is generated. With `enable_word_boundary`, the response is JSON, or JSON lines (`application/x-ndjson`) with `stream`. With `stream_format: "sse"`, it is a stream of OpenAI\'s events.',
   permission: "inference",
   body: SpeechRequest,
   answer: { type: "application/json", schema: SpeechWithBoundaries, description: "With `enable_word_boundary`." },
@@ -74,14 +74,14 @@ export const VoiceList = schema(
           {
             name: Type.String({ description: "Voice name, to be sent as `voice`." }),
             model: Type.String({ description: "The model that has the voice, to be sent as `model`." }),
-            engine: Type.String({ description: "Who speaks: the model's owner, or the engine that runs it." }),
+            engine: Type.String({ description: "The model's owner, or the engine that runs it." }),
             languages: Type.Array(Type.String(), {
-              description: "Languages that it speaks (BCP 47), its own first; `*` for every language.",
+              description: "Languages of the voice (BCP 47), its main language first; `*` for every language.",
             }),
             gender: Type.Union([Type.Enum(["female", "male", "neutral"]), Type.Null()], {
-              description: "How it sounds; null when unknown.",
+              description: "Gender of the voice; null when unknown.",
             }),
-            description: Type.Union([Type.String(), Type.Null()], { description: "More about it." }),
+            description: Type.Union([Type.String(), Type.Null()], { description: "More about the voice." }),
           },
           { description: "A voice of a model." },
         ),
@@ -101,7 +101,7 @@ export const listVoices = operation({
   summary: "List the voices of the models that the key's organization may call",
   permission: "inference",
   queryParameters: {
-    model: "Only the voices of this model.",
+    model: "Only voices of this model.",
     language: "Only voices that speak this language, such as `fr` or `fr-FR`.",
   },
   answer: { type: "application/json", schema: VoiceList, description: "The voices." },

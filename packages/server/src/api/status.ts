@@ -8,11 +8,11 @@ const Health = schema(
     {
       status: Type.Enum(["ok", "degraded", "unavailable"], {
         description:
-          "`ok`; `degraded` while the server takes calls but a part is not well; `unavailable` while it takes none. `checks` has the reasons.",
+          "`ok`; `degraded` if the server accepts calls but a check reports a problem; `unavailable` if it accepts none. See `checks` for the reasons.",
       }),
       checks: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
-          description: "Each part that was checked, with `ok` or what is wrong.",
+          description: "Result of each check: `ok`, or the problem.",
         }),
       ),
     },
@@ -25,7 +25,7 @@ export const getHealth = operation({
   method: "GET",
   path: "/healthz",
   tag: "Status",
-  summary: "Whether the process is alive",
+  summary: "Check whether the process is alive",
   permission: "none",
   answer: { type: "application/json", schema: Health, description: "The process is alive." },
 });
@@ -35,9 +35,9 @@ export const getReadiness = operation({
   method: "GET",
   path: "/readyz",
   tag: "Status",
-  summary: "Whether the server takes calls: 503 while it starts, stops or lacks what it needs",
+  summary: "Check whether the server accepts calls: 503 while it starts, stops or lacks a dependency",
   permission: "none",
-  answer: { type: "application/json", schema: Health, description: "The server takes calls." },
+  answer: { type: "application/json", schema: Health, description: "The server accepts calls." },
 });
 
 export const getMetrics = operation({
@@ -45,7 +45,7 @@ export const getMetrics = operation({
   method: "GET",
   path: "/metrics",
   tag: "Status",
-  summary: "Metrics of this process in Prometheus' text format",
+  summary: "Show this process's metrics in Prometheus' text format",
   permission: "none",
   answer: { type: "text/plain", description: "Prometheus' text exposition format." },
 });
@@ -55,7 +55,7 @@ export const getOpenApi = operation({
   method: "GET",
   path: "/openapi.json",
   tag: "Status",
-  summary: "This contract as an OpenAPI 3.1 document",
+  summary: "Download this API description as an OpenAPI 3.1 document",
   permission: "none",
   answer: { type: "application/json", description: "An OpenAPI 3.1 document." },
 });
@@ -65,7 +65,7 @@ export const getDocs = operation({
   method: "GET",
   path: "/docs",
   tag: "Status",
-  summary: "This contract as a page to read",
+  summary: "Show this API description as a web page",
   permission: "none",
   answer: { type: "text/html", description: "A page without scripts." },
 });

@@ -8,46 +8,45 @@ const seconds = (description: string) => Type.Number({ minimum: 0, description }
 
 const word = {
   word: Type.String({ description: "The word." }),
-  start: seconds("When it begins, seconds from the start of the recording."),
-  end: seconds("When it ends, seconds from the start of the recording."),
+  start: seconds("Start, in seconds from the start of the recording."),
+  end: seconds("End, in seconds from the start of the recording."),
   confidence: Type.Optional(
-    Type.Number({ minimum: 0, maximum: 1, description: "How sure the model is of it; absent where it does not tell." }),
+    Type.Number({ minimum: 0, maximum: 1, description: "The model's confidence; absent if it reports none." }),
   ),
-  segment: Type.Optional(Type.Integer({ minimum: 0, description: "The ID of its segment." })),
+  segment: Type.Optional(Type.Integer({ minimum: 0, description: "ID of the word's segment." })),
 };
 
-const TranscriptionWord = Type.Object(word, { description: "A word and when it is spoken." });
+const TranscriptionWord = Type.Object(word, { description: "A word and when it was spoken." });
 
 const TranscriptionSegment = Type.Object(
   {
-    id: Type.Integer({ minimum: 0, description: "Its number, from 0." }),
-    seek: seconds("Where it begins in the recording, seconds."),
-    start: seconds("When it begins, seconds from the start of the recording."),
-    end: seconds("When it ends, seconds from the start of the recording."),
-    text: Type.String({ description: "What is said." }),
+    id: Type.Integer({ minimum: 0, description: "Index of the segment, from 0." }),
+    seek: seconds("Position in the recording, in seconds."),
+    start: seconds("Start, in seconds from the start of the recording."),
+    end: seconds("End, in seconds from the start of the recording."),
+    text: Type.String({ description: "Text of the segment." }),
     avg_logprob: Type.Number({
       maximum: 0,
-      description: "Mean natural logarithm of the words' confidence; 0 where the model does not tell it.",
+      description: "Mean log probability of the words; 0 if the model does not report it.",
     }),
-    compression_ratio: Type.Number({ exclusiveMinimum: 0, description: "Characters a word, on average." }),
+    compression_ratio: Type.Number({ exclusiveMinimum: 0, description: "Average number of characters per word." }),
     speaker_id: Type.Optional(
       Type.String({
         pattern: "^(Guest-[1-9][0-9]*|Unknown)$",
-        description:
-          "Who speaks: `Guest-1` and so on, or `Unknown`; absent where the model does not tell speakers apart.",
+        description: "The speaker: `Guest-1` and so on, or `Unknown`; absent if the model does not identify speakers.",
       }),
     ),
   },
-  { description: "A stretch of speech." },
+  { description: "A segment of speech." },
 );
 
 export const TranscriptionText = schema(
   Type.Object(
     {
-      text: Type.Union([Type.String(), Type.Null()], { description: "What is said; null when nothing was." }),
-      logprobs: Type.Optional(logprobs("The words with their probabilities, where `include` asks for them.")),
+      text: Type.Union([Type.String(), Type.Null()], { description: "The text; null if nothing was said." }),
+      logprobs: Type.Optional(logprobs("The words with their log probabilities, if `include` requests them.")),
     },
-    { description: "A transcription, the text alone." },
+    { description: "A transcription as text only." },
   ),
 );
 export type TranscriptionText = TypeOf<typeof TranscriptionText>;
@@ -56,16 +55,20 @@ export const TranscriptionVerbose = schema(
   Type.Object(
     {
       task: Type.Literal("transcribe", { description: "Always `transcribe`." }),
-      language: Type.String({ description: "The language that was given, or that the model heard, such as `en-US`." }),
-      duration: seconds("How long the recording is, seconds."),
-      text: Type.String({ description: "What is said; empty when nothing was." }),
-      segments: Type.Array(TranscriptionSegment, { description: "The stretches of speech in the order of time." }),
-      words: Type.Optional(Type.Array(TranscriptionWord, { description: "The words, where they were asked for." })),
+      language: Type.String({
+        description: "The language that was requested or that the model detected, such as `en-US`.",
+      }),
+      duration: seconds("Length of the recording in seconds."),
+      text: Type.String({ description: "The text; empty if nothing was said." }),
+      segments: Type.Array(TranscriptionSegment, { description: "The segments in order of time." }),
+      words: Type.Optional(Type.Array(TranscriptionWord, { description: "The words, if requested." })),
       speakers: Type.Optional(
-        Type.Array(Type.String(), { description: "Who speaks, each once; absent where the model cannot tell." }),
+        Type.Array(Type.String(), {
+          description: "The speakers, each once; absent if the model does not identify speakers.",
+        }),
       ),
     },
-    { description: "A transcription with its times." },
+    { description: "A transcription with times." },
   ),
 );
 export type TranscriptionVerbose = TypeOf<typeof TranscriptionVerbose>;
@@ -76,30 +79,32 @@ export const TranscriptionStreamEvent = schema(
       Type.Object(
         {
           type: Type.Literal("transcript.text.delta", { description: "Always `transcript.text.delta`." }),
-          delta: Type.String({ description: "What the text goes on with. All of them joined are the whole text." }),
-          text: Type.String({ description: "The same as `delta`." }),
-          logprobs: logprobs("Null: words are told with their probabilities when all is said."),
+          delta: Type.String({ description: "The next piece of the text. All pieces joined are the complete text." }),
+          text: Type.String({ description: "Same as `delta`." }),
+          logprobs: logprobs("Always null; log probabilities are sent at the end."),
         },
-        { description: "The text goes on." },
+        { description: "More text." },
       ),
       Type.Object(
         { type: Type.Literal("transcript.word", { description: "Always `transcript.word`." }), ...word },
-        { description: "A word, where words were asked for; after the text in which it is, before its segment." },
+        {
+          description: "A word, if words were requested; sent after the text that contains it and before its segment.",
+        },
       ),
       Type.Object(
         {
           type: Type.Literal("transcript.segment", { description: "Always `transcript.segment`." }),
           segment: TranscriptionSegment,
         },
-        { description: "A stretch of speech is over, where segments were asked for." },
+        { description: "A completed segment, if segments were requested." },
       ),
       Type.Object(
         {
           type: Type.Literal("transcript.text.done", { description: "Always `transcript.text.done`." }),
-          text: Type.String({ description: "The whole text; empty when nothing was said." }),
-          logprobs: logprobs("The words with their probabilities, where `include` asks for them; else null."),
+          text: Type.String({ description: "The complete text; empty if nothing was said." }),
+          logprobs: logprobs("The words with their log probabilities if `include` requests them; otherwise null."),
         },
-        { description: "All is said: the last event." },
+        { description: "The last event: the transcription is complete." },
       ),
     ],
     { description: "An event of a streamed transcription." },
@@ -111,10 +116,10 @@ function logprobs(description: string) {
   const Logprob = Type.Object(
     {
       token: Type.String({ description: "The word." }),
-      bytes: Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), { description: "The word in UTF-8." }),
-      logprob: Type.Number({ maximum: 0, description: "Natural logarithm of the model's confidence." }),
+      bytes: Type.Array(Type.Integer({ minimum: 0, maximum: 255 }), { description: "The word's UTF-8 bytes." }),
+      logprob: Type.Number({ maximum: 0, description: "Log probability of the word." }),
     },
-    { description: "A word and its probability." },
+    { description: "A word and its log probability." },
   );
   return Type.Union([Type.Array(Logprob), Type.Null()], { description });
 }
@@ -124,18 +129,20 @@ export const createTranscription = operation({
   method: "POST",
   path: "/v1/audio/transcriptions",
   tag: "Transcription",
-  summary: "Write down what is said in a recording",
+  summary: "Transcribe a recording",
   description:
-    "Fields may stand before or after the file. With `stream` the answer is server-sent events, and begins while the recording is still uploaded if `model` and `stream` stand before `file`. Lists and objects are sent as JSON in one field, or in fields such as `timestamp_granularities[]` and `chunking_strategy[type]`. The members of a JSON object in the field `extra_body` override fields of the same name.",
+    "Fields may be sent before or after the file. With `stream`, the response is a stream of server-sent events, which starts during the upload if `model` and `stream` are sent before `file`. Send lists and objects as JSON in one field, or in fields such as `timestamp_granularities[]` and `chunking_strategy[type]`. The members of a JSON object in the field `extra_body` override fields with the same name.",
   permission: "inference",
   form: {
     fields: TranscriptionRequest,
-    file: "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples (`audio/pcm`, `audio/L16`, a name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, else 16 000 Hz mono).",
+    file: "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples (`audio/pcm`, `audio/L16`, or a file name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, otherwise 16 000 Hz mono).",
   },
   answer: {
     type: "application/json",
     schema: schema(
-      Type.Union([TranscriptionText.json, TranscriptionVerbose.json], { description: "As `response_format` says." }),
+      Type.Union([TranscriptionText.json, TranscriptionVerbose.json], {
+        description: "The format depends on `response_format`.",
+      }),
     ),
     description: "The transcription.",
   },

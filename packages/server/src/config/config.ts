@@ -20,7 +20,7 @@ export const configSchema = Type.Object({
   limits,
   engines: Type.Record(Type.String({ minLength: 1 }), engineSettings, {
     default: {},
-    description: "Where models run: vendors, servers and local files, by a name of your choice.",
+    description: "Where models run: vendors, servers and local files, each under a name of your choice.",
   }),
   models,
   aliases,

@@ -27,7 +27,7 @@ const keyPattern = "^[\\x21-\\x7e]+$";
 const key = (description: string, env: string) => Type.Optional(secret(description, { env, pattern: keyPattern }));
 
 const vendorKey = (vendor: Vendor) =>
-  key(`Key of the engine \`${vendor}\`, which is there when the key is.`, vendors[vendor].env);
+  key(`Key of the engine \`${vendor}\`. The engine exists if the key is set.`, vendors[vendor].env);
 
 const httpUrl = "^https?://[^\\s/?#]+(/[^\\s?#]*)?$";
 
@@ -36,7 +36,7 @@ const aws = Type.Object(
     region: Type.Optional(
       Type.String({ pattern: "^[a-z0-9-]+$", env: "AWS_REGION", description: "AWS region of the engine `bedrock`." }),
     ),
-    bearer_token: key("Bedrock API key; in place of an access key.", "AWS_BEARER_TOKEN_BEDROCK"),
+    bearer_token: key("Bedrock API key, instead of an access key.", "AWS_BEARER_TOKEN_BEDROCK"),
     access_key_id: Type.Optional(
       Type.String({ minLength: 1, env: "AWS_ACCESS_KEY_ID", description: "AWS access key ID." }),
     ),
@@ -45,7 +45,8 @@ const aws = Type.Object(
   },
   {
     default: {},
-    description: "The engine `bedrock` is there when a region and either a Bedrock API key or an access key are.",
+    description:
+      "Credentials of the engine `bedrock`. It exists if a region and either a Bedrock API key or an access key are set.",
   },
 );
 
@@ -54,21 +55,21 @@ export const discovery = Type.Object(
     enabled: Type.Boolean({
       default: true,
       description:
-        "Offer models that nobody configured: those of a vendor whose key is in the environment, those of Ollama, and those that configured engines list.",
+        "Offer models that are not listed under `models`: those of vendors whose key is in the environment, those of Ollama, and those that configured engines list.",
     }),
     install: Type.Boolean({
       default: true,
       env: "SOUNDING_INSTALL",
       description:
-        "At the first start, install speech recognition from Debian's or Ubuntu's packages (PocketSphinx), where apt-get is there and may be used without a password.",
+        "At the first start, install PocketSphinx (speech recognition) from Debian's or Ubuntu's packages, if apt-get is available and works without a password.",
     }),
-    refresh_interval_ms: milliseconds(600_000, "Time between two looks at what the engines offer."),
+    refresh_interval_ms: milliseconds(600_000, "Interval at which engines are asked for their models."),
     ollama_url: Type.String({
       pattern: "^(https?://)?[^\\s/?#]+/*$",
       default: "http://127.0.0.1:11434",
       env: "OLLAMA_HOST",
       description:
-        "Where to look for Ollama: a URL, a host or host and port; the engine `ollama` is there while it answers.",
+        "Address of Ollama: a URL, a host, or host and port. The engine `ollama` exists while this address responds.",
     }),
     openai_base_url: Type.Optional(
       Type.String({
@@ -81,7 +82,7 @@ export const discovery = Type.Object(
       Type.String({
         pattern: httpUrl,
         env: "AZURE_OPENAI_ENDPOINT",
-        description: "Address of the engine `azure`, which is there when address and key are.",
+        description: "Address of the engine `azure`. The engine exists if both address and key are set.",
       }),
     ),
     aws,
@@ -90,7 +91,10 @@ export const discovery = Type.Object(
         openai: vendorKey("openai"),
         anthropic: vendorKey("anthropic"),
         google: vendorKey("google"),
-        google_generative_ai: key("The same as `google`, which comes before.", "GOOGLE_GENERATIVE_AI_API_KEY"),
+        google_generative_ai: key(
+          "Alternative to `google`; `google` takes precedence.",
+          "GOOGLE_GENERATIVE_AI_API_KEY",
+        ),
         mistral: vendorKey("mistral"),
         cohere: vendorKey("cohere"),
         openrouter: vendorKey("openrouter"),
@@ -99,10 +103,10 @@ export const discovery = Type.Object(
         xai: vendorKey("xai"),
         azure: key("Key of the engine `azure`.", "AZURE_OPENAI_API_KEY"),
       } satisfies Record<Vendor | "google_generative_ai" | "azure", unknown>,
-      { default: {}, description: "Keys of vendors whose models appear by themselves." },
+      { default: {}, description: "Keys of vendors whose models are discovered automatically." },
     ),
   },
-  { default: {}, description: "Models that appear by themselves." },
+  { default: {}, description: "Automatic discovery of models." },
 );
 type DiscoverySettings = Static<typeof discovery>;
 

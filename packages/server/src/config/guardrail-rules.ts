@@ -13,7 +13,8 @@ export function checkGuardrailRules(config: unknown, report: (path: SettingPath,
       const path = ["guardrails", name, "rules", index];
       const { patterns, words } = rule;
       if (!Array.isArray(patterns) || !Array.isArray(words)) continue;
-      if (patterns.length + words.length === 0) report(path, `${formatPath(path)} has neither words nor patterns.`);
+      if (patterns.length + words.length === 0)
+        report(path, `${formatPath(path)} has neither \`words\` nor \`patterns\`; add at least one.`);
       for (const [at, pattern] of patterns.entries() as Iterable<[number, unknown]>) {
         const problem = typeof pattern === "string" ? problemOf(pattern) : undefined;
         const place = [...path, "patterns", at];
@@ -25,9 +26,10 @@ export function checkGuardrailRules(config: unknown, report: (path: SettingPath,
 
 function problemOf(pattern: string): string | undefined {
   try {
-    if (RE2JS.compile(pattern).matcher("").find()) return "matches the empty text; it must match something.";
+    if (RE2JS.compile(pattern).matcher("").find())
+      return "matches empty text; write a pattern that matches at least one character.";
     return undefined;
   } catch (error) {
-    return `is no regular expression in RE2's syntax: ${error instanceof Error ? error.message : String(error)}.`;
+    return `is not a regular expression in RE2 syntax: ${error instanceof Error ? error.message : String(error)}.`;
   }
 }

@@ -5,56 +5,59 @@ import { milliseconds, httpUrl, sendableKey, secret } from "./setting-types.ts";
 
 const action = Type.Enum(["block", "flag", "redact"], {
   default: "block",
-  description: "`block` refuses, `redact` replaces the text, `flag` lets it pass; all three are recorded.",
+  description:
+    "`block` refuses the text, `redact` replaces the match, `flag` lets the text pass; all three are recorded.",
 });
 export type GuardrailAction = Static<typeof action>;
 
 const names = (what: string) =>
   Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 512, description: `${what}; \`*\` stands for any text.` }), {
+    Type.Array(Type.String({ minLength: 1, maxLength: 512, description: `${what}; \`*\` matches any text.` }), {
       minItems: 1,
       maxItems: 1_000,
-      description: `${what} to which it applies; \`*\` stands for any text. Absent: all.`,
+      description: `${what} that the guardrail applies to; \`*\` matches any text. Absent: all.`,
     }),
   );
 
 const atAnyGuardrail = {
-  models: names("Models, by the ID that was asked for or the model behind an alias,"),
+  models: names("Models, by requested ID or by the model behind an alias,"),
   organizations: names("Organizations"),
   projects: names("Projects"),
-  check: Type.Array(Type.Enum(["input", "output"], { description: "Prompts or answers." }), {
+  check: Type.Array(Type.Enum(["input", "output"], { description: "`input`: prompts; `output`: responses." }), {
     minItems: 1,
     maxItems: 2,
     default: ["input", "output"],
-    description: "Whether prompts (`input`), answers (`output`) or both are checked.",
+    description: "What is checked: prompts (`input`), responses (`output`) or both.",
   }),
   roles: Type.Optional(
     Type.Array(
-      Type.Enum(["developer", "system", "user", "assistant", "tool", "function"], { description: "Who speaks." }),
-      { minItems: 1, maxItems: 6, description: "Whose messages of a prompt are checked. Absent: everybody's." },
+      Type.Enum(["developer", "system", "user", "assistant", "tool", "function"], {
+        description: "Role of a message.",
+      }),
+      { minItems: 1, maxItems: 6, description: "Roles whose messages are checked in prompts. Absent: all." },
     ),
   ),
   replacement: Type.String({
     maxLength: 100,
     default: "[removed]",
-    description: "What stands in place of redacted text.",
+    description: "Text that replaces redacted text.",
   }),
 };
 
 const rule = Type.Object(
   {
-    category: Type.Enum([...contentCategories], { description: "What a match is counted as." }),
+    category: Type.Enum([...contentCategories], { description: "Category under which a match is recorded." }),
     words: Type.Array(
       Type.String({
         maxLength: 100,
         pattern: "^\\S(?:.*\\S)?$",
-        description: "A word or a phrase, whatever its case; letters next to it make it another word.",
+        description: "A word or phrase, in any case; it matches whole words only.",
       }),
-      { maxItems: 1_000, default: [], description: "Words and phrases, whatever their case." },
+      { maxItems: 1_000, default: [], description: "Words and phrases, in any case." },
     ),
     patterns: Type.Array(
-      Type.String({ minLength: 1, maxLength: 500, description: "A regular expression in RE2's syntax." }),
-      { maxItems: 100, default: [], description: "Regular expressions in RE2's syntax; `(?i)` ignores case." },
+      Type.String({ minLength: 1, maxLength: 500, description: "A regular expression in RE2 syntax." }),
+      { maxItems: 100, default: [], description: "Regular expressions in RE2 syntax; `(?i)` ignores case." },
     ),
     action,
   },
@@ -71,7 +74,7 @@ const rulesGuardrail = Type.Object(
       maximum: 2_000,
       default: 200,
       description:
-        "Longest match of a pattern that is sure to be found in a streamed or a long text. As much of a stream is held back.",
+        "Longest match that is guaranteed to be found in streamed or long text. This many characters of a stream are held back.",
     }),
     ...atAnyGuardrail,
   },
@@ -84,12 +87,12 @@ const moderationGuardrail = Type.Object(
     type: Type.Literal("moderation", { description: "An API like OpenAI's `/v1/moderations`." }),
     base_url: Type.String({
       pattern: httpUrl,
-      description: "Address of the API, version included, such as `https://api.openai.com/v1`.",
+      description: "Address of the API, including the version, such as `https://api.openai.com/v1`.",
     }),
     api_key: Type.Optional(
       secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: sendableKey }),
     ),
-    model: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: "The model that judges." })),
+    model: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: "The moderation model." })),
     categories: Type.Record(
       Type.String(),
       Type.Object(
@@ -98,36 +101,37 @@ const moderationGuardrail = Type.Object(
             Type.Number({
               minimum: 0,
               maximum: 1,
-              description: "Least score that counts. Absent: where the endpoint itself says that the text is flagged.",
+              description:
+                "Lowest score that counts as a match. Absent: the endpoint's own verdict (`flagged`) decides.",
             }),
           ),
           action,
         },
-        { description: "What follows for a category." },
+        { description: "Action for one category." },
       ),
       {
         minProperties: 1,
         propertyNames: { pattern: `^(?:${contentCategories.join("|")})$` },
-        description: `The categories that count: ${contentCategories.map((each) => `\`${each}\``).join(", ")}.`,
+        description: `The categories to act on: ${contentCategories.map((each) => `\`${each}\``).join(", ")}.`,
       },
     ),
-    timeout_ms: milliseconds(5_000, "Longest wait for a judgement."),
+    timeout_ms: milliseconds(5_000, "Longest wait for a verdict."),
     fail: Type.Enum(["open", "closed"], {
       default: "closed",
-      description: "When there is no judgement: `closed` refuses the call, `open` lets the text pass.",
+      description: "What happens without a verdict: `closed` refuses the call, `open` lets the text pass.",
     }),
     batch_characters: Type.Integer({
       minimum: 20,
       maximum: 10_000,
       default: 400,
       description:
-        "Longest piece of a streamed answer that is held back and judged at once; pieces end at sentences where they can.",
+        "Longest piece of a streamed response that is held back and checked at once; pieces end at sentence boundaries where possible.",
     }),
     max_connections: Type.Integer({
       minimum: 1,
       maximum: 10_000,
       default: 64,
-      description: "Requests in flight at the endpoint; a further one waits.",
+      description: "Maximum number of requests in flight at the endpoint; more wait.",
     }),
     ...atAnyGuardrail,
   },
@@ -140,5 +144,5 @@ export type GuardrailSettings = Static<typeof guardrail>;
 
 export const guardrails = Type.Record(Type.String({ minLength: 1, maxLength: 128 }), guardrail, {
   default: {},
-  description: "What prompts and answers of chats are checked for, by a name of your choice; see guardrails.md.",
+  description: "Content checks on the prompts and responses of chat completions, each under a name of your choice.",
 });

@@ -33,7 +33,7 @@ describe("a string with variables in it", () => {
 
   for (const text of ["${", "${}", "${1A}", "${KEY", "${KEY-x}", "a ${ b"]) {
     test(`is at fault when it has a broken reference: ${text}`, () => {
-      assert.match(interpolate(text, env).faults.join(), /`\$\{` that no variable follows/);
+      assert.match(interpolate(text, env).faults.join(), /`\$\{` that is not followed by a variable name/);
     });
   }
 

@@ -20,14 +20,14 @@ export function interpolate(text: string, env: Environment): Interpolated {
     if (match === "$${") return "${";
     if (name === undefined) {
       faults.push(
-        "has a `${` that no variable follows; write `${NAME}`, `${NAME:-default}`, or `$${` for a literal `${`",
+        "has a `${` that is not followed by a variable name; write `${NAME}`, `${NAME:-default}`, or `$${` for a literal `${`",
       );
       return match;
     }
     const value = env[name];
     if (value !== undefined && (value !== "" || fallback === undefined)) return value;
     if (fallback !== undefined) return fallback;
-    faults.push(`uses the environment variable ${name}, which is not set; set it or write \`\${${name}:-default}\``);
+    faults.push(`uses the environment variable ${name}, which is not set; set it, or write \`\${${name}:-default}\``);
     return "";
   });
   return { text: result, faults };

@@ -18,18 +18,18 @@ const ceilings = (description: string) =>
   Type.Object(
     {
       requests_per_minute: ceiling(
-        "Requests a minute; inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
+        "Requests per minute. Inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
       ),
-      tokens_per_minute: ceiling("Prompt and completion tokens together a minute. Absent: no limit."),
+      tokens_per_minute: ceiling("Prompt and completion tokens per minute, added together. Absent: no limit."),
       concurrent_requests: ceiling(
-        "Requests in flight at one time; inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
+        "Concurrent requests. Inference, telemetry queries and telemetry exports are counted separately. Absent: no limit.",
       ),
       tokens_per_month: ceiling(
-        "Prompt and completion tokens together a calendar month (UTC). Absent: no limit.",
+        "Prompt and completion tokens per calendar month (UTC), added together. Absent: no limit.",
         "quota_exceeded",
       ),
       compute_seconds_per_minute: ceiling(
-        "Seconds of work, on the server's main thread and in the telemetry store, that telemetry queries and, separately, telemetry exports may use a minute. Absent: no limit.",
+        "Seconds of compute time per minute, on the server's main thread and in the telemetry store. Telemetry queries and telemetry exports are counted separately. Absent: no limit.",
       ),
     } satisfies Record<keyof Limits, unknown>,
     { default: {}, description },
@@ -37,9 +37,9 @@ const ceilings = (description: string) =>
 
 export const limits = Type.Object(
   {
-    key: ceilings("For each key that has no limit of the kind."),
-    organization: ceilings("For each organization that has no limit of the kind."),
+    key: ceilings("For each key without its own limit of this kind."),
+    organization: ceilings("For each organization without its own limit of this kind."),
   },
-  { default: {}, description: "Limits where a key or an organization has none of its own." },
+  { default: {}, description: "Default limits of keys and organizations that do not have their own." },
 );
 export type LimitSettings = Static<typeof limits>;

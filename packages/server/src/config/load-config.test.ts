@@ -116,7 +116,7 @@ describe("a file that cannot be used is told:", () => {
 
   test("one that is too large", async () => {
     const file = await write("large.yaml", `# ${"x".repeat(8 * 1024 * 1024)}`);
-    assert.match(await problemsOf(file), /has 8388610 bytes; at most 8388608 are read\.$/);
+    assert.match(await problemsOf(file), /has 8388610 bytes; at most 8388608 are allowed\.$/);
   });
 });
 

@@ -6,10 +6,10 @@ const metricPreset = Type.Object(
     query: Type.String({
       minLength: 1,
       description:
-        'PromQL that gives an instant vector. `[range()]` is the time window (or the step of a matrix); a label matched with `"$project_name"`, `"$agent_name"`, `"$agent_class"`, `"$model_key"`, `"$session_id"`, `"$status"` or `"$category"` is matched with that filter of the call, and not at all when the call has none.',
+        'PromQL that returns an instant vector. `[range()]` is replaced by the time window (or, for a matrix, the step). A label matched with `"$project_name"`, `"$agent_name"`, `"$agent_class"`, `"$model_key"`, `"$session_id"`, `"$status"` or `"$category"` is matched with that filter of the call, and not at all if the call does not set it.',
     }),
-    description: Type.Optional(Type.String({ minLength: 1, description: "What the metric is, for people." })),
-    unit: Type.Optional(Type.String({ minLength: 1, description: "The unit of its values, for people." })),
+    description: Type.Optional(Type.String({ minLength: 1, description: "Description of the metric, for people." })),
+    unit: Type.Optional(Type.String({ minLength: 1, description: "Unit of the values, for people." })),
   },
   { description: "A query with parameters." },
 );
@@ -17,7 +17,7 @@ const metricPreset = Type.Object(
 export const metricPresets = Type.Record(Type.String({ minLength: 1 }), metricPreset, {
   default: {},
   propertyNames: { pattern: "^[a-z][a-z0-9_]{0,63}$" },
-  description: "Further values of `metric` in metrics queries, by name: small letters, digits and `_`.",
+  description: "Additional values of `metric` in metrics queries, by name: lower-case letters, digits and `_`.",
 });
 export type MetricPresetSettings = Static<typeof metricPreset>;
 
@@ -25,15 +25,15 @@ export const tokenPrices = Type.Record(
   Type.String({ minLength: 1 }),
   Type.Object(
     {
-      input: Type.Number({ minimum: 0, description: "Price of a million tokens that the model reads." }),
-      output: Type.Number({ minimum: 0, description: "Price of a million tokens that the model writes." }),
+      input: Type.Number({ minimum: 0, description: "Price of one million input tokens." }),
+      output: Type.Number({ minimum: 0, description: "Price of one million output tokens." }),
     },
-    { description: "What a model's tokens cost." },
+    { description: "Prices of one model's tokens." },
   ),
   {
     default: {},
     maxProperties: 1000,
-    description: "Prices by model ID, in any one currency, for the metric `token_cost`.",
+    description: "Prices by model ID, all in the same currency, for the metric `token_cost`.",
   },
 );
 export type TokenPrices = Static<typeof tokenPrices>;

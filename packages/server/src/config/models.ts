@@ -16,20 +16,21 @@ const target = Type.Object(
       minimum: 0,
       maximum: 1_000_000,
       default: 1,
-      description: "Share of the calls, relative to the other targets; 0 takes the target out of service.",
+      description: "Share of the calls, relative to the other targets; 0 sends no calls to the target.",
     }),
     max_concurrent: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000,
-        description: "Calls in flight at this target; a further call goes to another target. Absent: no limit.",
+        description:
+          "Maximum number of calls in flight at this target; more calls go to another target. Absent: no limit.",
       }),
     ),
     timeouts: Type.Optional(
-      Type.Object(targetTimeouts, { description: "Time limits of this target, in place of its engine's." }),
+      Type.Object(targetTimeouts, { description: "Timeouts of this target, instead of its engine's." }),
     ),
   },
-  { description: "One place where the model runs." },
+  { description: "One engine and model that serves this model." },
 );
 export type TargetSettings = Static<typeof target>;
 
@@ -40,28 +41,35 @@ export const retries = Type.Object(
       maximum: 10,
       default: 2,
       description:
-        "Further tries after a failed one, on other targets where there are any; never after the first token.",
+        "Maximum number of retries after a failed attempt, on other targets where possible. A stream is never retried after its first token.",
     }),
-    backoff_ms: milliseconds(200, "Wait before the first further try; it doubles with each, with jitter."),
-    max_backoff_ms: milliseconds(5_000, "Longest wait between two tries."),
+    backoff_ms: milliseconds(200, "Wait before the first retry; it doubles with each retry, with jitter."),
+    max_backoff_ms: milliseconds(5_000, "Longest wait between two attempts."),
   },
-  { default: {}, description: "Tries after a 429, a 5xx or a failed connection." },
+  { default: {}, description: "Retries after a 429, a 5xx or a failed connection." },
 );
 export type RetrySettings = Static<typeof retries>;
 
 const model = Type.Object(
   {
-    targets: Type.Array(target, { minItems: 1, maxItems: 100, description: "Where the model runs." }),
+    targets: Type.Array(target, {
+      minItems: 1,
+      maxItems: 100,
+      description: "The engines and models that serve this model.",
+    }),
     fallbacks: Type.Array(modelId("A model under `models`, or an alias of one."), {
       maxItems: 20,
       default: [],
-      description: "Models that answer, in this order, when no target of this one can.",
+      description: "Models to try, in this order, when no target of this model is available.",
     }),
     retries,
     owned_by: Type.Optional(
-      Type.String({ minLength: 1, description: "Shown as `owned_by` by `GET /v1/models`. Absent: the engine's name." }),
+      Type.String({ minLength: 1, description: "Value of `owned_by` in `GET /v1/models`. Absent: the engine's name." }),
     ),
-    hidden: Type.Boolean({ default: false, description: "Leave the model out of `GET /v1/models`; it still answers." }),
+    hidden: Type.Boolean({
+      default: false,
+      description: "Omit the model from `GET /v1/models`; it can still be called.",
+    }),
   },
   { description: "One model; its name is the model ID that callers use." },
 );
@@ -69,15 +77,15 @@ export type ModelSettings = Static<typeof model>;
 
 export const models = Type.Record(modelId("Model ID."), model, {
   default: {},
-  description: "Models by the ID that callers use.",
+  description: "Models, by the ID that callers use.",
 });
 
 export const aliases = Type.Record(
   modelId("Alias."),
-  modelId("A model under `models`, another alias, or `engine/model` for a model that an engine has."),
+  modelId("A model under `models`, another alias, or `engine/model` for a model of an engine."),
   {
     default: {},
-    description: "Further names of models.",
+    description: "Additional names of models.",
   },
 );
 
@@ -87,11 +95,11 @@ export const routing = Type.Object(
       minimum: 1,
       maximum: 1_000_000,
       default: 5,
-      description: "Failures of a target within `window_ms` that take it out of service.",
+      description: "Number of failures within `window_ms` that take a target out of service.",
     }),
-    window_ms: milliseconds(30_000, "Time over which failures are counted."),
-    open_ms: milliseconds(15_000, "Time a target stays out of service before one call tries it again."),
+    window_ms: milliseconds(30_000, "Period over which failures are counted."),
+    open_ms: milliseconds(15_000, "Time that a target stays out of service before one call tries it again."),
   },
-  { default: {}, description: "When a failing target is left alone (circuit breaker)." },
+  { default: {}, description: "Circuit breaker: when a failing target is taken out of service." },
 );
 export type RoutingSettings = Static<typeof routing>;

@@ -7,12 +7,12 @@ export const otlp = Type.Object(
   {
     max_body_bytes: bytes(
       67_108_864,
-      "Largest request of an exporter, after decompression; more is a 413.",
+      "Largest export request, after decompression; a larger one is a 413.",
       limitsInput("OpenTelemetry data", "payload_too_large"),
     ),
     max_pending_body_bytes: bytes(
       268_435_456,
-      "Bodies of requests that are being read or decoded together, of which one organization may take half; more is a 429 or a 503. At least twice `max_body_bytes`.",
+      "Total size of request bodies that are being read or decoded. One organization may use half of it; more is a 429 or a 503. At least twice `max_body_bytes`.",
       limitsInput("OpenTelemetry data", "overloaded"),
     ),
     grpc_port: Type.Optional(
@@ -22,9 +22,9 @@ export const otlp = Type.Object(
         // Kubernetes sets names that end in _PORT beside a service to "tcp://…".
         env: "SOUNDING_OTLP_GRPC_LISTEN_PORT",
         description:
-          "TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. Absent: no gRPC; OTLP/HTTP is always there.",
+          "TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. Absent: no gRPC. OTLP/HTTP is always available.",
       }),
     ),
   },
-  { default: {}, description: "How OpenTelemetry data come in." },
+  { default: {}, description: "How OpenTelemetry data is received." },
 );

@@ -14,36 +14,36 @@ const cases: readonly [title: string, text: string, ...problems: string[]][] = [
   [
     "a target at an engine that does not exist",
     `${engines}models:\n  a:\n    targets: [{engine: locla, model: x}]\n`,
-    'test.yaml:4:24: models.a.targets[0].engine is "locla", but there is no such engine. Did you mean "local"?',
+    'test.yaml:4:24: models.a.targets[0].engine is "locla", but no such engine exists. Did you mean "local"?',
   ],
   [
     "a fallback that does not exist",
     `${engines}models:\n  llama-70b: {targets: [{engine: local, model: x}], fallbacks: [lama-70b]}\n`,
-    'test.yaml:3:65: models.llama-70b.fallbacks[0] is "lama-70b", but there is no such model. Did you mean "llama-70b"?',
+    'test.yaml:3:65: models.llama-70b.fallbacks[0] is "lama-70b", but no such model exists. Did you mean "llama-70b"?',
   ],
   [
     "a model that falls back to itself",
     `${engines}models:\n  a: {targets: [{engine: local, model: x}], fallbacks: [a]}\n`,
-    "test.yaml:3:57: models.a.fallbacks[0] is the model itself.",
+    "test.yaml:3:57: models.a.fallbacks[0] names the model itself; name another model.",
   ],
   [
     "an alias of nothing",
     "aliases:\n  fast: small\n",
-    'test.yaml:2:9: aliases.fast is "small", but there is no such model. The models: fast.',
+    'test.yaml:2:9: aliases.fast is "small", but no such model exists. Known models: fast.',
   ],
-  ["aliases in a circle", "aliases:\n  a: b\n  b: a\n", "test.yaml:2:6: aliases.a runs in a circle: a → b → a."],
+  ["aliases in a circle", "aliases:\n  a: b\n  b: a\n", "test.yaml:2:6: aliases.a is part of a cycle: a → b → a."],
   [
     "an alias with a model's name",
     `${engines}models:\n  a: {targets: [{engine: local, model: x}]}\naliases: {a: a}\n`,
-    "test.yaml:4:14: aliases.a has the name of a model under `models`.",
-    "test.yaml:4:14: aliases.a runs in a circle: a → a.",
+    "test.yaml:4:14: aliases.a has the same name as a model under `models`; rename one of them.",
+    "test.yaml:4:14: aliases.a is part of a cycle: a → a.",
   ],
   [
     "a guardrail that looks for nothing, and patterns that are none",
     "guardrails:\n  house:\n    type: rules\n    rules:\n      - { category: hate, patterns: ['(a', 'b*'] }\n      - { category: hate }\n",
-    "test.yaml:5:38: guardrails.house.rules[0].patterns[0] is no regular expression in RE2's syntax: error parsing regexp: missing closing ): `(a`.",
-    "test.yaml:5:44: guardrails.house.rules[0].patterns[1] matches the empty text; it must match something.",
-    "test.yaml:6:9: guardrails.house.rules[1] has neither words nor patterns.",
+    "test.yaml:5:38: guardrails.house.rules[0].patterns[0] is not a regular expression in RE2 syntax: error parsing regexp: missing closing ): `(a`.",
+    "test.yaml:5:44: guardrails.house.rules[0].patterns[1] matches empty text; write a pattern that matches at least one character.",
+    "test.yaml:6:9: guardrails.house.rules[1] has neither `words` nor `patterns`; add at least one.",
   ],
 ];
 
@@ -68,15 +68,18 @@ describe("references may be to", () => {
     const text =
       "models: {a: {targets: [{engine: openai, model: x}, {engine: ollama, model: y}]}}\naliases: {b: a, c: b, d: openai/gpt-4.1}";
     assert.deepEqual(problemsOf(text, { OPENAI_API_KEY: "k" }), []);
-    assert.match(problemsOf(text).join(), /"openai", but there is no such engine/);
+    assert.match(problemsOf(text).join(), /"openai", but no such engine exists/);
   });
 
   test("aliases, in fallbacks too, but not of the model itself", () => {
     const text = (alias: string) =>
       `${engines}models: {a: {targets: [{engine: local, model: x}], fallbacks: [z]}, b: {targets: [{engine: local, model: x}]}}\naliases: {z: ${alias}}`;
     assert.deepEqual(problemsOf(text("b")), []);
-    assert.match(problemsOf(text("a")).join(), /models\.a\.fallbacks\[0\] is the model itself\./);
-    assert.match(problemsOf(text("local/x")).join(), /models\.a\.fallbacks\[0\] is "z", but there is no such model/);
+    assert.match(
+      problemsOf(text("a")).join(),
+      /models\.a\.fallbacks\[0\] names the model itself; name another model\./,
+    );
+    assert.match(problemsOf(text("local/x")).join(), /models\.a\.fallbacks\[0\] is "z", but no such model exists/);
   });
 
   test("several models that fall back to the same one, and to each other", () => {

@@ -62,8 +62,9 @@ function checkTargets({ models, engines }: Names, report: Report): void {
 
 function missing(name: string, kind: "engine" | "model", known: readonly string[]): string {
   const meant = suggestion(name, known);
-  const listed = known.length === 0 ? ` There are no ${kind}s.` : ` The ${kind}s: ${known.slice(0, 20).join(", ")}.`;
-  return `${JSON.stringify(name)}, but there is no such ${kind}.${meant || listed}`;
+  const listed =
+    known.length === 0 ? ` No ${kind}s are configured.` : ` Known ${kind}s: ${known.slice(0, 20).join(", ")}.`;
+  return `${JSON.stringify(name)}, but no such ${kind} exists.${meant || listed}`;
 }
 
 function fallbacksOf(model: unknown): readonly unknown[] {
@@ -85,7 +86,7 @@ function checkFallbacks({ models, aliases }: Names, report: Report): void {
       const standIn = modelOf(fallback);
       if (!Object.hasOwn(models, standIn)) report(path, `${formatPath(path)} is ${missing(fallback, "model", known)}`);
       // Two models may stand in for each other: only the list of the model that was asked for is followed.
-      if (standIn === modelId) report(path, `${formatPath(path)} is the model itself.`);
+      if (standIn === modelId) report(path, `${formatPath(path)} names the model itself; name another model.`);
     }
   }
 }
@@ -94,14 +95,15 @@ function checkAliases({ models, aliases, engines }: Names, report: Report): void
   const known = [...Object.keys(models), ...Object.keys(aliases)];
   for (const [alias, name] of Object.entries(aliases)) {
     const path = ["aliases", alias];
-    if (Object.hasOwn(models, alias)) report(path, `${formatPath(path)} has the name of a model under \`models\`.`);
+    if (Object.hasOwn(models, alias))
+      report(path, `${formatPath(path)} has the same name as a model under \`models\`; rename one of them.`);
     const atEngine = engines.some((engine) => typeof name === "string" && name.startsWith(`${engine}/`));
     if (typeof name !== "string" || atEngine || known.includes(name)) continue;
     report(path, `${formatPath(path)} is ${missing(name, "model", known)}`);
   }
   for (const circle of findCircles(Object.keys(aliases), (alias) => [String(aliases[alias])])) {
     const path = ["aliases", circle[0]!];
-    report(path, `${formatPath(path)} runs in a circle: ${[...circle, circle[0]].join(" → ")}.`);
+    report(path, `${formatPath(path)} is part of a cycle: ${[...circle, circle[0]].join(" → ")}.`);
   }
 }
 

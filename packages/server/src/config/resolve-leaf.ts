@@ -62,7 +62,7 @@ function reportLeaf(schema: SettingSchema, at: At, origin: SettingOrigin, resolu
   const path = formatPath(at.path);
   const subject = origin.kind === "environment" ? `The environment variable ${origin.name} (${path})` : path;
   const seen = isSecret(schema)
-    ? "has a value (hidden, for it is a secret) that is not allowed"
+    ? "has a value that is not allowed (hidden because it is a secret)"
     : `is ${show(at.value)}`;
   const message = `${subject} ${seen}; it must be ${describeAllowed(schema)}.`;
   if (origin.kind === "file") report(resolution, { path: at.path }, message);

@@ -141,23 +141,18 @@ describe("settings", () => {
 });
 
 const wrong: readonly [title: string, text: string, given: Given, ...problems: string[]][] = [
-  [
-    "an unknown name",
-    "room:\n  sise: 1",
-    {},
-    'test.yaml:2:3: There is no setting "sise" in room. Did you mean "size"?',
-  ],
+  ["an unknown name", "room:\n  sise: 1", {}, 'test.yaml:2:3: Unknown setting "sise" in room. Did you mean "size"?'],
   [
     "an unknown section",
     "zoo: 1",
     {},
-    'test.yaml:1:1: There is no setting "zoo". Known settings: room, things, shelf, list.',
+    'test.yaml:1:1: Unknown setting "zoo". Known settings: room, things, shelf, list.',
   ],
   [
     "an unknown name like no other",
     "room:\n  something: 1",
     {},
-    'test.yaml:2:3: There is no setting "something" in room. Known settings: size, ratio, name, open, colours, key.',
+    'test.yaml:2:3: Unknown setting "something" in room. Known settings: size, ratio, name, open, colours, key.',
   ],
   [
     "a number out of range",
@@ -209,19 +204,19 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
     "a required setting that is missing",
     "things:\n  a: {type: plate}",
     {},
-    "test.yaml:2:3: things.a.key is missing; it must be text that is not empty.",
+    "test.yaml:2:3: things.a.key is missing; it must be non-empty text.",
   ],
   [
     "a secret that is wrong, without showing it",
     "things: {'a b': {type: plate, key: 12345}}",
     {},
-    'test.yaml:1:36: things["a b"].key has a value (hidden, for it is a secret) that is not allowed; it must be text that is not empty.',
+    'test.yaml:1:36: things["a b"].key has a value that is not allowed (hidden because it is a secret); it must be non-empty text.',
   ],
   [
     "a variable that is not set",
     "things: {a: {type: cup, url: '${NOWHERE}/x'}}",
     {},
-    "test.yaml:1:30: things.a.url uses the environment variable NOWHERE, which is not set; set it or write `${NOWHERE:-default}`.",
+    "test.yaml:1:30: things.a.url uses the environment variable NOWHERE, which is not set; set it, or write `${NOWHERE:-default}`.",
   ],
   ["a map with too little in it", "shelf: {}", {}, "test.yaml:1:1: shelf is empty; it must have at least 1 entry."],
   [
@@ -236,7 +231,7 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
     "a name that is given twice",
     "room:\n  size: 1\n  size: 2",
     {},
-    'test.yaml:3:3: The name "size" is given twice in one map.',
+    'test.yaml:3:3: The name "size" appears twice in the same map; remove one of them.',
   ],
   ["a tag that means nothing", "room:\n  name: !vault x", {}, "test.yaml:2:9: Not valid YAML: Unresolved tag: !vault"],
   [
@@ -265,7 +260,7 @@ describe("a problem is told with its place, the value and what is allowed:", () 
       return `${name}: &${name} [${Array(9).fill(`*${before}`).join()}]`;
     });
     const bomb = ["a: &a [x,x,x,x,x,x,x,x,x]", ...levels].join("\n");
-    assert.match(resolve(bomb).problems.join(), /Not usable YAML: Excessive alias count/);
+    assert.match(resolve(bomb).problems.join(), /The YAML cannot be used: Excessive alias count/);
   });
 });
 

@@ -92,7 +92,7 @@ function reportUnknownNames(given: object, known: readonly string[], at: At, res
     report(
       resolution,
       { path: [...at.path, name], part: "key" },
-      `There is no setting ${JSON.stringify(name)}${place}.${meant}`,
+      `Unknown setting ${JSON.stringify(name)}${place}.${meant}`,
     );
   }
 }

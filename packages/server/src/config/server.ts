@@ -11,7 +11,7 @@ export const server = Type.Object(
       minLength: 1,
       default: "127.0.0.1",
       env: "SOUNDING_LISTEN_HOST",
-      description: "Address to listen on; `0.0.0.0` or `::` for every interface.",
+      description: "Address to listen on; `0.0.0.0` or `::` for all interfaces.",
     }),
     port: Type.Integer({
       minimum: 0,
@@ -23,7 +23,7 @@ export const server = Type.Object(
     log_level: Type.Enum([...logLevels], {
       default: "info",
       env: "SOUNDING_LOG_LEVEL",
-      description: "Least important log lines that are written. May change while the server runs.",
+      description: "Minimum level of log lines to write. Can be changed while the server runs.",
     }),
     docs: Type.Boolean({ default: true, description: "Serve `/docs` and `/openapi.json`." }),
     cors_origins: Type.Array(
@@ -31,7 +31,7 @@ export const server = Type.Object(
       {
         maxItems: 1000,
         default: [],
-        description: "Origins whose web pages may call the server (CORS); `*` for all. Empty: none.",
+        description: "Origins whose web pages may call the server (CORS); `*` allows all. Empty: none.",
       },
     ),
     trusted_proxies: Type.Array(
@@ -39,17 +39,17 @@ export const server = Type.Object(
       {
         maxItems: 1000,
         default: [],
-        description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` are believed. Empty: none.",
+        description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted. Empty: none.",
       },
     ),
     max_header_bytes: bytes(
       16_384,
-      "Largest size of a request's headers together; more is a 431.",
+      "Largest total size of a request's headers; a larger one is a 431.",
       limitsInput("HTTP", "headers_too_large"),
     ),
     max_json_body_bytes: bytes(
       16_777_216,
-      "Largest JSON body; more is a 413. Queries take at most 1 MiB and the admin API at most 256 KiB, even if this is larger.",
+      "Largest JSON body; a larger one is a 413. Queries accept at most 1 MiB and the admin API at most 256 KiB, even if this value is larger.",
       limitsInput("HTTP", "payload_too_large"),
     ),
     max_json_values: Type.Integer({
@@ -58,11 +58,11 @@ export const server = Type.Object(
       default: 50_000,
       ...limitsInput("HTTP", "payload_too_large"),
       description:
-        "Most values and member names in a JSON body; more is a 413. Parsing 50 000 takes up to 40 ms, during which nothing else runs.",
+        "Maximum number of values and member names in a JSON body; more is a 413. Parsing 50 000 takes up to 40 ms, during which the server does nothing else.",
     }),
     max_request_memory_bytes: bytes(
       536_870_912,
-      "Memory that the requests in progress may hold together: bodies, what they are parsed into, results. One organization may use half. More is a 429 or a 503. OTLP has `otlp.max_pending_body_bytes` instead.",
+      "Memory for all requests in progress: bodies, their parsed form and results. One organization may use half of it. More is a 429 or a 503. OTLP has its own limit, `otlp.max_pending_body_bytes`.",
       limitsInput("HTTP", "overloaded"),
     ),
     max_failed_keys_per_minute: Type.Integer({
@@ -71,7 +71,7 @@ export const server = Type.Object(
       default: 60,
       ...limitsInput("HTTP", "rate_limited"),
       description:
-        "Most requests with an incorrect API key per client address and minute; more get a 429 with `Retry-After` instead of a 401. Requests with a correct key are not affected. An IPv6 client is its /64 network. OTLP/gRPC counts too.",
+        "Maximum number of requests with an incorrect API key per client address and minute; more get a 429 with `Retry-After` instead of a 401. Requests with a correct key are not affected. IPv6 clients are grouped by /64 network. OTLP/gRPC counts too.",
     }),
     header_timeout_ms: milliseconds(
       15_000,
@@ -85,17 +85,17 @@ export const server = Type.Object(
     ),
     keep_alive_timeout_ms: milliseconds(
       75_000,
-      "Time an idle connection is kept; longer than the idle time of a load balancer in front.",
+      "How long an idle connection is kept open. Set it longer than the idle timeout of a load balancer in front of the server.",
     ),
     status_hold_ms: milliseconds(
       30_000,
-      "Longest time the status of a stream is held back while waiting for the engine's first frame, so that a failure can still be an HTTP error.",
+      "How long the status of a stream is held back while Sounding waits for the engine's first frame. Until then, a failure is still an HTTP error.",
     ),
     heartbeat_interval_ms: milliseconds(15_000, "Silence in a stream after which a keep-alive is sent."),
     shutdown_timeout_ms: milliseconds(
       30_000,
-      "Time that calls in flight have to end after SIGTERM before they are cut off.",
+      "How long calls in flight may continue after SIGTERM before they are aborted.",
     ),
   },
-  { default: {}, description: "How the server listens, and the limits of a connection." },
+  { default: {}, description: "The server's address, and limits on connections and requests." },
 );

@@ -52,7 +52,7 @@ export function describeAllowed(schema: SettingSchema): string {
     case "string":
       if (schema.pattern !== undefined) return `text that matches \`${schema.pattern}\``;
       if (schema.maxLength !== undefined) return range("text with a length", schema.minLength ?? 0, schema.maxLength);
-      return (schema.minLength ?? 0) > 0 ? "text that is not empty" : "text";
+      return (schema.minLength ?? 0) > 0 ? "non-empty text" : "text";
     case "array":
       return schema.items === undefined ? "a list" : `a list, each item ${describeAllowed(schema.items)}`;
     case "object":

@@ -13,15 +13,16 @@ export const speech = Type.Object(
     }),
     voices: Type.Record(
       Type.String({ minLength: 1, maxLength: 256 }),
-      Type.Array(Type.String({ minLength: 1, maxLength: 256, description: "A voice's name at an engine." }), {
+      Type.Array(Type.String({ minLength: 1, maxLength: 256, description: "Name of a voice at an engine." }), {
         minItems: 1,
         maxItems: 100,
-        description: "Voices that stand in for it: the first that the model has and that speaks the language.",
+        description:
+          "Voices that substitute for this name: the first one that the model has and that speaks the language.",
       }),
       {
         default: {},
         description:
-          "Further names of voices. OpenAI's and Azure's names need no entry: a voice of their language and gender stands in for them.",
+          "Additional voice names. OpenAI's and Azure's names need no entry: Sounding substitutes a voice of the same language and gender.",
       },
     ),
   },

@@ -12,7 +12,7 @@ const clickhouse = Type.Object(
         pattern: httpUrl,
         env: "SOUNDING_CLICKHOUSE_URL",
         description:
-          "Address of the server's HTTP interface: `https://clickhouse.example.com:8443`. Absent: the embedded store in `storage.data_dir`.",
+          "Address of the server's HTTP interface, such as `https://clickhouse.example.com:8443`. Absent: the embedded store in `storage.data_dir`.",
       }),
     ),
     user: Type.String({ minLength: 1, default: "default", env: "SOUNDING_CLICKHOUSE_USER", description: "User." }),
@@ -21,17 +21,17 @@ const clickhouse = Type.Object(
       pattern: "^[A-Za-z_][A-Za-z0-9_]*$",
       default: "default",
       env: "SOUNDING_CLICKHOUSE_DATABASE",
-      description: "Database of the tables; it must exist.",
+      description: "Database that holds the tables; it must exist.",
     }),
     cluster: Type.Optional(
       Type.String({
         pattern: "^[\\w.-]+$",
         env: "SOUNDING_CLICKHOUSE_CLUSTER",
         description:
-          "Name of the cluster in the servers' configuration. Tables are then replicated and distributed over it; the servers need the macros `shard` and `replica`. Absent: a single server.",
+          "Name of the cluster in the servers' configuration. Tables are then replicated and distributed across it; the servers need the macros `shard` and `replica`. Absent: a single server.",
       }),
     ),
-    compression: Type.Boolean({ default: true, description: "Compress rows on their way to the server and back." }),
+    compression: Type.Boolean({ default: true, description: "Compress data between Sounding and the server." }),
   },
   { default: {}, description: "A ClickHouse server or cluster, 25.8 or later." },
 );
@@ -40,21 +40,21 @@ export const telemetry = Type.Object(
   {
     enabled: Type.Boolean({
       default: true,
-      description: "Keep telemetry. When false, the endpoints of telemetry answer 503.",
+      description: "Store telemetry. If false, the telemetry endpoints return 503.",
     }),
     clickhouse,
     embedded_memory_bytes: bytes(
       1_073_741_824,
-      "Memory that the embedded store may use; a query or a write that needs more fails by itself.",
+      "Memory that the embedded store may use. A query or write that needs more fails; others are not affected.",
       limitsInput("Logs, traces and metrics", "overloaded"),
     ),
     write_timeout_ms: milliseconds(
       8000,
-      "Longest wait until rows are durable, while the store is slow or down; then the sender gets a 503 and tries again. Shorter than the exporters' own limit, which is 10 s by default.",
+      "Longest wait until records are durable while the store is slow or down; then the sender gets a 503 and retries. Keep it below the exporters' timeout, which is 10 s by default.",
     ),
     query_timeout_ms: milliseconds(
       15_000,
-      "Longest time of one query, with the time in which it waits for other queries.",
+      "Longest time of one query, including the wait for other queries.",
       limitsInput("Logs, traces and metrics", "timeout"),
     ),
     concurrent_reads: Type.Optional(
@@ -62,25 +62,25 @@ export const telemetry = Type.Object(
         minimum: 1,
         maximum: 200,
         description:
-          "Statements of queries that read from the store at the same time; others wait, fairly between organizations. One organization may use all but one. Absent: twice the number of processors, at least 4 and at most 16.",
+          "Maximum number of query statements that read from the store concurrently; others wait in a queue that is fair between organizations. One organization may use all but one. Absent: twice the number of processors, at least 4 and at most 16.",
         ...limitsInput("Logs, traces and metrics", { instead: "the statement waits" }),
       }),
     ),
     queue_bytes: bytes(
       134_217_728,
-      "Rows of all organizations that may wait to be written; more is a 503.",
+      "Size of the write queue of all organizations; more is a 503.",
       limitsInput("OpenTelemetry data", "overloaded"),
     ),
     organization_queue_bytes: bytes(
       33_554_432,
-      "Rows of one organization that may wait to be written; more is a 429, so that one organization cannot fill the queue.",
+      "Size of one organization's share of the write queue; more is a 429, so one organization cannot fill the queue.",
       limitsInput("OpenTelemetry data", "rate_limited"),
     ),
-    slow_trace_ms: milliseconds(10_000, "A span that takes this long makes its trace one of `slow_traces`."),
+    slow_trace_ms: milliseconds(10_000, "Duration from which a span makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,
     metric_presets: metricPresets,
     token_prices: tokenPrices,
   },
-  { default: {}, description: "Where telemetry is kept and how much may wait to be written." },
+  { default: {}, description: "Where telemetry is stored, and the limits on queries and on the write queue." },
 );
 export type TelemetrySettings = Static<typeof telemetry>;

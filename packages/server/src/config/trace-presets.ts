@@ -8,35 +8,35 @@ const attributeConditions = (of: string) =>
       Type.Array(Type.String(), {
         minItems: 1,
         maxItems: 100,
-        description: "The values that are meant, as text (`true`, `42`); `*` for any value.",
+        description: "The values to match, as text (`true`, `42`); `*` matches any value.",
       }),
-      { description: `Attributes of ${of} by name, each with its values; all of them must match.` },
+      { description: `Attributes of ${of} by name, each with its allowed values; all attributes must match.` },
     ),
   );
 
 const tracePreset = Type.Object(
   {
-    description: Type.Optional(Type.String({ minLength: 1, description: "What the traces are, for people." })),
+    description: Type.Optional(Type.String({ minLength: 1, description: "Description of the traces, for people." })),
     attributes: attributeConditions("the span"),
     resource_attributes: attributeConditions("the span's resource"),
     services: Type.Optional(
       Type.Array(Type.String({ minLength: 1 }), {
         minItems: 1,
         maxItems: 100,
-        description: "Names of services (`service.name`), one of which made the span.",
+        description: "Service names (`service.name`); one of them must have produced the span.",
       }),
     ),
     status: Type.Optional(Type.Enum(["ok", "error"], { description: "The span's status." })),
     min_duration_ms: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "The span took at least this long." }),
+      Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: "Minimum duration of the span." }),
     ),
   },
-  { description: "Which traces: those with one span for which all of these hold." },
+  { description: "Selects the traces that have one span to which all of these conditions apply." },
 );
 
 export const tracePresets = Type.Record(Type.String({ minLength: 1 }), tracePreset, {
   default: {},
   propertyNames: { pattern: "^[a-z][a-z0-9_]{0,63}$" },
-  description: "Further values of `trace` in trace queries, by name: small letters, digits and `_`.",
+  description: "Additional values of `trace` in trace queries, by name: lower-case letters, digits and `_`.",
 });
 export type TracePresetSettings = Static<typeof tracePreset>;

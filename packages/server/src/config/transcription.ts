@@ -7,14 +7,14 @@ export const transcription = Type.Object(
   {
     max_upload_bytes: bytes(
       268_435_456,
-      "Largest recording; more is a 413.",
+      "Largest recording; a larger one is a 413.",
       limitsInput("Forms and uploads", "payload_too_large"),
     ),
     max_audio_seconds: Type.Integer({
       minimum: 1,
       maximum: 86_400,
       default: 14_400,
-      description: "Longest recording, seconds; more is a 413. May change while the server runs.",
+      description: "Longest recording, in seconds; a longer one is a 413. Can be changed while the server runs.",
       ...limitsInput("Transcription and audio", "payload_too_large"),
     }),
     decoder_workers: Type.Optional(
@@ -22,13 +22,13 @@ export const transcription = Type.Object(
         minimum: 1,
         maximum: 256,
         description:
-          "Threads that decode MP3, FLAC, Ogg, WebM and MP4, one recording each. Default: twice the number of CPU cores, at least 4.",
+          "Number of threads that decode MP3, FLAC, Ogg, WebM and MP4, one recording each. Absent: twice the number of CPU cores, at least 4.",
       }),
     ),
     sentences: Type.Boolean({
       default: false,
       description:
-        "Begin each segment with a capital and end it with a full stop, where a model writes neither. May change while the server runs.",
+        "Start each segment with a capital letter and end it with a full stop, for models that write neither. Can be changed while the server runs.",
     }),
   },
   { default: {}, description: "Transcription." },

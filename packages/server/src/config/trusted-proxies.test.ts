@@ -37,6 +37,6 @@ test("anything else is a problem that names the setting, the value and what is a
     "",
   ]) {
     const [problem = ""] = problemsOf(["10.0.0.1", wrong]);
-    assert.match(problem, /^server\.trusted_proxies\[1\] is ".*"; allowed: an IP address/, wrong);
+    assert.match(problem, /^server\.trusted_proxies\[1\] is ".*"; it must be an IP address/, wrong);
   }
 });

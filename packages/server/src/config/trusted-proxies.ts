@@ -15,7 +15,7 @@ export function checkTrustedProxies(config: unknown, report: (path: SettingPath,
     const path = ["server", "trusted_proxies", index];
     report(
       path,
-      `${formatPath(path)} is ${formatValue(proxy)}; allowed: an IP address such as 10.0.0.1, a CIDR range such as 10.0.0.0/8 or fd00::/8, or one of ${namedRanges.join(", ")}.`,
+      `${formatPath(path)} is ${formatValue(proxy)}; it must be an IP address such as 10.0.0.1, a CIDR range such as 10.0.0.0/8 or fd00::/8, or one of ${namedRanges.join(", ")}.`,
     );
   }
 }

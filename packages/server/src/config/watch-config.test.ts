@@ -98,7 +98,10 @@ describe("a running configuration", () => {
     assert.equal(watch.config, before);
     assert.deepEqual(applied, []);
     const { level, message, fields } = lines[0]!;
-    assert.equal(`${level}: ${message}`, "error: the configuration is invalid; the one in force stays");
+    assert.equal(
+      `${level}: ${message}`,
+      "error: the configuration file is invalid; the current configuration stays active",
+    );
     assert.deepEqual(fields["problems"], [
       `${file}:1:37: limits.key.requests_per_minute is "none"; it must be an integer of at least 1.`,
     ]);
@@ -148,7 +151,7 @@ describe("a running configuration", () => {
     const { watch, lines, applied } = await start("limits: {}", { failing: () => broken });
     await writeFile(file, "limits: {key: {requests_per_minute: 7}}");
     await watch.reload();
-    assert.equal(lines[0]?.message, "the changed configuration could not be put in force");
+    assert.equal(lines[0]?.message, "the new configuration could not be applied");
     assert.deepEqual(watch.config.limits.key, {});
     broken = false;
     await watch.reload();

@@ -38,17 +38,23 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
   async function reloadOnce(): Promise<void> {
     const next = await loadConfig(options.load);
     if (loaded.found && !next.found) {
-      logger.error({ file: next.file }, "the configuration file is gone; the configuration in force stays");
+      logger.error(
+        { file: next.file },
+        "the configuration file no longer exists; the current configuration stays active",
+      );
       return;
     }
     if (next.config === undefined) {
       const problems = next.problems.map(formatProblem);
-      logger.error({ file: next.file, problems }, "the configuration is invalid; the one in force stays");
+      logger.error(
+        { file: next.file, problems },
+        "the configuration file is invalid; the current configuration stays active",
+      );
       return;
     }
     const merged = withReloadable(config, next.config);
     if (merged.kept.length > 0) {
-      logger.warn({ settings: merged.kept }, "changed settings that need a restart were not put in force");
+      logger.warn({ settings: merged.kept }, "some changed settings take effect only after a restart");
     }
     if (isDeepStrictEqual(merged.config, config)) return;
     await options.apply(merged.config);
@@ -58,7 +64,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
 
   function reload(): Promise<void> {
     running = running.then(reloadOnce).catch((error: unknown) => {
-      logger.error({ error }, "the changed configuration could not be put in force");
+      logger.error({ error }, "the new configuration could not be applied");
     });
     return running;
   }
@@ -95,11 +101,11 @@ function watchFile(file: string, logger: Logger, onChange: () => void): FSWatche
       if (changed === null || changed === name || changed === mountedLink) onChange();
     });
     watcher.on("error", (error) => {
-      logger.warn({ error, file }, "the configuration file is no longer watched; SIGHUP reloads it");
+      logger.warn({ error, file }, "the configuration file is no longer watched; send SIGHUP to reload it");
     });
     return watcher;
   } catch (error) {
-    logger.warn({ error, file }, "the configuration file cannot be watched; SIGHUP reloads it");
+    logger.warn({ error, file }, "the configuration file cannot be watched; send SIGHUP to reload it");
     return undefined;
   }
 }

@@ -24,7 +24,7 @@ const largestFileBytes = inputLimit({
   bounds: "The configuration file",
   value: 8 * 1024 * 1024,
   unit: "bytes",
-  error: { instead: "a problem of the configuration" },
+  error: { instead: "an error when the configuration is loaded" },
 });
 
 const readFaults: Record<string, string> = {
@@ -42,10 +42,10 @@ export async function readYamlFile(file: string, required: boolean): Promise<Yam
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "";
     if (code === "ENOENT" && !required) return undefined;
-    return unreadable(file, readFaults[code] ?? `The file cannot be read (${code || "unknown fault"}).`);
+    return unreadable(file, readFaults[code] ?? `The file cannot be read (${code || "unknown error"}).`);
   }
   if (content.length > largestFileBytes) {
-    return unreadable(file, `The file has ${content.length} bytes; at most ${largestFileBytes} are read.`);
+    return unreadable(file, `The file has ${content.length} bytes; at most ${largestFileBytes} are allowed.`);
   }
   try {
     return parseYaml(file, new TextDecoder("utf-8", { fatal: true }).decode(content));
@@ -77,7 +77,7 @@ export function parseYaml(file: string, text: string): YamlFile {
     path: "",
     message:
       fault.code === "DUPLICATE_KEY"
-        ? `The name ${JSON.stringify(nameAt(text, fault.pos[0]))} is given twice in one map.`
+        ? `The name ${JSON.stringify(nameAt(text, fault.pos[0]))} appears twice in the same map; remove one of them.`
         : `Not valid YAML: ${redactText(fault.message)}`,
   }));
   const locate = (path: SettingPath, part: "key" | "value") => place(locateOffset(document, path, part));
@@ -90,7 +90,7 @@ export function parseYaml(file: string, text: string): YamlFile {
     problems.push({
       file,
       path: "",
-      message: `Not usable YAML: ${error instanceof Error ? error.message : "unknown"}`,
+      message: `The YAML cannot be used: ${error instanceof Error ? error.message : "unknown error"}`,
     });
     return { file, value: undefined, problems, locate };
   }

@@ -38,7 +38,7 @@ describe("a cancelled call", () => {
     routing.engine("a").always = hang();
     const abort = new AbortController();
     const running = routing.chat("m").complete(chatCall(abort.signal));
-    abort.abort(new AppError("timeout", "The request's timeout of 2 s ran out."));
+    abort.abort(new AppError("timeout", "The request's timeout of 2 s elapsed."));
     await assert.rejects(running, { code: "timeout" });
   });
 

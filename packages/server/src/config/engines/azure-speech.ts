@@ -17,7 +17,7 @@ export const azureSpeechEngine = Type.Object(
       Type.String({
         pattern: "^https?://[^\\s/?#@]+/?$",
         description:
-          "Address of a resource with its own domain, such as `https://example.cognitiveservices.azure.com`; in place of `region`.",
+          "Address of a resource with its own domain, such as `https://example.cognitiveservices.azure.com`. Replaces `region`.",
       }),
     ),
     api_key: secret("Key of the resource, sent as `Ocp-Apim-Subscription-Key`.", { pattern: sendableKey }),
@@ -26,32 +26,34 @@ export const azureSpeechEngine = Type.Object(
       maxLength: 256,
       default: "en-US-AvaMultilingualNeural",
       description:
-        "The voice that stands first in the list. It, and then the voices of its language, stand in for names like `alloy`.",
+        "The default voice, listed first. It, and then other voices of its language, substitute for well-known names such as `alloy`.",
     }),
     max_speakers: Type.Optional(
       Type.Integer({
         minimum: 2,
         maximum: 35,
-        description: "Tell speakers apart in transcriptions, at most so many. Absent: they are not told apart.",
+        description:
+          "Maximum number of speakers to distinguish in a transcription. Absent: speakers are not distinguished.",
       }),
     ),
     max_connections: Type.Integer({
       minimum: 1,
       maximum: 100_000,
       default: 200,
-      description: "Calls at one time: so many that speak, where a further one is a 503, and so many that transcribe.",
+      description:
+        "Maximum number of concurrent synthesis calls, and, separately, of concurrent transcriptions. A synthesis call beyond that fails with 503.",
     }),
     max_queued: Type.Integer({
       minimum: 0,
       maximum: 1_000_000,
       default: 1_024,
-      description: "Transcriptions that wait for a connection; a further one is a 503.",
+      description: "Maximum number of transcriptions that wait for a connection; more fail with 503.",
       ...limitsInput("Transcription and audio", "overloaded"),
     }),
-    queue_timeout_ms: milliseconds(30_000, "Longest wait of such a call; then a 503."),
-    max_answer_bytes: bytes(33_554_432, "Largest answer, or sound of one phrase; more is a 502."),
+    queue_timeout_ms: milliseconds(30_000, "Longest wait for a connection; then the call fails with 503."),
+    max_answer_bytes: bytes(33_554_432, "Largest response, or audio of one phrase; a larger one is a 502."),
     ...engineTimeouts,
   },
-  { description: "Speech with word times, and transcription with word times and speakers, by Azure Speech." },
+  { description: "Azure Speech: synthesis with word timings, and transcription with word timings and speakers." },
 );
 export type AzureSpeechSettings = Static<typeof azureSpeechEngine>;

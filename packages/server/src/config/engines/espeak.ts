@@ -4,33 +4,33 @@ import { limitsInput } from "../../input-limits.ts";
 
 export const espeakEngine = Type.Object(
   {
-    type: Type.Literal("espeak", { description: "espeak-ng, as a program or as an npm package." }),
+    type: Type.Literal("espeak", { description: "espeak-ng, as an installed program or as an npm package." }),
     program: Type.String({
       minLength: 1,
       default: "espeak-ng",
-      description: "The program: a name that is looked for in PATH, or a path.",
+      description: "The espeak-ng program: a path, or a name to search for in PATH.",
     }),
     variant: Type.Optional(
       Type.Union([Type.Literal("program"), Type.Literal("package")], {
         description:
-          "Which espeak-ng speaks: the installed `program`, or the npm `package`, which tells exact word times. Absent: the program where it is installed, else the package.",
+          "Which espeak-ng to use: the installed `program`, or the npm `package`, which provides exact word timings. Absent: the program if it is installed, otherwise the package.",
       }),
     ),
     processes: Type.Optional(
       Type.Integer({
         minimum: 1,
         maximum: 256,
-        description: "Processes that speak at one time. Absent: one for each core, at most 8.",
+        description: "Maximum number of concurrent processes. Absent: one per core, at most 8.",
       }),
     ),
     queue_limit: Type.Integer({
       minimum: 0,
       maximum: 100_000,
       default: 256,
-      description: "Calls beyond `processes` that take turns; a further one is a 503.",
+      description: "Maximum number of calls that wait for a process; more fail with 503.",
       ...limitsInput("Speech", "overloaded"),
     }),
   },
-  { description: "Speech in over 100 languages by espeak-ng: the model `espeak-ng`." },
+  { description: "Speech synthesis in over 100 languages with espeak-ng; the model is `espeak-ng`." },
 );
 export type EspeakEngineSettings = Static<typeof espeakEngine>;

@@ -8,14 +8,14 @@ export const llamaCppModelSettings = Type.Object(
     file: Type.String({
       minLength: 1,
       description:
-        "The GGUF file: a path, or what `sounding models pull` was given (`owner/repository/file.gguf`), looked for in `models` of the data directory.",
+        "The GGUF file: a path, or the name that was passed to `sounding models pull` (`owner/repository/file.gguf`), which is looked up in `models` in the data directory.",
     }),
     context_size: Type.Optional(
       Type.Integer({
         minimum: 256,
         maximum: 16_777_216,
         description:
-          "Tokens that prompt and answer may have together. Absent: what the model was trained on, at most 8192.",
+          "Context size in tokens, shared by prompt and completion. Absent: the context the model was trained with, at most 8192.",
       }),
     ),
     parallel: Type.Optional(
@@ -23,7 +23,8 @@ export const llamaCppModelSettings = Type.Object(
         minimum: 1,
         maximum: 64,
         default: 4,
-        description: "Answers generated at the same time; each takes memory for `context_size` tokens.",
+        description:
+          "Maximum number of completions generated concurrently; each needs memory for `context_size` tokens.",
       }),
     ),
     queue_limit: Type.Optional(
@@ -31,7 +32,7 @@ export const llamaCppModelSettings = Type.Object(
         minimum: 0,
         maximum: 100_000,
         default: 64,
-        description: "Answers that may wait for a free place; further calls get the error `overloaded`.",
+        description: "Maximum number of completions that wait; more fail with `overloaded`.",
         ...limitsInput("Chat completions", "overloaded"),
       }),
     ),
@@ -39,24 +40,25 @@ export const llamaCppModelSettings = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 1024,
-        description: "CPU threads, at most one a core. Absent: the cores that are free when the model is loaded.",
+        description:
+          "Number of CPU threads, at most one per core. Absent: the cores that are free when the model is loaded.",
       }),
     ),
     gpu: Type.Optional(
       Type.Union([Type.Literal(false), Type.Enum(["auto", "cuda", "vulkan", "metal"])], {
         default: "auto",
-        description: "The GPU interface to use; `auto` takes what is installed and found, `false` the CPU alone.",
+        description: "GPU backend: `auto` uses one that is installed and detected, `false` uses the CPU only.",
       }),
     ),
     gpu_layers: Type.Optional(
       Type.Integer({
         minimum: 0,
         maximum: 10_000,
-        description: "Layers of the model that the GPU computes. Absent: as many as fit.",
+        description: "Number of model layers to run on the GPU. Absent: as many as fit.",
       }),
     ),
     chat_template: Type.Optional(
-      Type.String({ minLength: 1, description: "Jinja template in place of the one in the model file." }),
+      Type.String({ minLength: 1, description: "Jinja template that replaces the one in the model file." }),
     ),
     ...modelProcessSettings,
   },
@@ -69,9 +71,9 @@ export const llamaCppEngineSettings = Type.Object(
     type: Type.Literal("llama_cpp", { description: "llama.cpp on this machine." }),
     models: Type.Record(Type.String({ minLength: 1, maxLength: 512 }), llamaCppModelSettings, {
       minProperties: 1,
-      description: "The engine's models by name.",
+      description: "The engine's models, by name.",
     }),
   },
-  { additionalProperties: false, description: "Runs GGUF model files with llama.cpp, a process for each." },
+  { additionalProperties: false, description: "GGUF model files, run by llama.cpp; each model has its own process." },
 );
 export type LlamaCppEngineSettings = Static<typeof llamaCppEngineSettings>;

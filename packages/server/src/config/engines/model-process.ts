@@ -13,8 +13,11 @@ const durationMs = (description: string, fallback?: number) =>
 
 export const modelProcessSettings = {
   preload: Type.Optional(
-    Type.Boolean({ default: false, description: "Load the model when the server starts, not at the first call." }),
+    Type.Boolean({
+      default: false,
+      description: "Load the model when the server starts instead of at the first call.",
+    }),
   ),
-  start_timeout_ms: durationMs("Longest time that loading the model may take.", 120_000),
-  idle_unload_ms: durationMs("Time without calls after which the model's memory is given back. Absent: never."),
+  start_timeout_ms: durationMs("Longest time for loading the model.", 120_000),
+  idle_unload_ms: durationMs("Unload the model and free its memory after this time without calls. Absent: never."),
 };

@@ -18,9 +18,9 @@ export type TranscriptionForm = (typeof transcriptionForms)[number];
 const atAnyEngine = {
   headers: upstreamHeaders,
   models: Type.Optional(
-    Type.Array(Type.String({ minLength: 1, maxLength: 512, description: "A model's name at the engine." }), {
+    Type.Array(Type.String({ minLength: 1, maxLength: 512, description: "Name of a model at the engine." }), {
       maxItems: 10_000,
-      description: "The models to offer. Absent: those that the engine lists.",
+      description: "The models to offer. Absent: all models that the engine lists.",
     }),
   ),
   unsupported_parameters: Type.Array(
@@ -29,53 +29,53 @@ const atAnyEngine = {
       maxItems: 1_000,
       default: [],
       description:
-        "Parameters that the engine would drop silently; a request that sets one is refused with `unsupported_parameter`.",
+        "Parameters that the engine would ignore silently. A request that sets one is refused with `unsupported_parameter`.",
     },
   ),
   transcription_forms: Type.Record(
     Type.String({ minLength: 1 }),
-    Type.Enum([...transcriptionForms], { description: "What the model is asked for." }),
+    Type.Enum([...transcriptionForms], { description: "The response format to request." }),
     {
       default: {},
       description:
-        "Response formats by the names of models that transcribe: `verbose_json` has times, `json` only text but streams, `diarized_json` has speakers. Without an entry the name decides: `…-transcribe-diarize` has speakers, `…-transcribe` and Voxtral only text, others times.",
+        "Response format to request for each transcription model: `verbose_json` has times; `json` has only text, but can be streamed; `diarized_json` has speakers. For other models the name decides: `…-transcribe-diarize` uses `diarized_json`, `…-transcribe` and Voxtral use `json`, all others `verbose_json`.",
     },
   ),
   stream_usage: Type.Boolean({
     default: true,
     description:
-      "Ask for the token counts of every stream (`stream_options.include_usage`). Turn off for an engine that rejects it.",
+      "Request token counts for every stream (`stream_options.include_usage`). Turn this off for an engine that rejects it.",
   }),
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 1_024,
-    description: "Connections to the engine, which is calls in flight; a further call waits.",
+    description: "Maximum number of connections to the engine, and therefore of calls in flight; more calls wait.",
   }),
   max_queued: Type.Integer({
     minimum: 0,
     maximum: 1_000_000,
     default: 1_024,
-    description: "Calls that wait for a connection; a further one is a 503.",
+    description: "Maximum number of calls that wait for a connection; more fail with 503.",
     ...limitsInput("Chat completions", "overloaded"),
   }),
-  queue_timeout_ms: milliseconds(30_000, "Longest wait of such a call; then a 503."),
-  max_answer_bytes: bytes(33_554_432, "Largest batch answer; more is a 502."),
-  max_event_bytes: bytes(8_388_608, "Largest event of a streamed answer; more is a 502."),
+  queue_timeout_ms: milliseconds(30_000, "Longest wait for a connection; then the call fails with 503."),
+  max_answer_bytes: bytes(33_554_432, "Largest batch response; a larger one is a 502."),
+  max_event_bytes: bytes(8_388_608, "Largest event of a streamed response; a larger one is a 502."),
   ...engineTimeouts,
 };
 
 export const openAiCompatibleEngine = Type.Object(
   {
     type: Type.Literal("openai_compatible", {
-      description: "Any API like OpenAI's: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter, …",
+      description: "Any OpenAI-compatible API: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter, …",
     }),
-    base_url: address("Address of the API, version included", "http://127.0.0.1:8000/v1"),
+    base_url: address("Address of the API, including the version", "http://127.0.0.1:8000/v1"),
     api_key: Type.Optional(
       secret("Key of the API, sent as `Authorization: Bearer`. Absent: none is sent.", { pattern: sendableKey }),
     ),
-    organization: Type.Optional(headerValue("OpenAI organization that calls are counted to.")),
-    project: Type.Optional(headerValue("OpenAI project that calls are counted to.")),
+    organization: Type.Optional(headerValue("OpenAI organization that the calls belong to.")),
+    project: Type.Optional(headerValue("OpenAI project that the calls belong to.")),
     ...atAnyEngine,
   },
   { description: "Models behind an OpenAI-compatible API." },
@@ -91,7 +91,7 @@ export const azureOpenAiEngine = Type.Object(
       Type.String({
         pattern: "^[A-Za-z0-9.-]+$",
         description:
-          "Version of the API, such as `2024-10-21`; models are then deployments in the path. Absent: Azure's v1 API, which has no versions.",
+          "API version, such as `2024-10-21`; each model is then a deployment in the path. Absent: Azure's v1 API, which has no version parameter.",
       }),
     ),
     deployments: Type.Record(
@@ -99,7 +99,7 @@ export const azureOpenAiEngine = Type.Object(
       Type.String({ minLength: 1, maxLength: 512, description: "The deployment's name." }),
       {
         default: {},
-        description: "Deployments by model name. A model that is not here is the deployment of the same name.",
+        description: "Deployment of each model. A model that is not listed uses the deployment of the same name.",
       },
     ),
     ...atAnyEngine,

@@ -31,14 +31,18 @@ const voice = Type.Object(
       minimum: 0,
       maximum: 1_000_000,
       default: 0,
-      description: "Number of the speaker in the model.",
+      description: "The speaker's number in the model.",
     }),
     languages: Type.Optional(
-      Type.Array(language, { minItems: 1, maxItems: 100, description: "What it speaks, in place of the model's." }),
+      Type.Array(language, {
+        minItems: 1,
+        maxItems: 100,
+        description: "The voice's languages, instead of the model's.",
+      }),
     ),
-    gender: Type.Optional(Type.Enum(["female", "male", "neutral"], { description: "How it sounds." })),
+    gender: Type.Optional(Type.Enum(["female", "male", "neutral"], { description: "The voice's gender." })),
     description: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: "Shown in the list of voices." }),
+      Type.String({ minLength: 1, maxLength: 512, description: "Description shown in the list of voices." }),
     ),
   },
   { additionalProperties: false, description: "One voice." },
@@ -49,56 +53,58 @@ const speakers = Type.Object(
     segmentation: Type.String({
       minLength: 1,
       description:
-        "The ONNX file of a segmentation model (pyannote), a path or its name in `models` of the data directory: it hears when the speaker changes.",
+        "ONNX file of a segmentation model (pyannote), which detects speaker changes: a path, or its name in `models` in the data directory.",
     }),
     embedding: Type.String({
       minLength: 1,
-      description: "The ONNX file of a speaker embedding model (WeSpeaker, 3D-Speaker, NeMo): it tells voices apart.",
+      description: "ONNX file of a speaker embedding model (WeSpeaker, 3D-Speaker, NeMo), which distinguishes voices.",
     }),
     threshold: Type.Number({
       minimum: 0,
       maximum: 2,
       default: 0.5,
-      description: "Cosine distance up to which two voices are one speaker's: more makes fewer speakers.",
+      description:
+        "Cosine distance up to which two voices count as the same speaker; a higher value yields fewer speakers.",
     }),
   },
-  { additionalProperties: false, description: "Tell who speaks, in the answers of a model that transcribes." },
+  { additionalProperties: false, description: "Identify speakers in the transcriptions of this model." },
 );
 
 const sherpaOnnxModelSettings = Type.Object(
   {
     kind: Type.Enum([...sherpaOnnxKinds], {
       description:
-        "What the model is: `vits` (Piper, MeloTTS, Coqui), `matcha`, `kokoro` and `kitten` speak; the others transcribe. `nemo_…` are NVIDIA's (Parakeet), `streaming_…` give text while they listen.",
+        "Type of the model. `vits` (Piper, MeloTTS, Coqui), `matcha`, `kokoro` and `kitten` synthesize speech; the others transcribe. `nemo_…` are NVIDIA's models (Parakeet); `streaming_…` return text while they listen.",
     }),
     folder: Type.String({
       minLength: 1,
       description:
-        "The folder with the model's files: a path, or the name under which `sounding models pull` put it into `models` of the data directory.",
+        "Folder of the model's files: a path, or the name under which `sounding models pull` stored it in `models` in the data directory.",
     }),
     files: Type.Record(
       Type.String({ pattern: "^[a-z_]+$" }),
       Type.Union(
         [Type.String({ minLength: 1 }), Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 100 })],
-        { description: "A path, within the folder or absolute; several for `lexicon` and `rule_fsts`." },
+        { description: "A path, absolute or relative to the folder; `lexicon` and `rule_fsts` accept several." },
       ),
       {
         default: {},
         description:
-          "Files by their part in the model (`model`, `encoder`, `tokens`, …), where their usual names do not say it or several would fit.",
+          "Model files by role (`model`, `encoder`, `tokens`, …). Needed only if their names are unusual or ambiguous.",
       },
     ),
     languages: Type.Optional(
       Type.Array(language, {
         minItems: 1,
         maxItems: 200,
-        description: "What the model speaks or understands. Absent: what its files say; any, where they say nothing.",
+        description:
+          "Languages that the model speaks or understands. Absent: the languages declared in its files, or any if they declare none.",
       }),
     ),
     voices: Type.Optional(
       Type.Record(Type.String({ minLength: 1, maxLength: 256 }), voice, {
         minProperties: 1,
-        description: "Names of the speakers of a model that speaks. Absent: the model's own names, or their numbers.",
+        description: "Names of a synthesis model's speakers. Absent: the model's own names, or the speakers' numbers.",
       }),
     ),
     speakers: Type.Optional(speakers),
@@ -106,7 +112,7 @@ const sherpaOnnxModelSettings = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 1024,
-        description: "CPU threads that work on one phrase or stretch of speech. Absent: one for each core, at most 4.",
+        description: "Number of CPU threads for one phrase or speech segment. Absent: one per core, at most 4.",
       }),
     ),
     processes: Type.Optional(
@@ -114,7 +120,7 @@ const sherpaOnnxModelSettings = Type.Object(
         minimum: 1,
         maximum: 64,
         default: 1,
-        description: "Processes that work at the same time; each has the whole model in memory.",
+        description: "Number of processes that work concurrently; each loads the whole model into memory.",
       }),
     ),
     queue_limit: Type.Optional(
@@ -122,7 +128,7 @@ const sherpaOnnxModelSettings = Type.Object(
         minimum: 0,
         maximum: 100_000,
         default: 64,
-        description: "Calls that take turns beside one for each process; a further one is a 503.",
+        description: "Maximum number of calls that wait for a process; more fail with 503.",
         ...limitsInput("Transcription and audio", "overloaded"),
       }),
     ),
@@ -137,12 +143,12 @@ export const sherpaOnnxEngineSettings = Type.Object(
     type: Type.Literal("sherpa_onnx", { description: "sherpa-onnx on this machine." }),
     models: Type.Record(Type.String({ minLength: 1, maxLength: 512 }), sherpaOnnxModelSettings, {
       minProperties: 1,
-      description: "The engine's models by name.",
+      description: "The engine's models, by name.",
     }),
   },
   {
     additionalProperties: false,
-    description: "Runs ONNX models that speak or transcribe with sherpa-onnx, in processes of their own.",
+    description: "ONNX models for speech synthesis or transcription, run by sherpa-onnx in separate processes.",
   },
 );
 export type SherpaOnnxEngineSettings = Static<typeof sherpaOnnxEngineSettings>;

@@ -12,7 +12,7 @@ export const upstreamHeaders = Type.Record(
   {
     default: {},
     propertyNames: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" }),
-    description: "Further headers of every request to the engine.",
+    description: "Additional headers of every request to the engine.",
   },
 );
 
@@ -24,8 +24,8 @@ interface TimeLimit {
 const timeLimits = {
   connect_timeout_ms: { defaultMs: 5_000, meaning: "Longest wait for a connection to the engine." },
   first_byte_timeout_ms: { defaultMs: 120_000, meaning: "Longest wait for the first frame of a stream." },
-  idle_timeout_ms: { defaultMs: 60_000, meaning: "Longest silence between two frames of a stream." },
-  total_timeout_ms: { defaultMs: 600_000, meaning: "Longest time for one call, from its start to its end." },
+  idle_timeout_ms: { defaultMs: 60_000, meaning: "Longest gap between two frames of a stream." },
+  total_timeout_ms: { defaultMs: 600_000, meaning: "Longest total time of one call." },
 } as const satisfies Record<string, TimeLimit>;
 
 const range = { minimum: 1, maximum: 86_400_000 };

@@ -7,26 +7,26 @@ import { secret } from "../setting-types.ts";
 import { engineTimeouts, upstreamHeaders } from "./upstream.ts";
 
 const baseUrl = (value: string) =>
-  Type.String({ pattern: "^https?://", default: value, description: "Address of the API, version included." });
+  Type.String({ pattern: "^https?://", default: value, description: "Address of the API, including the version." });
 
 const shared = {
   headers: Type.Optional(upstreamHeaders),
   models: Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: 512 }), {
-      description: "The models to offer. Absent: those that the vendor lists.",
+      description: "The models to offer. Absent: all models that the vendor lists.",
     }),
   ),
   max_choices: Type.Integer({
     minimum: 1,
     maximum: 128,
     default: 8,
-    description: "Largest `n` of a request. The vendor makes one choice a call, so a request makes `n` calls.",
+    description: "Largest `n` of a request. The vendor returns one choice per call, so a request makes `n` calls.",
   }),
   max_connections: Type.Integer({
     minimum: 1,
     maximum: 100_000,
     default: 1_000,
-    description: "Connections to the vendor at one time; further calls wait for one.",
+    description: "Maximum number of connections to the vendor; more calls wait.",
   }),
   ...engineTimeouts,
 };
@@ -43,13 +43,13 @@ export const anthropicEngine = Type.Object(
         minimum: 1,
         maximum: 10_000_000,
         description:
-          "`max_tokens` of a request that sets none; Anthropic demands one. Absent: the most that the model can " +
-          "give, 4096 for a model that the adapter does not know.",
+          "`max_tokens` for requests that do not set it; Anthropic requires one. Absent: the model's maximum, " +
+          "or 4096 for an unknown model.",
       }),
     ),
     ...shared,
   },
-  { description: "Models of Anthropic." },
+  { description: "Anthropic's models." },
 );
 export type AnthropicSettings = Static<typeof anthropicEngine>;
 
@@ -60,7 +60,7 @@ export const googleEngine = Type.Object(
     base_url: baseUrl("https://generativelanguage.googleapis.com/v1beta"),
     ...shared,
   },
-  { description: "Gemini and Gemma models of Google." },
+  { description: "Google's Gemini and Gemma models." },
 );
 export type GoogleSettings = Static<typeof googleEngine>;
 
@@ -68,7 +68,7 @@ export const amazonBedrockEngine = Type.Object(
   {
     type: Type.Literal("amazon_bedrock", { description: "Amazon Bedrock's Converse API." }),
     region: Type.String({ pattern: "^[a-z0-9-]+$", description: "AWS region, such as `us-east-1`." }),
-    api_key: Type.Optional(secret("Bedrock API key; in place of an access key.")),
+    api_key: Type.Optional(secret("Bedrock API key, instead of an access key.")),
     access_key_id: Type.Optional(Type.String({ minLength: 1, description: "AWS access key ID." })),
     secret_access_key: Type.Optional(secret("AWS secret access key.")),
     session_token: Type.Optional(secret("Session token of temporary AWS credentials.")),
@@ -80,7 +80,7 @@ export const amazonBedrockEngine = Type.Object(
     ),
     ...shared,
   },
-  { description: "Models on Amazon Bedrock. Give `api_key`, or `access_key_id` and `secret_access_key`." },
+  { description: "Models on Amazon Bedrock. Set `api_key`, or `access_key_id` and `secret_access_key`." },
 );
 export type AmazonBedrockSettings = Static<typeof amazonBedrockEngine>;
 
@@ -91,7 +91,7 @@ export const mistralEngine = Type.Object(
     base_url: baseUrl("https://api.mistral.ai/v1"),
     ...shared,
   },
-  { description: "Models of Mistral." },
+  { description: "Mistral's models." },
 );
 export type MistralSettings = Static<typeof mistralEngine>;
 
@@ -102,7 +102,7 @@ export const cohereEngine = Type.Object(
     base_url: baseUrl("https://api.cohere.com/v2"),
     ...shared,
   },
-  { description: "Models of Cohere." },
+  { description: "Cohere's models." },
 );
 export type CohereSettings = Static<typeof cohereEngine>;
 
