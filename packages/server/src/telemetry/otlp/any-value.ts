@@ -4,6 +4,7 @@ import type { StringColumn } from "../../store/column-writers.ts";
 import { attributeKinds } from "../../store/schema.ts";
 import type { Hash64 } from "./hash64.ts";
 import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
+import { wireType } from "./message-type.ts";
 import { malformed, MessageScan } from "./message-scan.ts";
 import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "./numbers.ts";
 import { inputLimit } from "../../input-limits.ts";
@@ -23,21 +24,21 @@ export const stringKind = letters.string;
 export const integerKind = letters.integer;
 export const doubleKind = letters.double;
 
-/** Tags of AnyValue's members: the field's number and its wire type. */
-const stringTag = 0x0a;
-const integerTag = 0x18;
-const doubleTag = 0x21;
+const field = anyValue.fields;
+/** The first byte of a string, an integer and a double: field number and wire type. */
+const stringTag = (field.stringValue << 3) | wireType.bytes;
+const integerTag = (field.intValue << 3) | wireType.varint;
+const doubleTag = (field.doubleValue << 3) | wireType.fixed64;
 
-const kindByField = [
-  letters.empty,
-  letters.string,
-  letters.boolean,
-  letters.integer,
-  letters.double,
-  letters.array,
-  letters.map,
-  letters.bytes,
-];
+/** By field number: the kind of the value in this field of AnyValue. */
+const kindByField = new Uint8Array(anyValue.acceptedWireTypes.length);
+kindByField[field.stringValue] = letters.string;
+kindByField[field.boolValue] = letters.boolean;
+kindByField[field.intValue] = letters.integer;
+kindByField[field.doubleValue] = letters.double;
+kindByField[field.arrayValue] = letters.array;
+kindByField[field.kvlistValue] = letters.map;
+kindByField[field.bytesValue] = letters.bytes;
 
 /** Writes bytes that should be UTF-8; what is not becomes U+FFFD. */
 export function writeText(column: StringColumn, bytes: Uint8Array, start: number, end: number): void {
@@ -97,11 +98,11 @@ export class AnyValueReader {
     if (this.#readShort(bytes, start, end)) return;
     this.#scan.read(bytes, start, end);
     // Of a oneof the last on the wire counts.
-    for (let field = 1; field < kindByField.length; field += 1) {
-      if (this.#scan.starts[field]! > this.start) {
-        this.kind = kindByField[field]!;
-        this.start = this.#scan.starts[field]!;
-        this.end = this.#scan.ends[field]!;
+    for (let number = 1; number < kindByField.length; number += 1) {
+      if (this.#scan.starts[number]! > this.start) {
+        this.kind = kindByField[number]!;
+        this.start = this.#scan.starts[number]!;
+        this.end = this.#scan.ends[number]!;
       }
     }
   }
@@ -196,18 +197,22 @@ function toJson(bytes: Uint8Array, start: number, end: number, depth: number): R
 function arrayItems(bytes: Uint8Array, start: number, end: number, depth: number): unknown[] {
   const scan = new MessageScan(arrayValue);
   scan.read(bytes, start, end);
-  const items = scan.list(1);
+  const items = scan.list(arrayValue.fields.values);
   return Array.from({ length: items.length }, (_, index) => toJson(bytes, items.start(index), items.end(index), depth));
 }
 
 function mapEntries(bytes: Uint8Array, start: number, end: number, depth: number): unknown[] {
   const scan = new MessageScan(keyValueList);
   scan.read(bytes, start, end);
-  const entries = scan.list(1);
+  const entries = scan.list(keyValueList.fields.values);
   return Array.from({ length: entries.length }, (_, index) => {
     const entry = new MessageScan(keyValue);
     entry.read(bytes, entries.start(index), entries.end(index));
-    const value = entry.has(2) ? toJson(bytes, entry.starts[2]!, entry.ends[2]!, depth) : {};
-    return { key: textAt(bytes, entry.starts[1]!, entry.ends[1]!), value };
+    const { starts, ends } = entry;
+    const { key, value } = keyValue.fields;
+    return {
+      key: textAt(bytes, starts[key]!, ends[key]!),
+      value: entry.has(value) ? toJson(bytes, starts[value]!, ends[value]!, depth) : {},
+    };
   });
 }

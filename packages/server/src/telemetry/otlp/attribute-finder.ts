@@ -19,14 +19,16 @@ interface Candidate {
 
 /** Names by their length, made once for all records. */
 export class AttributeNames<Target extends string> {
-  readonly targets: readonly Target[];
+  /** The position of each target, by which an `AttributeFinder` is asked for it. */
+  readonly targets: Readonly<Record<Target, number>>;
   /** By the name's length in bytes. */
   readonly byLength: (Candidate[] | undefined)[] = [];
 
   /** @param sources for each target its names, the best first */
   constructor(sources: Readonly<Record<Target, readonly (string | AttributeSource)[]>>) {
-    this.targets = Object.keys(sources) as Target[];
-    for (const [target, key] of this.targets.entries()) {
+    const keys = Object.keys(sources) as Target[];
+    this.targets = Object.fromEntries(keys.map((key, position) => [key, position])) as Record<Target, number>;
+    for (const [target, key] of keys.entries()) {
       for (const [rank, source] of sources[key].entries()) {
         const { name: text, values } = typeof source === "string" ? { name: source, values: undefined } : source;
         const name = Buffer.from(text, "utf8");
@@ -49,7 +51,7 @@ export class AttributeFinder<Target extends string> {
 
   constructor(names: AttributeNames<Target>) {
     this.#names = names;
-    const count = names.targets.length;
+    const count = Object.keys(names.targets).length;
     this.#ranks = new Uint8Array(count).fill(noRank);
     this.#starts = new Int32Array(count);
     this.#ends = new Int32Array(count);

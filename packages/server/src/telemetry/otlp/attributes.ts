@@ -3,7 +3,13 @@ import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { AnyValueReader, stringKind, writeText } from "./any-value.ts";
 import { Hash64 } from "./hash64.ts";
 import { keyValue } from "./messages.ts";
+import { wireType } from "./message-type.ts";
 import { MessageScan, type RangeList } from "./message-scan.ts";
+
+const field = keyValue.fields;
+/** The first bytes of a key and of a value: field number and wire type. */
+const keyTag = (field.key << 3) | wireType.bytes;
+const valueTag = (field.value << 3) | wireType.bytes;
 
 /** Where the key and the value of the attribute that was read last stand. */
 export class AttributeReader {
@@ -18,10 +24,10 @@ export class AttributeReader {
     // Nearly every attribute is a short key and then a short value, each with a length of one byte.
     const keyEnd = start + 2 + bytes[start + 1]!;
     if (
-      bytes[start] === 0x0a &&
+      bytes[start] === keyTag &&
       keyEnd + 2 <= end &&
       bytes[start + 1]! < 0x80 &&
-      bytes[keyEnd] === 0x12 &&
+      bytes[keyEnd] === valueTag &&
       end === keyEnd + 2 + bytes[keyEnd + 1]! &&
       bytes[keyEnd + 1]! < 0x80
     ) {
@@ -33,10 +39,10 @@ export class AttributeReader {
     }
     this.#scan.read(bytes, start, end);
     const { starts, ends } = this.#scan;
-    this.keyStart = starts[1]!;
-    this.keyEnd = ends[1]!;
-    this.valueStart = starts[2]!;
-    this.valueEnd = ends[2]!;
+    this.keyStart = starts[field.key]!;
+    this.keyEnd = ends[field.key]!;
+    this.valueStart = starts[field.value]!;
+    this.valueEnd = ends[field.value]!;
   }
 }
 

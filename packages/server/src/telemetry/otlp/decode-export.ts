@@ -1,7 +1,8 @@
 /** Walks through an export request: resources, their scopes, their records, each turned into rows. */
 import { inputLimit } from "../../input-limits.ts";
-import type { GroupReader } from "./resource-scopes.ts";
+import type { ByteRange, GroupReader } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
+import { exportFields } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
 import type { Signal } from "./signals.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
@@ -14,6 +15,8 @@ const maxRecordBytes = inputLimit({
   unit: "bytes",
   error: { instead: "the record is rejected, the others are stored" },
 });
+
+const { request: requestField, resourceGroup: groupField, scopeGroup: scopeField } = exportFields;
 
 /**
  * Reads the whole request into the builder.
@@ -30,16 +33,21 @@ export async function decodeExport(
   const resourceGroup = new MessageScan(signal.messages.resourceGroup);
   const scopeGroup = new MessageScan(signal.messages.scopeGroup);
   request.read(bytes, 0, bytes.length);
-  const resources = request.list(1);
+  const resources = request.list(requestField.resourceGroups);
   for (let r = 0; r < resources.length; r += 1) {
     resourceGroup.read(bytes, resources.start(r), resources.end(r));
-    const group = await groups.resource(bytes, place(resourceGroup, 1), place(resourceGroup, 3));
-    const scopes = resourceGroup.list(2);
+    const group = await groups.resource(
+      bytes,
+      rangeOf(resourceGroup, groupField.resource),
+      rangeOf(resourceGroup, groupField.schemaUrl),
+    );
+    const scopes = resourceGroup.list(groupField.scopeGroups);
     for (let s = 0; s < scopes.length; s += 1) {
       scopeGroup.read(bytes, scopes.start(s), scopes.end(s));
-      const scoped =
-        "refusal" in group ? group : groups.scope(group, bytes, place(scopeGroup, 1), place(scopeGroup, 3));
-      const records = scopeGroup.list(2);
+      const scopeRange = rangeOf(scopeGroup, scopeField.scope);
+      const schemaUrl = rangeOf(scopeGroup, scopeField.schemaUrl);
+      const scoped = "refusal" in group ? group : groups.scope(group, bytes, scopeRange, schemaUrl);
+      const records = scopeGroup.list(scopeField.records);
       for (let n = 0; n < records.length; n += 1) {
         if (signal.name !== "metrics" && records.end(n) - records.start(n) > maxRecordBytes) {
           builder.reject(`larger than ${maxRecordBytes} bytes`);
@@ -55,6 +63,7 @@ export async function decodeExport(
   }
 }
 
-function place(scan: MessageScan, field: number): { readonly start: number; readonly end: number } {
+/** Where a field's value is in the request's bytes; 0 and 0 if the message has no such field. */
+function rangeOf(scan: MessageScan, field: number): ByteRange {
   return { start: scan.starts[field]!, end: scan.ends[field]! };
 }

@@ -25,7 +25,7 @@ const aiSdkOperations = {
   "ai.toolCall": "execute_tool",
 };
 
-/** In the order of the columns of `spans`. */
+/** By the columns of `spans`. */
 export const spanAttributes = new AttributeNames({
   operation: [
     "gen_ai.operation.name",

@@ -1,19 +1,21 @@
 /** Log records as rows of `logs`. */
 import { levels, logs } from "../../store/schema.ts";
-import { AnyValueReader, textAt, writeText } from "./any-value.ts";
+import { AnyValueReader, textAt } from "./any-value.ts";
 import { AttributeWriter } from "./attributes.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import { Hash64 } from "./hash64.ts";
-import { writeIdOrNothing } from "./ids.ts";
 import type { ExportBuilder } from "./export-builder.ts";
+import { copyOf, writeCountOf, uint32Of, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { logRecord } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
-import { fixed32At, fixed64At, uint32At } from "./numbers.ts";
+import { fixed64At } from "./numbers.ts";
 import { millisecondsProblem, timeProblem } from "./time-check.ts";
 
 function logBlock(builder: ExportBuilder) {
   return builder.block(logs);
 }
+
+const field = logRecord.fields;
 
 const levelWords: readonly (readonly [RegExp, number])[] = [
   [/^(?:trace|debug|verbose|fine)/i, levels.debug],
@@ -67,24 +69,24 @@ export class LogDecoder {
     columns.project.bytes(group.project, 0, group.project.length);
     if (timeAt === 0) columns.time.copy(this.#receivedAt, 0);
     else columns.time.copy(bytes, timeAt);
-    if (starts[11] !== 0) columns.observed_time.copy(bytes, starts[11]!);
+    copyOf(columns.observed_time, bytes, scan, field.observedTimeUnixNano);
     // The request may come again, and then the record is the same one: by its bytes, its place and its groups.
     const hash = this.#hash.reset().addBytes(bytes, start, end).addBytes(group.resourceId, 0, 8);
     columns.record_id.copy(hash.addBytes(group.scopeId, 0, 8).add(this.#position, 0).finish().bytes(), 0);
     this.#writeSeverity(columns, bytes);
     columns.service.bytes(group.service, 0, group.service.length);
-    writeIdOrNothing(columns.trace_id, bytes, { start: starts[9]!, end: ends[9]!, size: 16 });
-    writeIdOrNothing(columns.span_id, bytes, { start: starts[10]!, end: ends[10]!, size: 8 });
-    if (starts[8] !== 0) columns.flags.unsigned(fixed32At(bytes, starts[8]!));
-    writeText(columns.event_name, bytes, starts[12]!, ends[12]!);
-    this.#body.read(bytes, starts[5]!, ends[5]!);
+    writeTraceIdOf(columns.trace_id, bytes, scan, field.traceId);
+    writeSpanIdOf(columns.span_id, bytes, scan, field.spanId);
+    copyOf(columns.flags, bytes, scan, field.flags);
+    writeTextOf(columns.event_name, bytes, scan, field.eventName);
+    this.#body.read(bytes, starts[field.body]!, ends[field.body]!);
     this.#body.write(columns.body, bytes);
     this.#kind[0] = this.#body.kind;
     columns.body_type.bytes(this.#kind, 0, 1);
     columns.resource_id.copy(group.resourceId, 0);
     columns.scope_id.copy(group.scopeId, 0);
-    this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(6));
-    if (starts[7] !== 0) columns.dropped_attributes.unsigned(uint32At(bytes, starts[7]!));
+    this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(field.attributes));
+    writeCountOf(columns.dropped_attributes, bytes, scan, field.droppedAttributesCount);
     columns.days.unsigned(group.days);
     block.endRow();
     this.#builder.accepted += 1;
@@ -93,17 +95,20 @@ export class LogDecoder {
   /** The record's own time, else when it was observed, else 0: it has none. */
   #timeAt(bytes: Uint8Array): number {
     const { starts } = this.#record;
-    if (starts[1] !== 0 && fixed64At(bytes, starts[1]!) !== 0) return starts[1]!;
-    return starts[11] !== 0 && fixed64At(bytes, starts[11]!) !== 0 ? starts[11]! : 0;
+    const timeAt = starts[field.timeUnixNano]!;
+    if (timeAt !== 0 && fixed64At(bytes, timeAt) !== 0) return timeAt;
+    const observedAt = starts[field.observedTimeUnixNano]!;
+    return observedAt !== 0 && fixed64At(bytes, observedAt) !== 0 ? observedAt : 0;
   }
 
   #writeSeverity(columns: ReturnType<typeof logBlock>["columns"], bytes: Uint8Array): void {
-    const { starts, ends } = this.#record;
-    const sent = starts[2] === 0 ? 0 : uint32At(bytes, starts[2]!);
+    const scan = this.#record;
+    const sent = uint32Of(bytes, scan, field.severityNumber);
     const severity = sent > 255 ? 0 : sent;
     const isKnown = severity >= 1 && severity <= 24;
     columns.severity_number.unsigned(severity);
-    columns.level.unsigned(levelOf(severity, isKnown ? "" : textAt(bytes, starts[3]!, ends[3]!)));
-    writeText(columns.severity_text, bytes, starts[3]!, ends[3]!);
+    const text = isKnown ? "" : textAt(bytes, scan.starts[field.severityText]!, scan.ends[field.severityText]!);
+    columns.level.unsigned(levelOf(severity, text));
+    writeTextOf(columns.severity_text, bytes, scan, field.severityText);
   }
 }

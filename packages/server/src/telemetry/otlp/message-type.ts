@@ -30,24 +30,38 @@ export interface Field {
 /** Wire types of the encoding. */
 export const wireType = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
-export class MessageType {
+/** Field numbers by the fields' JSON names. */
+type FieldNumbers = Readonly<Record<string, number>>;
+
+/** A field's kind, and whether it is repeated. */
+type FieldKind = readonly [kind: Field["kind"], repeated?: "repeated"];
+
+export class MessageType<const Numbers extends FieldNumbers = FieldNumbers> {
   readonly name: string;
+  /**
+   * Field numbers by JSON name. Code that runs for every record reads them through a constant of its own module
+   * (`const field = span.fields`), which V8 replaces by the numbers.
+   */
+  readonly fields: Numbers;
   readonly byJsonName = new Map<string, Field>();
   /** By field number: which wire types may carry it (bit n for type n); 0 for unknown fields. */
   readonly acceptedWireTypes: Uint8Array;
   /** By field number: 1 for fields that are kept as a list. */
   readonly repeated: Uint8Array;
 
-  constructor(name: string, highestNumber: number) {
+  constructor(name: string, fields: Numbers) {
     this.name = name;
+    this.fields = fields;
+    const highestNumber = Math.max(0, ...Object.values(fields));
     this.acceptedWireTypes = new Uint8Array(highestNumber + 1);
     this.repeated = new Uint8Array(highestNumber + 1);
   }
 
-  /** Adds the fields; apart from construction, so that messages may contain each other. */
-  define(fields: readonly Field[]): void {
-    for (const field of fields) {
-      this.byJsonName.set(field.jsonName, field);
+  /** Sets the fields' kinds. Separate from construction, so that messages can contain each other. */
+  define(kinds: { readonly [Name in keyof Numbers]: FieldKind }): void {
+    for (const [jsonName, [kind, repeated]] of Object.entries(kinds)) {
+      const field: Field = { number: this.fields[jsonName]!, jsonName, kind, repeated: repeated === "repeated" };
+      this.byJsonName.set(jsonName, field);
       this.acceptedWireTypes[field.number] = acceptedWireTypes(field);
       this.repeated[field.number] = field.repeated ? 1 : 0;
     }
@@ -79,17 +93,16 @@ function acceptedWireTypes({ kind, repeated }: Field): number {
   return (1 << single) | (repeated ? 1 << wireType.bytes : 0);
 }
 
-type FieldDefinition = readonly [number: number, kind: Field["kind"], repeated?: "repeated"];
+type FieldDefinition = readonly [number: number, ...kind: FieldKind];
 
 /** A message from its fields by their JSON names. */
-export function message(name: string, fields: Readonly<Record<string, FieldDefinition>>): MessageType {
-  const list = Object.entries(fields).map(([jsonName, [number, kind, repeated]]) => ({
-    number,
-    jsonName,
-    kind,
-    repeated: repeated === "repeated",
-  }));
-  const type = new MessageType(name, Math.max(0, ...list.map(({ number }) => number)));
-  type.define(list);
-  return type;
+export function message<const Definitions extends Readonly<Record<string, FieldDefinition>>>(
+  name: string,
+  definitions: Definitions,
+): MessageType<{ readonly [Name in keyof Definitions]: Definitions[Name][0] }> {
+  const entries = Object.entries(definitions);
+  const numbers = Object.fromEntries(entries.map(([jsonName, [number]]) => [jsonName, number]));
+  const type = new MessageType(name, numbers);
+  type.define(Object.fromEntries(entries.map(([jsonName, [, ...kind]]) => [jsonName, kind])));
+  return type as MessageType<{ readonly [Name in keyof Definitions]: Definitions[Name][0] }>;
 }

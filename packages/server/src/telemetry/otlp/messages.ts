@@ -4,20 +4,28 @@
  */
 import { message, MessageType } from "./message-type.ts";
 
-/** `string_value_strindex` (8) and `key_strindex` are for profiles alone; elsewhere they are as good as absent. */
-export const anyValue = new MessageType("AnyValue", 7);
+/** `string_value_strindex` (8) and `key_strindex` belong to profiles; elsewhere they count as absent. */
+export const anyValue = new MessageType("AnyValue", {
+  stringValue: 1,
+  boolValue: 2,
+  intValue: 3,
+  doubleValue: 4,
+  arrayValue: 5,
+  kvlistValue: 6,
+  bytesValue: 7,
+});
 export const keyValue = message("KeyValue", { key: [1, "string"], value: [2, anyValue] });
 export const arrayValue = message("ArrayValue", { values: [1, anyValue, "repeated"] });
 export const keyValueList = message("KeyValueList", { values: [1, keyValue, "repeated"] });
-anyValue.define([
-  { number: 1, jsonName: "stringValue", kind: "string", repeated: false },
-  { number: 2, jsonName: "boolValue", kind: "bool", repeated: false },
-  { number: 3, jsonName: "intValue", kind: "int64", repeated: false },
-  { number: 4, jsonName: "doubleValue", kind: "double", repeated: false },
-  { number: 5, jsonName: "arrayValue", kind: arrayValue, repeated: false },
-  { number: 6, jsonName: "kvlistValue", kind: keyValueList, repeated: false },
-  { number: 7, jsonName: "bytesValue", kind: "bytes", repeated: false },
-]);
+anyValue.define({
+  stringValue: ["string"],
+  boolValue: ["bool"],
+  intValue: ["int64"],
+  doubleValue: ["double"],
+  arrayValue: [arrayValue],
+  kvlistValue: [keyValueList],
+  bytesValue: ["bytes"],
+});
 
 export const resource = message("Resource", {
   attributes: [1, keyValue, "repeated"],
@@ -31,24 +39,32 @@ export const scope = message("InstrumentationScope", {
   droppedAttributesCount: [4, "uint32"],
 });
 
-/** A request and its two levels of grouping; the field numbers are the same for every signal. */
+/** Field numbers of a request and its two levels of grouping, the same for every signal. */
+export const exportFields = {
+  request: { resourceGroups: 1 },
+  resourceGroup: { resource: 1, scopeGroups: 2, schemaUrl: 3 },
+  scopeGroup: { scope: 1, records: 2, schemaUrl: 3 },
+} as const;
+
+/** A signal's request and its two levels of grouping. */
 function exportRequest(
   request: string,
   group: { resources: string; scopes: string; records: string },
   record: MessageType,
 ) {
+  const numbers = exportFields;
   const scopeGroup = message(`Scope${capitalized(group.records)}`, {
-    scope: [1, scope],
-    [group.records]: [2, record, "repeated"],
-    schemaUrl: [3, "string"],
+    scope: [numbers.scopeGroup.scope, scope],
+    [group.records]: [numbers.scopeGroup.records, record, "repeated"],
+    schemaUrl: [numbers.scopeGroup.schemaUrl, "string"],
   });
   const resourceGroup = message(capitalized(group.resources), {
-    resource: [1, resource],
-    [group.scopes]: [2, scopeGroup, "repeated"],
-    schemaUrl: [3, "string"],
+    resource: [numbers.resourceGroup.resource, resource],
+    [group.scopes]: [numbers.resourceGroup.scopeGroups, scopeGroup, "repeated"],
+    schemaUrl: [numbers.resourceGroup.schemaUrl, "string"],
   });
   return {
-    request: message(request, { [group.resources]: [1, resourceGroup, "repeated"] }),
+    request: message(request, { [group.resources]: [numbers.request.resourceGroups, resourceGroup, "repeated"] }),
     resourceGroup,
     scopeGroup,
   };
@@ -178,7 +194,7 @@ const summaryPoint = message("SummaryDataPoint", {
 });
 
 /** Each kind of metric's data: the points, and for all but gauges and summaries the temporality. */
-function metricData(name: string, point: MessageType): MessageType {
+function metricData(name: string, point: MessageType) {
   return message(name, {
     dataPoints: [1, point, "repeated"],
     aggregationTemporality: [2, "enum"],

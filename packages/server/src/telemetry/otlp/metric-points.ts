@@ -1,31 +1,28 @@
-/** Writers of data points, one for each kind of metric, and of the exemplars that they carry. */
-import { distributionPoints, exemplars, points } from "../../store/metric-tables.ts";
+/** Writers of data points, one for each kind of metric. */
+import { distributionPoints, points } from "../../store/metric-tables.ts";
 import type { ArrayColumn, FixedColumn } from "../../store/column-writers.ts";
-import { AttributeWriter } from "./attributes.ts";
-import type { ResourceScope } from "./resource-scopes.ts";
-import type { Hash64 } from "./hash64.ts";
-import { writeIdOrNothing } from "./ids.ts";
+import { ExemplarWriter } from "./exemplars.ts";
+import { numberOf, type PointContext } from "./point-context.ts";
+import { copyOf } from "./message-fields.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { metricParts } from "./messages.ts";
 import { MessageScan, type RangeList, varintEnd } from "./message-scan.ts";
-import { doubleAt, sfixed64At, sint32At, uint64At } from "./numbers.ts";
-import { timeProblem } from "./time-check.ts";
-
-/** What a point's row takes from its metric. */
-export interface PointContext {
-  readonly metric: Uint8Array;
-  readonly seriesId: Hash64;
-  readonly days: number;
-  readonly flags: number;
-  readonly exemplars: RangeList | undefined;
-  readonly group: ResourceScope;
-}
+import { doubleAt, sint32At, uint64At } from "./numbers.ts";
 
 export interface PointWriter {
   /** What is wrong with the point, as the end of "1 data point …". */
   problem(bytes: Uint8Array, point: MessageScan, flags: number): string | undefined;
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void;
 }
+
+const numberField = metricParts.numberPoint.fields;
+const histogramField = metricParts.histogramPoint.fields;
+const exponentialField = metricParts.exponentialPoint.fields;
+const bucketField = metricParts.buckets.fields;
+const summaryField = metricParts.summaryPoint.fields;
+const quantileField = metricParts.valueAtQuantile.fields;
+/** The same in every kind of point. */
+const { startTimeUnixNano, timeUnixNano } = numberField;
 
 /** DataPointFlags: the point says that there is no value. */
 const noRecordedValue = 1;
@@ -44,7 +41,7 @@ type HeadColumns = Pick<
   "organization" | "metric" | "series_id" | "start_time" | "time" | "flags" | "days"
 >;
 
-/** The columns that all points have; start time and time are fields 2 and 3 of every kind. */
+/** The columns that all points have. */
 function writeHead(
   columns: HeadColumns,
   source: { readonly bytes: Uint8Array; readonly point: MessageScan; readonly builder: ExportBuilder },
@@ -54,17 +51,24 @@ function writeHead(
   columns.organization.bytes(builder.organization, 0, builder.organization.length);
   columns.metric.bytes(context.metric, 0, context.metric.length);
   columns.series_id.copy(context.seriesId.bytes(), 0);
-  const startAt = point.starts[2]!;
+  const startAt = point.starts[startTimeUnixNano]!;
   // A start beyond the year 2262 is no time that the store can hold: unknown.
   if (startAt !== 0 && bytes[startAt + 7]! * 0x100_0000 < largestTime) columns.start_time.copy(bytes, startAt);
-  columns.time.copy(bytes, point.starts[3]!);
+  columns.time.copy(bytes, point.starts[timeUnixNano]!);
   columns.flags.unsigned(context.flags);
   columns.days.unsigned(context.days);
 }
 
-function writeDouble(column: FixedColumn, bytes: Uint8Array, at: number): void {
+/** Writes a double; NaN for an absent one. */
+function writeDoubleOf(column: FixedColumn, bytes: Uint8Array, point: MessageScan, field: number): void {
+  const at = point.starts[field]!;
   if (at === 0) column.float(Number.NaN);
   else column.copy(bytes, at);
+}
+
+function writeSignedOf(column: FixedColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
+  const at = scan.starts[field]!;
+  if (at !== 0) column.signed(sint32At(bytes, at));
 }
 
 /** Numbers of eight bytes each, packed or not. */
@@ -94,49 +98,6 @@ function countFixed(list: RangeList): number {
   return bytes / 8;
 }
 
-/** Exemplars: a value, its time, and the span that it was measured in. */
-class ExemplarWriter {
-  readonly #builder: ExportBuilder;
-  readonly #scan = new MessageScan(metricParts.exemplar);
-  readonly #writer = new AttributeWriter();
-
-  constructor(builder: ExportBuilder) {
-    this.#builder = builder;
-  }
-
-  /** @param pointTimeAt where the point's time stands, for exemplars whose own is not usable */
-  write(bytes: Uint8Array, pointTimeAt: number, context: PointContext): void {
-    const list = context.exemplars;
-    if (list === undefined) return;
-    for (let index = 0; index < list.length; index += 1) {
-      const scan = this.#scan;
-      scan.read(bytes, list.start(index), list.end(index));
-      const { starts, ends } = scan;
-      if (!scan.has(3) && !scan.has(6)) continue;
-      const block = this.#builder.block(exemplars);
-      const { columns } = block;
-      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
-      columns.metric.bytes(context.metric, 0, context.metric.length);
-      columns.series_id.copy(context.seriesId.bytes(), 0);
-      const hasTime = scan.has(2) && timeProblem(bytes, starts[2]!, context.group) === undefined;
-      columns.time.copy(bytes, hasTime ? starts[2]! : pointTimeAt);
-      columns.value.float(numberOf(bytes, scan, { double: 3, integer: 6 }));
-      writeIdOrNothing(columns.trace_id, bytes, { start: starts[5]!, end: ends[5]!, size: 16 });
-      writeIdOrNothing(columns.span_id, bytes, { start: starts[4]!, end: ends[4]!, size: 8 });
-      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(7));
-      columns.days.unsigned(context.days);
-      block.endRow();
-    }
-  }
-}
-
-/** The value of the oneof of a double and an integer: the last on the wire. */
-function numberOf(bytes: Uint8Array, scan: MessageScan, fields: { double: number; integer: number }): number {
-  const doubleStart = scan.starts[fields.double]!;
-  const integerStart = scan.starts[fields.integer]!;
-  return doubleStart > integerStart ? doubleAt(bytes, doubleStart) : sfixed64At(bytes, integerStart);
-}
-
 /** Gauges and sums. */
 export class NumberWriter implements PointWriter {
   readonly #builder: ExportBuilder;
@@ -148,8 +109,8 @@ export class NumberWriter implements PointWriter {
   }
 
   problem(_bytes: Uint8Array, point: MessageScan, flags: number): string | undefined {
-    if ((flags & noRecordedValue) !== 0 || point.has(4) || point.has(6)) return undefined;
-    return "without a value";
+    const hasValue = point.has(numberField.asDouble) || point.has(numberField.asInt);
+    return hasValue || (flags & noRecordedValue) !== 0 ? undefined : "without a value";
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
@@ -157,9 +118,9 @@ export class NumberWriter implements PointWriter {
     const { columns } = block;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
     const isAbsent = (context.flags & noRecordedValue) !== 0;
-    columns.value.float(isAbsent ? Number.NaN : numberOf(bytes, point, { double: 4, integer: 6 }));
+    columns.value.float(isAbsent ? Number.NaN : numberOf(bytes, point, numberField));
     block.endRow();
-    this.#exemplars.write(bytes, point.starts[3]!, context);
+    this.#exemplars.write(bytes, point.starts[numberField.timeUnixNano]!, context);
   }
 }
 
@@ -173,13 +134,15 @@ export class HistogramWriter implements PointWriter {
   }
 
   problem(bytes: Uint8Array, point: MessageScan): string | undefined {
-    const counts = countFixed(point.list(6));
-    const bounds = countFixed(point.list(7));
+    const counts = countFixed(point.list(histogramField.bucketCounts));
+    const bounds = countFixed(point.list(histogramField.explicitBounds));
     if (Number.isNaN(counts) || Number.isNaN(bounds)) return "with buckets that are cut off";
     if (counts !== bounds + 1 && !(counts === 0 && bounds === 0)) {
       return "with another number of bucket counts than of bounds and one";
     }
-    return isIncreasing(bytes, point.list(7)) ? undefined : "with bounds that do not increase";
+    return isIncreasing(bytes, point.list(histogramField.explicitBounds))
+      ? undefined
+      : "with bounds that do not increase";
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
@@ -187,14 +150,14 @@ export class HistogramWriter implements PointWriter {
     const { columns } = block;
     const { starts } = point;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
-    writeDouble(columns.sum, bytes, starts[5]!);
-    writeDouble(columns.min, bytes, starts[11]!);
-    writeDouble(columns.max, bytes, starts[12]!);
-    writeFixedList(columns.bounds, bytes, point.list(7));
-    writeFixedList(columns.counts, bytes, point.list(6));
+    copyOf(columns.count, bytes, point, histogramField.count);
+    writeDoubleOf(columns.sum, bytes, point, histogramField.sum);
+    writeDoubleOf(columns.min, bytes, point, histogramField.min);
+    writeDoubleOf(columns.max, bytes, point, histogramField.max);
+    writeFixedList(columns.bounds, bytes, point.list(histogramField.explicitBounds));
+    writeFixedList(columns.counts, bytes, point.list(histogramField.bucketCounts));
     block.endRow();
-    this.#exemplars.write(bytes, starts[3]!, context);
+    this.#exemplars.write(bytes, starts[histogramField.timeUnixNano]!, context);
   }
 }
 
@@ -231,26 +194,26 @@ export class ExponentialWriter implements PointWriter {
     const { columns } = block;
     const { starts, ends } = point;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
-    writeDouble(columns.sum, bytes, starts[5]!);
-    writeDouble(columns.min, bytes, starts[12]!);
-    writeDouble(columns.max, bytes, starts[13]!);
-    if (starts[6] !== 0) columns.scale.signed(sint32At(bytes, starts[6]!));
-    if (starts[7] !== 0) columns.zero_count.copy(bytes, starts[7]!);
-    if (starts[14] !== 0) columns.zero_threshold.copy(bytes, starts[14]!);
+    copyOf(columns.count, bytes, point, exponentialField.count);
+    writeDoubleOf(columns.sum, bytes, point, exponentialField.sum);
+    writeDoubleOf(columns.min, bytes, point, exponentialField.min);
+    writeDoubleOf(columns.max, bytes, point, exponentialField.max);
+    writeSignedOf(columns.scale, bytes, point, exponentialField.scale);
+    copyOf(columns.zero_count, bytes, point, exponentialField.zeroCount);
+    copyOf(columns.zero_threshold, bytes, point, exponentialField.zeroThreshold);
     const buckets = this.#buckets;
-    if (starts[8] !== 0) {
-      buckets.read(bytes, starts[8]!, ends[8]!);
-      if (buckets.has(1)) columns.positive_offset.signed(sint32At(bytes, buckets.starts[1]!));
-      writeVarintList(columns.positive_counts, bytes, buckets.list(2));
+    if (starts[exponentialField.positive] !== 0) {
+      buckets.read(bytes, starts[exponentialField.positive]!, ends[exponentialField.positive]!);
+      writeSignedOf(columns.positive_offset, bytes, buckets, bucketField.offset);
+      writeVarintList(columns.positive_counts, bytes, buckets.list(bucketField.bucketCounts));
     }
-    if (starts[9] !== 0) {
-      buckets.read(bytes, starts[9]!, ends[9]!);
-      if (buckets.has(1)) columns.negative_offset.signed(sint32At(bytes, buckets.starts[1]!));
-      writeVarintList(columns.negative_counts, bytes, buckets.list(2));
+    if (starts[exponentialField.negative] !== 0) {
+      buckets.read(bytes, starts[exponentialField.negative]!, ends[exponentialField.negative]!);
+      writeSignedOf(columns.negative_offset, bytes, buckets, bucketField.offset);
+      writeVarintList(columns.negative_counts, bytes, buckets.list(bucketField.bucketCounts));
     }
     block.endRow();
-    this.#exemplars.write(bytes, starts[3]!, context);
+    this.#exemplars.write(bytes, starts[exponentialField.timeUnixNano]!, context);
   }
 }
 
@@ -269,18 +232,17 @@ export class SummaryWriter implements PointWriter {
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {
     const block = distributionBlock(this.#builder);
     const { columns } = block;
-    const { starts } = point;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    if (starts[4] !== 0) columns.count.copy(bytes, starts[4]!);
-    if (starts[5] !== 0) columns.sum.copy(bytes, starts[5]!);
+    copyOf(columns.count, bytes, point, summaryField.count);
+    copyOf(columns.sum, bytes, point, summaryField.sum);
     columns.min.float(Number.NaN);
     columns.max.float(Number.NaN);
-    const quantiles = point.list(6);
+    const quantiles = point.list(summaryField.quantileValues);
     for (let index = 0; index < quantiles.length; index += 1) {
       const scan = this.#quantile;
       scan.read(bytes, quantiles.start(index), quantiles.end(index));
-      columns.quantiles.items.float(scan.has(1) ? doubleAt(bytes, scan.starts[1]!) : 0);
-      columns.quantile_values.items.float(scan.has(2) ? doubleAt(bytes, scan.starts[2]!) : 0);
+      copyOf(columns.quantiles.items, bytes, scan, quantileField.quantile);
+      copyOf(columns.quantile_values.items, bytes, scan, quantileField.value);
     }
     columns.quantiles.end();
     columns.quantile_values.end();

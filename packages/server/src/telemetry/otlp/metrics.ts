@@ -1,15 +1,16 @@
 /** Metrics as rows: what the points of a series share in `series`, the points apart by their kind. */
 import { metricTypes, series, temporalities } from "../../store/metric-tables.ts";
-import { textAt, writeText } from "./any-value.ts";
+import { textAt } from "./any-value.ts";
 import { AttributeWriter, hashAttributes } from "./attributes.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import { Hash64 } from "./hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
+import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { metric, metricParts } from "./messages.ts";
 import type { MessageType } from "./message-type.ts";
 import { MessageScan, type RangeList } from "./message-scan.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
-import { boolAt, uint32At } from "./numbers.ts";
+import { boolAt } from "./numbers.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { timeProblem } from "./time-check.ts";
 
@@ -20,55 +21,60 @@ interface MetricKind {
   readonly point: MessageType;
   /** Fields of the point message. */
   readonly attributesField: number;
-  readonly exemplarsField: number;
+  readonly exemplarsField: number | undefined;
   readonly flagsField: number;
   readonly makeWriter: (builder: ExportBuilder) => PointWriter;
 }
 
+const field = metric.fields;
+const dataField = metricParts.data.fields;
+/** The same in every kind of point. */
+const { timeUnixNano } = metricParts.numberPoint.fields;
+
 const kinds: readonly MetricKind[] = [
   {
-    field: 5,
+    field: field.gauge,
     type: metricTypes.gauge,
     point: metricParts.numberPoint,
-    attributesField: 7,
-    exemplarsField: 5,
-    flagsField: 8,
+    attributesField: metricParts.numberPoint.fields.attributes,
+    exemplarsField: metricParts.numberPoint.fields.exemplars,
+    flagsField: metricParts.numberPoint.fields.flags,
     makeWriter: (builder) => new NumberWriter(builder),
   },
   {
-    field: 7,
+    field: field.sum,
     type: metricTypes.sum,
     point: metricParts.numberPoint,
-    attributesField: 7,
-    exemplarsField: 5,
-    flagsField: 8,
+    attributesField: metricParts.numberPoint.fields.attributes,
+    exemplarsField: metricParts.numberPoint.fields.exemplars,
+    flagsField: metricParts.numberPoint.fields.flags,
     makeWriter: (builder) => new NumberWriter(builder),
   },
   {
-    field: 9,
+    field: field.histogram,
     type: metricTypes.histogram,
     point: metricParts.histogramPoint,
-    attributesField: 9,
-    exemplarsField: 8,
-    flagsField: 10,
+    attributesField: metricParts.histogramPoint.fields.attributes,
+    exemplarsField: metricParts.histogramPoint.fields.exemplars,
+    flagsField: metricParts.histogramPoint.fields.flags,
     makeWriter: (builder) => new HistogramWriter(builder),
   },
   {
-    field: 10,
+    field: field.exponentialHistogram,
     type: metricTypes.exponential_histogram,
     point: metricParts.exponentialPoint,
-    attributesField: 1,
-    exemplarsField: 11,
-    flagsField: 10,
+    attributesField: metricParts.exponentialPoint.fields.attributes,
+    exemplarsField: metricParts.exponentialPoint.fields.exemplars,
+    flagsField: metricParts.exponentialPoint.fields.flags,
     makeWriter: (builder) => new ExponentialWriter(builder),
   },
   {
-    field: 11,
+    field: field.summary,
     type: metricTypes.summary,
     point: metricParts.summaryPoint,
-    attributesField: 7,
-    exemplarsField: 0,
-    flagsField: 8,
+    attributesField: metricParts.summaryPoint.fields.attributes,
+    exemplarsField: undefined,
+    flagsField: metricParts.summaryPoint.fields.flags,
     makeWriter: (builder) => new SummaryWriter(builder),
   },
 ];
@@ -105,7 +111,7 @@ export class MetricDecoder {
     const kind = this.#kind();
     if (kind === undefined) return 0;
     this.#data.read(bytes, this.#metric.starts[kind.field]!, this.#metric.ends[kind.field]!);
-    return this.#data.list(1).length;
+    return this.#data.list(dataField.dataPoints).length;
   }
 
   /** A promise when the metric has so many points that others must be let in between. */
@@ -114,11 +120,14 @@ export class MetricDecoder {
     const kind = this.#kind();
     if (kind === undefined) return undefined;
     const { starts, ends } = this.#metric;
-    if (starts[1] === ends[1]) {
+    if (starts[field.name] === ends[field.name]) {
       this.#builder.reject("of a metric without a name", count);
       return undefined;
     }
-    return this.#addPoints({ bytes, list: this.#data.list(1), from: 0 }, this.#describe(bytes, kind, group));
+    return this.#addPoints(
+      { bytes, list: this.#data.list(dataField.dataPoints), from: 0 },
+      this.#describe(bytes, kind, group),
+    );
   }
 
   /** Of a oneof the last on the wire counts. */
@@ -132,15 +141,16 @@ export class MetricDecoder {
   #describe(bytes: Uint8Array, kind: MetricKind, group: ResourceScope): Metric {
     const { starts, ends } = this.#metric;
     const data = this.#data;
-    const sent = data.has(2) ? uint32At(bytes, data.starts[2]!) : 0;
+    const sent = uint32Of(bytes, data, dataField.aggregationTemporality);
     const temporality = sent > temporalities.cumulative ? temporalities.unspecified : sent;
-    const monotonic = kind.type === metricTypes.sum && data.has(3) && boolAt(bytes, data.starts[3]!) ? 1 : 0;
+    const monotonicAt = data.starts[dataField.isMonotonic]!;
+    const monotonic = kind.type === metricTypes.sum && monotonicAt !== 0 && boolAt(bytes, monotonicAt) ? 1 : 0;
     const hash = this.#hash.reset();
-    hash.addBytes(group.project, 0, group.project.length).addBytes(bytes, starts[1]!, ends[1]!);
-    hash.addBytes(bytes, starts[3]!, ends[3]!).add(kind.type * 16 + temporality, monotonic);
+    hash.addBytes(group.project, 0, group.project.length).addBytes(bytes, starts[field.name]!, ends[field.name]!);
+    hash.addBytes(bytes, starts[field.unit]!, ends[field.unit]!).add(kind.type * 16 + temporality, monotonic);
     hash.addBytes(group.resourceId, 0, 8).addBytes(group.scopeId, 0, 8).finish();
     return {
-      name: validText(bytes, starts[1]!, ends[1]!),
+      name: validText(bytes, starts[field.name]!, ends[field.name]!),
       temporality,
       monotonic,
       group,
@@ -174,9 +184,9 @@ export class MetricDecoder {
 
   #addPoint(bytes: Uint8Array, described: Metric, { scan, writer }: { scan: MessageScan; writer: PointWriter }): void {
     const { kind, group } = described;
-    const flags = scan.has(kind.flagsField) ? uint32At(bytes, scan.starts[kind.flagsField]!) & 0xff : 0;
-    const problem = scan.has(3)
-      ? (timeProblem(bytes, scan.starts[3]!, group) ?? writer.problem(bytes, scan, flags))
+    const flags = uint32Of(bytes, scan, kind.flagsField) & 0xff;
+    const problem = scan.has(timeUnixNano)
+      ? (timeProblem(bytes, scan.starts[timeUnixNano]!, group) ?? writer.problem(bytes, scan, flags))
       : "without a time";
     if (problem !== undefined) {
       this.#builder.reject(problem);
@@ -191,14 +201,13 @@ export class MetricDecoder {
       seriesId: hash,
       days: group.days,
       flags,
-      exemplars: kind.exemplarsField === 0 ? undefined : scan.list(kind.exemplarsField),
+      exemplars: kind.exemplarsField === undefined ? undefined : scan.list(kind.exemplarsField),
       group,
     });
     this.#builder.accepted += 1;
   }
 
   #writeSeries(bytes: Uint8Array, described: Metric, attributes: RangeList): void {
-    const { starts, ends } = this.#metric;
     const { group } = described;
     const block = this.#builder.block(series);
     const { columns } = block;
@@ -207,8 +216,8 @@ export class MetricDecoder {
     columns.metric.bytes(described.name, 0, described.name.length);
     columns.series_id.copy(this.#hash.bytes(), 0);
     columns.type.unsigned(described.kind.type);
-    writeText(columns.unit, bytes, starts[3]!, ends[3]!);
-    writeText(columns.description, bytes, starts[2]!, ends[2]!);
+    writeTextOf(columns.unit, bytes, this.#metric, field.unit);
+    writeTextOf(columns.description, bytes, this.#metric, field.description);
     columns.temporality.unsigned(described.temporality);
     columns.monotonic.unsigned(described.monotonic);
     columns.service.bytes(group.service, 0, group.service.length);

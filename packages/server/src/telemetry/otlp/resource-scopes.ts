@@ -12,9 +12,9 @@ import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.t
 import { Hash64 } from "./hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { resourceAttributes } from "./known-attributes.ts";
+import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
-import { uint32At } from "./numbers.ts";
 import { inputLimit } from "../../input-limits.ts";
 
 /** How a project's telemetry is kept; at once when it is known. */
@@ -32,8 +32,8 @@ export interface ResourceScope {
   readonly scopeId: Uint8Array;
 }
 
-/** A place in the request's bytes; 0 and 0 for what is absent. */
-interface Place {
+/** Where a value is in the request's bytes; 0 and 0 for an absent one. */
+export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
@@ -49,6 +49,10 @@ const maximumProjects = inputLimit({
   error: { instead: "records of further projects are rejected" },
 });
 const dayMs = 86_400_000;
+
+const resourceField = resourceMessage.fields;
+const scopeField = scopeMessage.fields;
+const { targets } = resourceAttributes;
 
 /** Reads the resources and scopes of one request. */
 export class GroupReader {
@@ -72,20 +76,20 @@ export class GroupReader {
   /** The group of a resource, still without its scope; or why the resource's records are rejected. */
   async resource(
     bytes: Uint8Array,
-    place: Place,
-    schemaUrl: Place,
+    range: ByteRange,
+    schemaUrl: ByteRange,
   ): Promise<ResourceScope | { readonly refusal: string }> {
     const scan = this.#resource;
-    scan.read(bytes, place.start, place.end);
-    const attributes = scan.list(1);
+    scan.read(bytes, range.start, range.end);
+    const attributes = scan.list(resourceField.attributes);
     this.#finder.reset();
     for (let index = 0; index < attributes.length; index += 1) {
       this.#reader.read(bytes, attributes.start(index), attributes.end(index));
       this.#finder.note(bytes, this.#reader);
     }
-    const service = Buffer.from(this.#finder.text(2, bytes), "utf8");
-    const named = this.#finder.stringValue(0, bytes);
-    const project = await this.#project(named, this.#finder.stringValue(1, bytes));
+    const service = Buffer.from(this.#finder.text(targets.service, bytes), "utf8");
+    const named = this.#finder.stringValue(targets.project, bytes);
+    const project = await this.#project(named, this.#finder.stringValue(targets.namespace, bytes));
     if ("refusal" in project) return project;
     const { nowMs } = this.#builder;
     const resourceId = this.#writeResource(bytes, schemaUrl, project.days);
@@ -101,14 +105,16 @@ export class GroupReader {
   }
 
   /** The same group for one of the resource's scopes. */
-  scope(group: ResourceScope, bytes: Uint8Array, place: Place, schemaUrl: Place): ResourceScope {
+  scope(group: ResourceScope, bytes: Uint8Array, range: ByteRange, schemaUrl: ByteRange): ResourceScope {
     const scan = this.#scope;
-    scan.read(bytes, place.start, place.end);
-    const attributes = scan.list(3);
-    const dropped = scan.has(4) ? uint32At(bytes, scan.starts[4]!) : 0;
+    scan.read(bytes, range.start, range.end);
+    const { starts, ends } = scan;
+    const { name, version } = scopeField;
+    const attributes = scan.list(scopeField.attributes);
+    const dropped = uint32Of(bytes, scan, scopeField.droppedAttributesCount);
     // What is kept for longer is another row: descriptions stay as long as what they describe.
     const hash = this.#hash.reset().add(dropped, 1).add(group.days, 0);
-    hash.addBytes(bytes, scan.starts[1]!, scan.ends[1]!).addBytes(bytes, scan.starts[2]!, scan.ends[2]!);
+    hash.addBytes(bytes, starts[name]!, ends[name]!).addBytes(bytes, starts[version]!, ends[version]!);
     hash.addBytes(bytes, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, attributes).finish();
     const scopeId = hash.bytes().slice();
@@ -117,8 +123,8 @@ export class GroupReader {
       const { columns } = block;
       columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
       columns.scope_id.copy(scopeId, 0);
-      writeText(columns.name, bytes, scan.starts[1]!, scan.ends[1]!);
-      writeText(columns.version, bytes, scan.starts[2]!, scan.ends[2]!);
+      writeTextOf(columns.name, bytes, scan, name);
+      writeTextOf(columns.version, bytes, scan, version);
       this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
       writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
       columns.dropped_attributes.unsigned(dropped);
@@ -129,18 +135,19 @@ export class GroupReader {
     return { ...group, scopeId };
   }
 
-  #writeResource(bytes: Uint8Array, schemaUrl: Place, days: number): Uint8Array {
+  #writeResource(bytes: Uint8Array, schemaUrl: ByteRange, days: number): Uint8Array {
     const scan = this.#resource;
-    const dropped = scan.has(2) ? uint32At(bytes, scan.starts[2]!) : 0;
+    const attributes = scan.list(resourceField.attributes);
+    const dropped = uint32Of(bytes, scan, resourceField.droppedAttributesCount);
     const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(bytes, schemaUrl.start, schemaUrl.end);
-    hashAttributes(hash, bytes, scan.list(1)).finish();
+    hashAttributes(hash, bytes, attributes).finish();
     const resourceId = hash.bytes().slice();
     if (this.#builder.isNew("resources", hash)) {
       const block = this.#builder.block(resources);
       const { columns } = block;
       columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
       columns.resource_id.copy(resourceId, 0);
-      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, scan.list(1));
+      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
       writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
       columns.dropped_attributes.unsigned(dropped);
       columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));

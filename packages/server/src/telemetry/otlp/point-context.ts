@@ -1,0 +1,26 @@
+/** What data points of all kinds have in common, and their exemplars too. */
+import type { Hash64 } from "./hash64.ts";
+import type { MessageScan, RangeList } from "./message-scan.ts";
+import { doubleAt, sfixed64At } from "./numbers.ts";
+import type { ResourceScope } from "./resource-scopes.ts";
+
+/** What a point's row takes from its metric. */
+export interface PointContext {
+  readonly metric: Uint8Array;
+  readonly seriesId: Hash64;
+  readonly days: number;
+  readonly flags: number;
+  readonly exemplars: RangeList | undefined;
+  readonly group: ResourceScope;
+}
+
+/** The value of the oneof of a double and an integer: the last on the wire. */
+export function numberOf(
+  bytes: Uint8Array,
+  scan: MessageScan,
+  field: { readonly asDouble: number; readonly asInt: number },
+): number {
+  const doubleStart = scan.starts[field.asDouble]!;
+  const integerStart = scan.starts[field.asInt]!;
+  return doubleStart > integerStart ? doubleAt(bytes, doubleStart) : sfixed64At(bytes, integerStart);
+}
