@@ -1,4 +1,4 @@
-/** Every case of the interface, as a list and as the table that both clients run. */
+/** All cases of docs/reference/interface.md, as a list and as the table that both clients run. */
 import type { ModeCases } from "../../packages/client/test/mode-case.ts";
 import { chatCases } from "./chat-cases.ts";
 import { clientCases } from "./client-cases.ts";
@@ -9,9 +9,11 @@ import { metricsCases } from "./metrics-cases.ts";
 import { speechCases } from "./speech-cases.ts";
 import { tenantCases, tracesCases } from "./traces-cases.ts";
 import { transcriptionCases } from "./transcription-cases.ts";
+import { wireCases } from "./wire-cases.ts";
 
 export const allCases: readonly InterfaceCase[] = [
   ...clientCases,
+  ...wireCases,
   ...logsCases,
   ...metricsCases,
   ...tracesCases,

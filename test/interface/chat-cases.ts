@@ -1,12 +1,12 @@
-/** Chat completions: sections 1, 2.2, 4.4, 6.3 and 8 of the interface. */
+/** Chat completions: requests, responses and streams. */
 import assert from "node:assert/strict";
 import { BadRequestError, type ChatCompletionParams } from "@sounding/client";
 import type { InterfaceCase, InterfaceTools } from "./interface-case.ts";
-import type { Requirement } from "./requirements.ts";
+import { dataOf, post } from "./raw-request.ts";
 
 const question = { model: "assistant", messages: [{ role: "user" as const, content: "Hello?" }] };
 
-/** Values of every optional parameter that the interface allows, beside its `null`s. */
+/** Allowed values of every optional parameter. */
 const parameters: Readonly<Record<string, readonly unknown[]>> = {
   audio: [{ voice: "alloy", format: "wav" }, null],
   frequency_penalty: [0.5, null],
@@ -32,6 +32,13 @@ const parameters: Readonly<Record<string, readonly unknown[]>> = {
   top_p: [0.9, null],
 };
 
+interface Chunk {
+  readonly id: string;
+  readonly created: number;
+  readonly model: string;
+  readonly choices: readonly { readonly delta: { readonly role?: string }; readonly finish_reason: string | null }[];
+}
+
 /** Members without which a value would make no sense. */
 const companions: Readonly<Record<string, object>> = {
   audio: { modality: ["text", "audio"] },
@@ -49,7 +56,7 @@ async function asked({ client }: InterfaceTools, more: object): Promise<Record<s
 
 const parameterCases = Object.entries(parameters).map(([name, values]): InterfaceCase => ({
   name: `the parameter ${name} reaches the model`,
-  shows: [`4.4/${name}` as Requirement],
+  shows: [`chat-completion-requests/${name}`],
   async run(tools) {
     for (const value of values) {
       const seen = await asked(tools, { ...companions[name], [name]: value });
@@ -61,7 +68,14 @@ const parameterCases = Object.entries(parameters).map(([name, values]): Interfac
 export const chatCases: readonly InterfaceCase[] = [
   {
     name: "a conversation and a model ID give one complete object",
-    shows: ["1/4", "1/5", "2.2/object", "2.2/created", "2.2/model", "2.2/choices", "2.2/1", "4.4/1", "4.4/2"],
+    shows: [
+      "chat-completion-responses/object",
+      "chat-completion-responses/created",
+      "chat-completion-responses/model",
+      "chat-completion-responses/choices",
+      "chat-completion-requests/messages",
+      "chat-completion-requests/model",
+    ],
     async run({ client }) {
       const answer = await client.chat.completions.create(question);
       assert.deepEqual([answer.object, answer.model], ["chat.completion", "assistant"]);
@@ -71,7 +85,7 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "every completion has an ID of its own",
-    shows: ["2.2/id"],
+    shows: ["chat-completion-responses/id"],
     async run({ client }) {
       // The engine of this process: its IDs are ours.
       const ids = new Set<string>();
@@ -84,7 +98,12 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "usage, service tier, fingerprint and log probabilities of the prompt are there where the engine gives them",
-    shows: ["2.2/usage", "2.2/service_tier", "2.2/system_fingerprint", "2.2/prompt_logprobs"],
+    shows: [
+      "chat-completion-responses/usage",
+      "chat-completion-responses/service_tier",
+      "chat-completion-responses/system_fingerprint",
+      "chat-completion-responses/prompt_logprobs",
+    ],
     async run({ client }) {
       const answer = await client.chat.completions.create(question);
       const { prompt_tokens, completion_tokens, total_tokens } = answer.usage!;
@@ -95,7 +114,7 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "messages and model are required",
-    shows: ["4.4/1"],
+    shows: ["chat-completion-requests/messages", "chat-completion-requests/model"],
     async run({ client }) {
       for (const name of ["messages", "model"]) {
         await assert.rejects(
@@ -107,8 +126,37 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   ...parameterCases,
   {
+    name: "unknown fields and those of extra_body reach the model, and the top level wins",
+    shows: ["chat-completion-requests/extra_body", "chat-completion-requests/unknown-fields"],
+    async run({ facts }) {
+      const body = { ...question, top_k: 3, extra_body: { top_k: 9, min_p: 0.1 } };
+      const answer = (await (await post(facts, "/v1/chat/completions", body)).json()) as {
+        choices: { message: { content: string } }[];
+      };
+      const { top_k, min_p, extra_body } = JSON.parse(answer.choices[0]!.message.content) as Record<string, unknown>;
+      assert.deepEqual([top_k, min_p, extra_body], [3, 0.1, undefined]);
+    },
+  },
+  {
+    name: "the chunks of a stream agree, begin with a role and end with a reason",
+    shows: ["chat-completion-streams/constant-fields", "chat-completion-streams/first-and-last-delta"],
+    async run({ facts }) {
+      for (const model of ["assistant", "sounding-trial"]) {
+        const body = { ...question, model, stream: true, max_completion_tokens: 8 };
+        const events = await dataOf(await post(facts, "/v1/chat/completions", body));
+        assert.equal(events.pop(), "[DONE]");
+        const chunks = events.map((event) => JSON.parse(event) as Chunk);
+        assert.equal(new Set(chunks.map(({ id, created, model: own }) => `${id} ${created} ${own}`)).size, 1);
+        const choices = chunks.flatMap((chunk) => chunk.choices);
+        assert.equal(choices[0]!.delta.role, "assistant");
+        assert.ok(["stop", "length"].includes(String(choices.at(-1)!.finish_reason)));
+        assert.ok(choices.slice(0, -1).every(({ finish_reason }) => finish_reason === null));
+      }
+    },
+  },
+  {
     name: "a seed makes sampling deterministic",
-    shows: ["4.4/seed"],
+    shows: ["chat-completion-requests/seed"],
     async run({ client }) {
       const params = { ...question, model: "sounding-trial", seed: 11, temperature: 1, max_completion_tokens: 12 };
       const [first, second] = [
@@ -120,7 +168,7 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "several choices come when several are asked for",
-    shows: ["4.4/n"],
+    shows: ["chat-completion-requests/n"],
     async run({ client }) {
       const { choices } = await client.chat.completions.create({ ...question, n: 3 });
       assert.deepEqual(
@@ -131,7 +179,7 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "a service tier, a stop list and a tool beyond what is allowed are refused by name",
-    shows: ["4.4/service_tier", "4.4/stop", "4.4/tools", "8/Chat-stop"],
+    shows: ["chat-completion-requests/service_tier", "chat-completion-requests/stop", "chat-completion-requests/tools"],
     async run({ client }) {
       for (const [param, value] of [
         ["service_tier", "gold"],
@@ -147,7 +195,7 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "a stream is a sequence of chunk objects, sent as server-sent events",
-    shows: ["1/5", "4.4/stream", "4.4/2", "6/2", "6.3/1"],
+    shows: ["chat-completion-requests/stream", "chat-completion-streams/chunks"],
     async run({ client, facts }) {
       const objects = new Set<string>();
       const ids = new Set<string>();
@@ -171,11 +219,16 @@ export const chatCases: readonly InterfaceCase[] = [
   },
   {
     name: "stream_options ask for usage in a stream",
-    shows: ["4.4/stream_options"],
+    shows: ["chat-completion-requests/stream_options", "chat-completion-streams/usage-chunk"],
     async run({ client }) {
       const params = { ...question, stream: true, stream_options: { include_usage: true } } as const;
       const totals: (number | undefined)[] = [];
-      for await (const chunk of await client.chat.completions.create(params)) totals.push(chunk.usage?.total_tokens);
+      let choices: readonly unknown[] = [];
+      for await (const chunk of await client.chat.completions.create(params)) {
+        totals.push(chunk.usage?.total_tokens);
+        ({ choices } = chunk);
+      }
+      assert.deepEqual(choices, []);
       assert.deepEqual([totals.at(-1), totals.slice(0, -1).some((total) => total !== undefined)], [7, false]);
     },
   },

@@ -1,7 +1,6 @@
-/** A case of the interface: what it shows, and how. It runs with both clients, and fails where they or the server do otherwise. */
+/** One case of the interface tests: the promises that it shows, and the calls that show them. It runs with both clients. */
 import type { CaseTools } from "../../packages/client/test/mode-case.ts";
 import type { Facts } from "./known-service.ts";
-import type { Requirement } from "./requirements.ts";
 
 export interface InterfaceTools extends CaseTools {
   readonly facts: Facts;
@@ -9,9 +8,9 @@ export interface InterfaceTools extends CaseTools {
 
 export interface InterfaceCase {
   readonly name: string;
-  /** The requirements that the case shows. */
-  readonly shows: readonly Requirement[];
-  /** Whether the case is about transcription by the engine that comes with the server, which Debian's packages bring. */
+  /** Promises of docs/reference/interface.md, as `section/name`. */
+  readonly shows: readonly string[];
+  /** Whether the case needs the bundled recognizer, which uses Debian's PocketSphinx packages. */
   readonly needsRecogniser?: boolean;
   readonly run: (tools: InterfaceTools) => Promise<void>;
 }

@@ -1,18 +1,18 @@
-/** That the service does what its interface says: every case with both clients, and a case for every requirement. */
+/** The server and both clients keep the promises of docs/reference/interface.md: every promise has a case, and every case passes. */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { after, describe, test } from "node:test";
 import { runnersFor } from "../../packages/client/test/both-modes.ts";
 import { allCases } from "./all-cases.ts";
 import { startKnownService } from "./known-service.ts";
-import { requirements } from "./requirements.ts";
+import { readPromises } from "./promises.ts";
 
 const service = await startKnownService();
 after(() => service[Symbol.asyncDispose]());
 const { facts } = service;
 const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { ...facts, facts });
 
-describe("every case of the interface", { timeout: 1_200_000 }, () => {
+describe("every case of docs/reference/interface.md", { timeout: 1_200_000 }, () => {
   for (const { name, needsRecogniser } of allCases) {
     const skip = needsRecogniser === true && !facts.hasRecogniser ? "PocketSphinx is not installed" : false;
     for (const { mode, run } of runners) {
@@ -21,26 +21,40 @@ describe("every case of the interface", { timeout: 1_200_000 }, () => {
   }
 });
 
-describe("the requirements", () => {
-  test("each have a case that shows them", () => {
-    const shown = new Set<string>(allCases.flatMap(({ shows }) => shows));
-    assert.deepEqual(
-      Object.keys(requirements).filter((name) => !shown.has(name)),
-      [],
-    );
+describe("the promises of docs/reference/interface.md", async () => {
+  const promises = readPromises(await readFile(new URL("../../docs/reference/interface.md", import.meta.url), "utf8"));
+  const cited = new Set(allCases.flatMap(({ shows }) => shows));
+
+  test("have at least one case each", () => {
+    assert.deepEqual([...promises].filter((name) => !cited.has(name)).sort(), []);
   });
 
-  test("are told apart by the names of their cases", () => {
+  test("are the only ones that cases cite", () => {
+    assert.deepEqual([...cited].filter((name) => !promises.has(name)).sort(), []);
+  });
+
+  test("are cited by every case, and cases have different names", () => {
     const names = allCases.map(({ name }) => name);
     assert.deepEqual(
-      names.filter((name, index) => names.indexOf(name) !== index),
+      allCases.filter(({ name, shows }, index) => shows.length === 0 || names.indexOf(name) !== index),
       [],
     );
   });
+});
 
-  const specification = new URL("../../../shared/spec/interface.md", import.meta.url);
-  test("stand in the interface word by word", { skip: !existsSync(specification) }, () => {
-    const text = readFileSync(specification, "utf8");
-    for (const [name, sentence] of Object.entries(requirements)) assert.ok(text.includes(sentence), name);
+describe("reading promises from a page", () => {
+  test("finds rows and named list items under their section's anchor", () => {
+    const page =
+      "# Title\n\n- not one\n\n## Log queries\n\n- **Time window.** An integer.\n\n| field | rule |\n| --- | --- |\n| `time_window` | text |\n";
+    assert.deepEqual([...readPromises(page)], ["log-queries/time-window", "log-queries/time_window"]);
   });
+
+  for (const [name, section] of [
+    ["a list item without a name", "- A promise."],
+    ["a row whose first cell is not code", "| field |\n| --- |\n| limit |"],
+    ["a name used twice", "- **One.** This.\n- **One.** That."],
+    ["a section without promises", "Nothing."],
+  ] as const) {
+    test(`refuses ${name}`, () => assert.throws(() => readPromises(`## Section\n\n${section}\n`)));
+  }
 });

@@ -1,6 +1,6 @@
 /**
- * A service about which everything is known: a real server with its own engines and one scripted vendor, and telemetry of
- * two organizations. The facts are plain data, so that they reach the synchronous client's thread.
+ * Starts the server of the interface tests, with its own engines, one scripted vendor and the telemetry of two
+ * organizations. The facts about it are plain data, so that they reach the thread of the synchronous client.
  */
 import { startScriptedUpstream } from "../../packages/server/test/support/scripted-upstream.ts";
 import { otlpSender, type SentSpan } from "../support/otlp-sender.ts";
@@ -33,11 +33,12 @@ export async function startKnownService(): Promise<KnownService> {
   const vendor = await startScriptedUpstream(scriptedVendor);
   const server = await startServer(
     `
-engines: { vendor: { type: openai_compatible, base_url: "${vendor.url}/v1", models: [vendor-model, listener-transcribe-diarize] } }
+engines: { vendor: { type: openai_compatible, base_url: "${vendor.url}/v1", models: [vendor-model, listener-transcribe-diarize, vendor-tts] } }
 telemetry: { token_prices: { large: { input: 1, output: 4 } } }
 models:
   assistant: { targets: [{ engine: vendor, model: vendor-model }], retries: { attempts: 1 } }
   listener: { targets: [{ engine: vendor, model: listener-transcribe-diarize }] }
+  speaker: { targets: [{ engine: vendor, model: vendor-tts }], retries: { attempts: 1 } }
 `,
     { telemetry: true },
   );

@@ -1,4 +1,4 @@
-/** Queries of logs: sections 1, 2.1, 4.1, 4.3 and 8 of the interface. */
+/** Log queries and their results. */
 import assert from "node:assert/strict";
 import type { InterfaceCase } from "./interface-case.ts";
 import { isRefusal, lines, type LogsParams } from "./telemetry-answers.ts";
@@ -7,15 +7,12 @@ export const logsCases: readonly InterfaceCase[] = [
   {
     name: "a result of logs has a status, a type and streams of times and messages",
     shows: [
-      "1/1",
-      "2.1/1",
-      "2.1/2",
-      "2.1/logs.status",
-      "2.1/logs.result_type",
-      "2.1/logs.stream",
-      "2.1/logs.values",
-      "4.1/1",
-      "4.1/severity",
+      "clients/keyed-access",
+      "log-results/status",
+      "log-results/result_type",
+      "log-results/stream",
+      "log-results/values",
+      "log-queries/severity",
     ],
     async run({ client, facts }) {
       const result = await client.logs.query({ severity: "error", project_name: "shop" });
@@ -30,7 +27,7 @@ export const logsCases: readonly InterfaceCase[] = [
   },
   {
     name: "a severity is one of four, and each finds its own",
-    shows: ["4.1/severity", "4/2"],
+    shows: ["log-queries/severity", "telemetry-queries/optional-filters"],
     async run({ client }) {
       const severities = { debug: "debugged", info: "informed", warning: "warned", error: "failed" } as const;
       for (const [severity, line] of Object.entries(severities)) {
@@ -43,7 +40,7 @@ export const logsCases: readonly InterfaceCase[] = [
   },
   {
     name: "logs are looked for in a project, or in all of the organization's",
-    shows: ["1/2", "4.1/project_name"],
+    shows: ["telemetry-queries/scope", "log-queries/project_name"],
     async run({ client }) {
       const projects = async (params: LogsParams): Promise<string[]> => {
         const { samples } = await client.logs.query({ ...params, limit: 5000 });
@@ -56,7 +53,7 @@ export const logsCases: readonly InterfaceCase[] = [
   },
   {
     name: "a window of time is an integer and a unit; of logs it is a day where none is given",
-    shows: ["4.1/time_window", "4.3/2", "8/Logs-time_window-default"],
+    shows: ["log-queries/time_window", "telemetry-queries/time-window"],
     async run({ client }) {
       const old = async (time_window?: string): Promise<string[]> =>
         (await lines(client, { project_name: "shop", time_window })).filter((line) => line.endsWith("old"));
@@ -71,7 +68,7 @@ export const logsCases: readonly InterfaceCase[] = [
   },
   {
     name: "at most limit entries come, 500 where none is given",
-    shows: ["4.1/limit", "8/Logs-limit-default"],
+    shows: ["log-queries/limit"],
     async run({ client }) {
       assert.equal((await lines(client, { project_name: "many" })).length, 500);
       assert.equal((await lines(client, { project_name: "many", limit: 7 })).length, 7);

@@ -1,4 +1,4 @@
-/** Queries of metrics: sections 1, 2.1, 4.2 and 8 of the interface. */
+/** Metric queries and their results. */
 import assert from "node:assert/strict";
 import type { MetricsQueryParams } from "@sounding/client";
 import type { InterfaceCase } from "./interface-case.ts";
@@ -16,15 +16,14 @@ export const metricsCases: readonly InterfaceCase[] = [
   {
     name: "a result of metrics has a status, the query that ran, a type and samples of labels and values",
     shows: [
-      "2.1/1",
-      "2.1/2",
-      "2.1/metrics.status",
-      "2.1/metrics.query",
-      "2.1/metrics.result_type",
-      "2.1/metrics.metric",
-      "2.1/metrics.values",
-      "4.2/1",
-      "4.2/metric",
+      "clients/keyed-access",
+      "metric-results/status",
+      "metric-results/query",
+      "metric-results/result_type",
+      "metric-results/metric",
+      "metric-results/value",
+      "metric-results/values",
+      "metric-queries/metric",
     ],
     async run({ client }) {
       const result = await client.metrics.query({ metric: "token_consumption", model_key: "large" });
@@ -45,7 +44,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "the named metrics exist, and a name that does not is refused with those that do",
-    shows: ["4.2/metric", "4/2"],
+    shows: ["metric-queries/metric", "telemetry-queries/optional-filters"],
     async run({ client }) {
       for (const metric of names) assert.equal((await client.metrics.query({ metric })).status, "success", metric);
       await assert.rejects(
@@ -57,7 +56,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "metrics are counted in a project, or over all of the organization's",
-    shows: ["1/2", "4.2/project_name"],
+    shows: ["telemetry-queries/scope", "metric-queries/project_name"],
     async run({ client }) {
       const tasks = (project_name?: string) => vector(client, { metric: "agent_task_total", project_name });
       assert.deepEqual(await tasks("desk"), { "ToolUseAgent planner success": 1 });
@@ -67,7 +66,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "agents are counted by their name, their class and how they ended, with success where nothing is said",
-    shows: ["4.2/agent_name", "4.2/agent_class", "4.2/status"],
+    shows: ["metric-queries/agent_name", "metric-queries/agent_class", "metric-queries/status"],
     async run({ client }) {
       const tasks = (params: object) => vector(client, { metric: "agent_task_total", ...params });
       assert.deepEqual(await tasks({}), { "ToolUseAgent planner success": 1 });
@@ -87,7 +86,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "calls of models are narrowed to a model and to a session",
-    shows: ["4.2/model_key", "4.2/session_id"],
+    shows: ["metric-queries/model_key", "metric-queries/session_id"],
     async run({ client }) {
       const calls = (params: object) => vector(client, { metric: "inference_model_usage", ...params });
       assert.deepEqual(Object.keys(await calls({ model_key: "large" })), ["large"]);
@@ -97,7 +96,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "rejections are counted by their category",
-    shows: ["4.2/category"],
+    shows: ["metric-queries/category"],
     async run({ client }) {
       const rejected = (category?: MetricsQueryParams["category"]) =>
         vector(client, { metric: "rai_rejection_total", category });
@@ -111,7 +110,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "a percentile is a share or a percentage, 0.95 where none is given",
-    shows: ["4.2/percentile"],
+    shows: ["metric-queries/percentile"],
     async run({ client }) {
       const latency = (percentile?: string) =>
         client.metrics.query({ metric: "inference_latency", model_key: "large", percentile });
@@ -132,7 +131,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "the window of metrics is an hour where none is given",
-    shows: ["4.2/time_window", "8/Metrics-time_window-default"],
+    shows: ["metric-queries/time_window"],
     async run({ client }) {
       const calls = (time_window?: string) =>
         vector(client, { metric: "inference_model_usage", model_key: "old", time_window });
@@ -143,7 +142,7 @@ export const metricsCases: readonly InterfaceCase[] = [
   },
   {
     name: "with a step every metric is a matrix: the window is the look-back, the step the interval, an hour where it is null",
-    shows: ["4.2/step", "4.2/2", "4.2/3", "8/Metrics-step-default"],
+    shows: ["metric-queries/step", "metric-queries/instant-or-series"],
     async run({ client }) {
       const { data } = await client.metrics.list();
       assert.ok(data.length > 20);

@@ -1,5 +1,8 @@
-/** A vendor: its chat models answer what they were asked, its listener hears a conversation of two, so that cases see what reaches an engine. */
-import type { Script } from "../../packages/server/test/support/scripted-upstream.ts";
+/**
+ * A vendor for the interface tests. Its chat model replies with the request that it got, its transcription model hears a
+ * conversation of two people, and its voice says silence. All fail in the middle when they are told to break off.
+ */
+import type { Script, ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
 
 const head = { id: "chatcmpl-of-the-vendor", created: 1_795_000_000, model: "vendor-model-2026" };
 const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
@@ -16,12 +19,24 @@ const conversation = {
   ],
 };
 
+/** Fails in the middle of a response, after everything sent so far; a reset could overtake it. */
+function breakOff(exchange: ScriptedExchange): void {
+  exchange.raw("not a chunk\r\n");
+}
+
 export const scriptedVendor: Script = async (exchange) => {
   if (exchange.path === "/v1/audio/transcriptions") {
     exchange.answer(conversation);
     return;
   }
-  const request = exchange.json as { stream?: boolean; n?: number };
+  if (exchange.path === "/v1/audio/speech") {
+    exchange.begin(200, { "content-type": "audio/pcm" });
+    await exchange.send(Buffer.alloc(48_000));
+    if ((exchange.json as { input: string }).input.includes("breaks off")) breakOff(exchange);
+    else exchange.end();
+    return;
+  }
+  const request = exchange.json as { stream?: boolean; n?: number; user?: string };
   if (request.stream !== true) {
     exchange.answer({
       ...head,
@@ -47,6 +62,10 @@ export const scriptedVendor: Script = async (exchange) => {
     [{ index: 0, delta: {}, finish_reason: "stop" }],
   ]) {
     await exchange.send(`data: ${JSON.stringify({ ...head, object, choices })}\n\n`);
+    if (request.user === "breaks off") {
+      breakOff(exchange);
+      return;
+    }
   }
   await exchange.send(`data: ${JSON.stringify({ ...head, object, choices: [], usage })}\n\ndata: [DONE]\n\n`);
   exchange.end();

@@ -1,11 +1,13 @@
-/** Speech synthesis: sections 1, 2.3, 4.5, 6.1 and 8 of the interface, by the engine that comes with the server. */
+/** Speech synthesis with the bundled engine. */
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BadRequestError, TimeoutError, type SpeechParams, type TTSWordBoundaryEvent } from "@sounding/client";
 import type { InterfaceCase } from "./interface-case.ts";
+import { dataOf, post } from "./raw-request.ts";
 
+const path = "/v1/audio/speech";
 const input = "Dr. Grey paid $3.50, then left. Good night!";
 const spoken = { model: "flite", voice: "slt", input };
 const withBoundaries = { ...spoken, extra_body: { enable_word_boundary: true } } as const;
@@ -28,7 +30,14 @@ const isRefusal =
 export const speechCases: readonly InterfaceCase[] = [
   {
     name: "a text becomes audio, whole after its synthesis",
-    shows: ["1/6", "1/7", "2.3/TTSResponse.content", "4.5/1", "4.5/3", "4.5/4", "4.5/model", "4.5/input", "4.5/voice"],
+    shows: [
+      "speech-responses/batch",
+      "speech-responses/audio",
+      "clients/speech-operations",
+      "speech-requests/model",
+      "speech-requests/input",
+      "speech-requests/voice",
+    ],
     async run({ client }) {
       const speech = await client.audio.speech.create(spoken);
       assert.ok(speech.content instanceof Uint8Array);
@@ -45,7 +54,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a result is written to a file, streamed to a file and read in chunks",
-    shows: ["2.3/1"],
+    shows: ["clients/audio-helpers"],
     async run({ client }) {
       const folder = await mkdtemp(join(tmpdir(), "sounding-speech-"));
       try {
@@ -66,7 +75,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a stream gives the audio in chunks while it is made",
-    shows: ["1/8", "4.5/2", "4.5/6", "6/2", "6.1/2"],
+    shows: ["speech-responses/stream", "clients/speech-operations"],
     async run({ client }) {
       const text = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index}.`).join(" ");
       const params = { ...spoken, input: text, response_format: "pcm" } as const;
@@ -79,18 +88,16 @@ export const speechCases: readonly InterfaceCase[] = [
   {
     name: "word boundaries come with the audio when they are asked for",
     shows: [
-      "1/9",
-      "2.3/TTSResponse.word_boundaries",
-      "2.3/event.type",
-      "2.3/event.text",
-      "2.3/event.audio_offset_ms",
-      "2.3/event.duration_ms",
-      "2.3/event.text_offset",
-      "2.3/event.word_length",
-      "2.3/event.boundary_type",
-      "4.5/extra_body",
-      "4.5/extra_body.enable_word_boundary",
-      "4.5/5",
+      "word-boundaries/type",
+      "word-boundaries/text",
+      "word-boundaries/audio_offset_ms",
+      "word-boundaries/duration_ms",
+      "word-boundaries/text_offset",
+      "word-boundaries/word_length",
+      "word-boundaries/boundary_type",
+      "speech-requests/extra_body",
+      "speech-requests/enable_word_boundary",
+      "speech-responses/batch-with-word-boundaries",
     ],
     async run({ client, facts }) {
       const speech = await client.audio.speech.create(withBoundaries);
@@ -120,12 +127,19 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a stream with word boundaries mixes bytes and events, and is lines of JSON on the wire",
-    shows: ["4.5/6", "6/2", "6.1/1", "6.1/audio", "6.1/word-boundary"],
+    shows: ["clients/speech-operations", "speech-responses/stream-with-word-boundaries"],
     async run({ client, facts }) {
       const items: (Uint8Array | TTSWordBoundaryEvent)[] = [];
       const stream = await client.audio.speech.with_streaming_response.create(withBoundaries);
       for await (const item of stream) items.push(item);
       const audio = items.filter((item) => item instanceof Uint8Array);
+      const rate = Buffer.from(audio[0]!).readUInt32LE(24);
+      let sentMs = -1;
+      for (const item of items) {
+        if (item instanceof Uint8Array) sentMs += (item.length / 2 / rate) * 1000;
+        else
+          assert.ok(sentMs <= item.audio_offset_ms + 1, `${item.text} at ${item.audio_offset_ms} follows ${sentMs} ms`);
+      }
       const events = items.filter((item) => !(item instanceof Uint8Array));
       assert.ok(audio.length > 0 && Buffer.concat(audio).length > 10_000);
       assert.deepEqual(events, (await client.audio.speech.create(withBoundaries)).word_boundaries);
@@ -143,8 +157,38 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a streamed WAV has no sizes, a batch WAV has the true ones, and a header reports the rate",
+    shows: ["speech-requests/stream", "speech-responses/sizes-in-wav-headers", "speech-responses/sample-rate-header"],
+    async run({ facts }) {
+      const [batch, streamed] = [await post(facts, path, spoken), await post(facts, path, { ...spoken, stream: true })];
+      const wavs = [Buffer.from(await batch.arrayBuffer()), Buffer.from(await streamed.arrayBuffer())] as const;
+      const sizes = wavs.map((wav) => [wav.readUInt32LE(4), wav.readUInt32LE(40)]);
+      assert.deepEqual(sizes[0], [wavs[0].length - 8, wavs[0].length - 44]);
+      assert.deepEqual(sizes[1], [0xff_ff_ff_ff, 0xff_ff_ff_ff]);
+      assert.ok(wavs[0].subarray(44).equals(wavs[1].subarray(44)));
+      for (const [index, { headers }] of [batch, streamed].entries()) {
+        assert.equal(headers.get("x-sample-rate"), String(wavs[index]!.readUInt32LE(24)));
+      }
+    },
+  },
+  {
+    name: "OpenAI's events of speech are sent when they are asked for",
+    shows: ["speech-responses/openai-events"],
+    async run({ facts }) {
+      const params = { ...spoken, response_format: "pcm" };
+      const events = (await dataOf(await post(facts, path, { ...params, stream_format: "sse" })))
+        .filter((event) => event !== "[DONE]")
+        .map((event) => JSON.parse(event) as { type: string; audio?: string });
+      assert.equal(events.at(-1)!.type, "speech.audio.done");
+      const deltas = events.slice(0, -1);
+      assert.ok(deltas.length > 0 && deltas.every(({ type }) => type === "speech.audio.delta"));
+      const audio = Buffer.concat(deltas.map((event) => Buffer.from(event.audio!, "base64")));
+      assert.ok(audio.equals(Buffer.from(await (await post(facts, path, params)).arrayBuffer())));
+    },
+  },
+  {
     name: "boundary_types choose among words, punctuation and sentences; an empty list is refused",
-    shows: ["4.5/extra_body.boundary_types", "7/2"],
+    shows: ["speech-requests/boundary_types"],
     async run({ client }) {
       const kinds = async (boundary_types: readonly string[]): Promise<string[]> => {
         const extra_body = { enable_word_boundary: true, boundary_types } as SpeechParams["extra_body"];
@@ -159,7 +203,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a format is one of four, wav where none is given",
-    shows: ["4.5/response_format", "4.5/7", "7/2"],
+    shows: ["speech-requests/response_format", "speech-responses/formats"],
     async run({ client }) {
       const format = async (response_format?: SpeechParams["response_format"]): Promise<Uint8Array> =>
         (await client.audio.speech.create({ ...spoken, response_format })).content;
@@ -177,7 +221,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "speed is between a quarter and four, one where none is given",
-    shows: ["4.5/speed", "8/TTS-speed", "7/2"],
+    shows: ["speech-requests/speed"],
     async run({ client }) {
       const seconds = async (speed?: number): Promise<number> =>
         secondsOf((await client.audio.speech.create({ ...spoken, speed })).content);
@@ -193,7 +237,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a sample rate is one of six",
-    shows: ["4.5/extra_body.sample_rate"],
+    shows: ["speech-requests/sample_rate"],
     async run({ client }) {
       for (const sample_rate of [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const) {
         const { content } = await client.audio.speech.create({ ...spoken, extra_body: { sample_rate } });
@@ -205,7 +249,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a language is spoken, or refused where the voice has none",
-    shows: ["4.5/extra_body.speech_synthesis_language"],
+    shows: ["speech-requests/speech_synthesis_language"],
     async run({ client }) {
       const say = (speech_synthesis_language: string) =>
         client.audio.speech.create({ ...spoken, extra_body: { speech_synthesis_language } });
@@ -215,7 +259,7 @@ export const speechCases: readonly InterfaceCase[] = [
   },
   {
     name: "a call has its own time limit and headers",
-    shows: ["4.5/timeout", "4.5/extra_headers"],
+    shows: ["clients/call-timeout", "clients/call-headers"],
     async run({ client, facts }) {
       const long = { ...spoken, input: `${input} `.repeat(2000), timeout: 0.05 };
       await assert.rejects(async () => client.audio.speech.create(long), TimeoutError);

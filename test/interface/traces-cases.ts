@@ -1,4 +1,4 @@
-/** Queries of traces: sections 1, 2.1, 4.3 and 8 of the interface; and who may see what. */
+/** Trace queries and their results, and the isolation of tenants. */
 import assert from "node:assert/strict";
 import type { InterfaceCase } from "./interface-case.ts";
 import { isRefusal, lines, vector } from "./telemetry-answers.ts";
@@ -7,14 +7,12 @@ export const tracesCases: readonly InterfaceCase[] = [
   {
     name: "a result of traces has traces, batches of a resource and scopes, and all spans in one list",
     shows: [
-      "2.1/1",
-      "2.1/2",
-      "2.1/traces.traces",
-      "2.1/traces.batches",
-      "2.1/traces.spans",
-      "4.3/1",
-      "4.3/trace",
-      "4.3/trace_id",
+      "clients/keyed-access",
+      "trace-results/traces",
+      "trace-results/batches",
+      "trace-results/spans",
+      "trace-queries/trace",
+      "trace-queries/trace_id",
     ],
     async run({ client, facts }) {
       const result = await client.traces.query({ trace: "inference_traces", trace_id: facts.traceId });
@@ -36,7 +34,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "a trace's name says which traces, and one that does not exist is refused with those that do",
-    shows: ["4.3/trace", "4/2"],
+    shows: ["trace-queries/trace", "telemetry-queries/optional-filters"],
     async run({ client, facts }) {
       for (const trace of ["inference_traces", "distiller_traces"]) {
         const { traces } = await client.traces.query({ trace, project_name: "desk", limit: 1000 });
@@ -55,7 +53,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "traces are looked for in a project, or in all of the organization's",
-    shows: ["1/2", "4.3/project_name"],
+    shows: ["telemetry-queries/scope", "trace-queries/project_name"],
     async run({ client }) {
       const count = async (project_name?: string): Promise<number> =>
         (await client.traces.query({ trace: "distiller_traces", project_name })).traces.length;
@@ -64,7 +62,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "the window of traces is an hour where none is given",
-    shows: ["4.3/time_window"],
+    shows: ["trace-queries/time_window"],
     async run({ client }) {
       const isOldThere = async (time_window?: string): Promise<boolean> => {
         const params = { trace: "inference_traces", time_window, limit: 1000, detail: false };
@@ -75,7 +73,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "traces come with their spans unless detail is false",
-    shows: ["4.3/detail"],
+    shows: ["trace-queries/detail"],
     async run({ client, facts }) {
       const params = { trace: "all_traces", trace_id: facts.traceId };
       assert.equal((await client.traces.query(params)).spans.length, 5);
@@ -86,7 +84,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "at most limit traces come, 100 where none is given",
-    shows: ["4.3/limit", "8/Traces-limit-default"],
+    shows: ["trace-queries/limit"],
     async run({ client }) {
       const count = async (limit?: number): Promise<number> => {
         const params = { trace: "inference_traces", project_name: "desk", limit, detail: false };
@@ -98,7 +96,7 @@ export const tracesCases: readonly InterfaceCase[] = [
   },
   {
     name: "query takes the same parameters for each kind in both clients",
-    shows: ["4.3/3"],
+    shows: ["clients/telemetry-operations"],
     async run({ client }) {
       const shared = { project_name: "desk", time_window: "1h" };
       const results = [
@@ -117,7 +115,7 @@ export const tracesCases: readonly InterfaceCase[] = [
 export const tenantCases: readonly InterfaceCase[] = [
   {
     name: "an organization reads its own data alone, and another's trace is not there",
-    shows: ["1/3", "5/5"],
+    shows: ["authentication-and-tenants/tenant-isolation"],
     async run({ client, make, facts }) {
       const stranger = make({ apiKey: facts.strangerKey });
       for (const [reader, own, foreign] of [

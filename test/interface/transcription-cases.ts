@@ -1,8 +1,9 @@
-/** Transcription: sections 1, 2.4, 4.6, 6.2 and 8 of the interface, by the engine that comes with the server where PocketSphinx is. */
+/** Transcription with the bundled recognizer, which uses Debian's PocketSphinx packages. */
 import assert from "node:assert/strict";
-import { createReadStream } from "node:fs";
+import { createReadStream, openAsBlob } from "node:fs";
 import { BadRequestError, TimeoutError, type AsyncSounding, type TranscriptionParams } from "@sounding/client";
 import type { InterfaceCase, InterfaceTools } from "./interface-case.ts";
+import { dataOf } from "./raw-request.ts";
 import { leadingSilenceSeconds, spokenSentences } from "./known-recording.ts";
 
 const model = "pocketsphinx";
@@ -39,7 +40,12 @@ const isRefusal =
 const cases: readonly InterfaceCase[] = [
   {
     name: "a recording becomes text",
-    shows: ["1/10", "1/11", "2.4/1", "4.6/1", "4.6/model", "4.6/file", "4.6/response_format"],
+    shows: [
+      "transcription-responses/plain",
+      "transcription-requests/model",
+      "transcription-requests/file",
+      "transcription-requests/response_format",
+    ],
     async run({ client, facts, mode }) {
       const { text, ...rest } = await client.audio.transcriptions.create({ model, file: facts.recordingPath });
       assertUnderstood(text);
@@ -66,7 +72,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "the text is null where nothing was said",
-    shows: ["2.4/1"],
+    shows: ["transcription-responses/plain"],
     async run({ client, facts }) {
       assert.equal((await client.audio.transcriptions.create({ model, file: facts.silencePath })).text, null);
     },
@@ -74,28 +80,26 @@ const cases: readonly InterfaceCase[] = [
   {
     name: "a transcription with times tells of its segments and words",
     shows: [
-      "1/13",
-      "2.4/verbose.task",
-      "2.4/verbose.language",
-      "2.4/verbose.duration",
-      "2.4/verbose.text",
-      "2.4/verbose.segments",
-      "2.4/verbose.words",
-      "2.4/Segment.id",
-      "2.4/Segment.seek",
-      "2.4/Segment.start",
-      "2.4/Segment.end",
-      "2.4/Segment.text",
-      "2.4/Segment.avg_logprob",
-      "2.4/Segment.compression_ratio",
-      "2.4/Word.word",
-      "2.4/Word.start",
-      "2.4/Word.end",
-      "2.4/Word.confidence",
-      "2.4/Word.segment",
-      "4.6/2",
-      "4.6/timestamp_granularities",
-      "8/Word-confidence",
+      "transcription-responses/verbose",
+      "transcription-responses/task",
+      "transcription-responses/language",
+      "transcription-responses/duration",
+      "transcription-responses/text",
+      "transcription-responses/segments",
+      "transcription-responses/words",
+      "segments/id",
+      "segments/seek",
+      "segments/start",
+      "segments/end",
+      "segments/text",
+      "segments/avg_logprob",
+      "segments/compression_ratio",
+      "words/word",
+      "words/start",
+      "words/end",
+      "words/confidence",
+      "words/segment",
+      "transcription-requests/timestamp_granularities",
     ],
     async run(tools) {
       const result: Verbose = await verbose(tools, { timestamp_granularities: [...both] });
@@ -123,7 +127,11 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "timestamp_granularities choose what is told, and need verbose_json",
-    shows: ["2.4/verbose.segments", "2.4/verbose.words", "4.6/timestamp_granularities", "7/2"],
+    shows: [
+      "transcription-responses/segments",
+      "transcription-responses/words",
+      "transcription-requests/timestamp_granularities",
+    ],
     async run(tools) {
       assert.equal((await verbose(tools, { timestamp_granularities: ["segment"] })).words, undefined);
       assert.ok((await verbose(tools, { timestamp_granularities: ["word"] })).words!.length > 3);
@@ -137,7 +145,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "speakers are told by a model that can tell them, and left out by one that cannot",
-    shows: ["2.4/verbose.speakers", "2.4/Segment.speaker_id"],
+    shows: ["transcription-responses/speakers", "segments/speaker_id"],
     async run(tools) {
       const { speakers, segments } = await verbose(tools, { model: "listener" });
       assert.deepEqual(speakers, ["Guest-1", "Guest-2"]);
@@ -152,13 +160,10 @@ const cases: readonly InterfaceCase[] = [
   {
     name: "a stream tells the text while it is understood, and ends with the whole",
     shows: [
-      "1/12",
-      "4.6/3",
-      "4.6/stream",
-      "6/2",
-      "6.2/1",
-      "6.2/TranscriptionTextDeltaEvent",
-      "6.2/TranscriptionTextDoneEvent",
+      "transcription-requests/stream",
+      "transcription-events/no-granularities",
+      "transcription-events/transcript.text.delta",
+      "transcription-events/transcript.text.done",
     ],
     async run({ client, facts }) {
       const types = new Set<string>();
@@ -169,6 +174,7 @@ const cases: readonly InterfaceCase[] = [
         types.add(event.type);
         if (event.type === "transcript.text.delta") {
           text += event.delta;
+          assert.equal((event as { text?: string }).text, event.delta);
           assert.ok(event.logprobs === null || Array.isArray(event.logprobs));
         }
         if (event.type === "transcript.text.done") done = event.text;
@@ -180,7 +186,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "a stream tells words and segments where they are asked for",
-    shows: ["6.2/TranscriptionWordEvent", "6.2/TranscriptionSegmentEvent"],
+    shows: ["transcription-events/transcript.word", "transcription-events/transcript.segment"],
     async run({ client, facts }) {
       for (const timestamp_granularities of [["word"], ["segment"], [...both]] as ("segment" | "word")[][]) {
         const words: string[] = [];
@@ -210,13 +216,11 @@ const cases: readonly InterfaceCase[] = [
   {
     name: "chunking is automatic or by voice activity, within its limits",
     shows: [
-      "2.4/ChunkingStrategy.type",
-      "2.4/ChunkingStrategy.prefix_padding_ms",
-      "2.4/ChunkingStrategy.silence_duration_ms",
-      "2.4/ChunkingStrategy.threshold",
-      "4.6/chunking_strategy",
-      "8/ChunkingStrategy-prefix_padding_ms",
-      "8/ChunkingStrategy-threshold",
+      "chunking/type",
+      "chunking/prefix_padding_ms",
+      "chunking/silence_duration_ms",
+      "chunking/threshold",
+      "transcription-requests/chunking_strategy",
     ],
     async run(tools) {
       const by = (chunking_strategy: unknown): ReturnType<typeof verbose> =>
@@ -245,7 +249,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "speech after silence is whole with a padding of 4000 ms",
-    shows: ["2.4/2"],
+    shows: ["chunking/leading-silence"],
     async run(tools) {
       const chunking_strategy = { type: "server_vad", prefix_padding_ms: 4000, silence_duration_ms: 5000 } as const;
       const { words } = await verbose(tools, { chunking_strategy, timestamp_granularities: ["word"] });
@@ -259,7 +263,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "the language is en-US where none is given",
-    shows: ["4.6/language"],
+    shows: ["transcription-requests/language"],
     async run(tools) {
       const file = tools.facts.silencePath;
       assert.equal((await verbose(tools, { file })).language, "en-US");
@@ -269,7 +273,7 @@ const cases: readonly InterfaceCase[] = [
   },
   {
     name: "fields of extra_body override those beside them, and headers go along",
-    shows: ["4.6/extra_body", "4.6/extra_headers"],
+    shows: ["transcription-requests/extra_body", "clients/call-headers"],
     async run(tools) {
       const file = tools.facts.silencePath;
       const overridden = { file, language: "not a language", extra_body: { language: "en-US" } };
@@ -280,8 +284,42 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "lists and objects are read from JSON and from repeated fields, and a stream ends with [DONE]",
+    shows: ["transcription-requests/form-encodings", "transcription-events/end-of-stream"],
+    async run({ facts }) {
+      const send = async (fields: readonly (readonly [string, string])[]): Promise<Response> => {
+        const form = new FormData();
+        for (const [name, value] of [["model", model], ["timeout", "None"], ...fields] as const)
+          form.append(name, value);
+        form.set("file", await openAsBlob(facts.silencePath), "silence.wav");
+        const headers = { authorization: `Bearer ${facts.key}` };
+        return fetch(`${facts.url}/v1/audio/transcriptions`, { method: "POST", headers, body: form });
+      };
+      const verboseJson = ["response_format", "verbose_json"] as const;
+      const encodings = [
+        [
+          ["timestamp_granularities", '["segment","word"]'],
+          ["chunking_strategy", '{"type":"server_vad"}'],
+        ],
+        [
+          ["timestamp_granularities[]", "segment"],
+          ["timestamp_granularities[]", "word"],
+          ["chunking_strategy[type]", "server_vad"],
+        ],
+      ] as const;
+      for (const fields of encodings) {
+        const response = await send([verboseJson, ["stream", "False"], ...fields]);
+        const { text, segments, words } = (await response.json()) as Record<string, unknown>;
+        assert.deepEqual([text, segments, words], ["", [], []]);
+      }
+      const events = await dataOf(await send([["stream", "True"]]));
+      assert.equal(events.at(-1), "[DONE]");
+      assert.equal((JSON.parse(events.at(-2)!) as { type: string }).type, "transcript.text.done");
+    },
+  },
+  {
     name: "a call has a time limit, sixty seconds where none is given",
-    shows: ["4.6/timeout", "8/ASR-timeout-default"],
+    shows: ["transcription-requests/timeout"],
     async run(tools) {
       await assert.rejects(async () => verbose(tools, { timeout: 0.01 }), TimeoutError);
       const document = (await (await fetch(`${tools.facts.url}/openapi.json`)).json()) as object;

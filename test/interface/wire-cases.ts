@@ -1,0 +1,218 @@
+/** What is on the wire whichever client is used: endpoints, headers, errors and the list of models. */
+import assert from "node:assert/strict";
+import { request } from "node:http";
+import { text } from "node:stream/consumers";
+import type { InterfaceCase } from "./interface-case.ts";
+import type { Facts } from "./known-service.ts";
+import { dataOf, errorOf, post } from "./raw-request.ts";
+
+const chat = { model: "assistant", messages: [{ role: "user", content: "Hello?" }] };
+const speech = { model: "flite", voice: "slt", input: "Hello." };
+
+const endpoints = [
+  "POST /v1/chat/completions",
+  "POST /v1/audio/speech",
+  "GET /v1/audio/voices",
+  "POST /v1/audio/transcriptions",
+  "GET /v1/models",
+  "GET /v1/models/{id}",
+  "POST /observability/logs",
+  "POST /observability/metrics",
+  "GET /observability/metrics",
+  "POST /observability/traces",
+  "GET /prometheus/api/v1/query",
+  "POST /v1/logs",
+  "POST /v1/metrics",
+  "POST /v1/traces",
+  "POST /authentication/validate",
+  "GET /admin/v1/organizations",
+  "GET /healthz",
+  "GET /readyz",
+  "GET /metrics",
+  "GET /openapi.json",
+  "GET /docs",
+];
+const needNoKey = new Set(["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]);
+
+const anchorOf = (endpoint: string): string =>
+  endpoint
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9.]+/g, "-")
+    .replace(/-$/, "");
+
+/** A GET with a body, which `fetch` does not send. */
+function getWithBody({ url, key }: Facts, path: string, body: string): Promise<{ status: number; text: string }> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      authorization: `Bearer ${key}`,
+      "content-type": "application/json",
+      "content-length": body.length,
+    };
+    const sent = request(`${url}${path}`, { method: "GET", headers }, (response) => {
+      text(response).then((received) => resolve({ status: response.statusCode!, text: received }), reject);
+    });
+    sent.once("error", reject).end(body);
+  });
+}
+
+export const wireCases: readonly InterfaceCase[] = [
+  {
+    name: "every endpoint of the page is served and in the contract, and those that need a key refuse without one",
+    shows: endpoints.map((endpoint) => `endpoints/${anchorOf(endpoint)}`),
+    async run({ facts }) {
+      const contract = (await (await fetch(`${facts.url}/openapi.json`)).json()) as {
+        paths: Record<string, Record<string, unknown>>;
+      };
+      for (const endpoint of endpoints) {
+        const [method, path] = endpoint.split(" ") as [string, string];
+        assert.ok(contract.paths[path]?.[method.toLowerCase()] !== undefined, endpoint);
+        const { status } = await fetch(`${facts.url}${path.replace("{id}", "assistant")}`, { method });
+        assert.equal(status, needNoKey.has(path) ? 200 : 401, endpoint);
+      }
+    },
+  },
+  {
+    name: "a response without a key or with a wrong one is 401 and names the scheme",
+    shows: ["authentication-and-tenants/missing-or-wrong-key"],
+    async run({ facts }) {
+      for (const headers of [{}, { authorization: "Bearer sk-nobody" }, { authorization: "Basic c2stbm9ib2R5" }]) {
+        const response = await fetch(`${facts.url}/v1/models`, { headers });
+        assert.deepEqual([response.status, response.headers.get("www-authenticate")], [401, "Bearer"]);
+        const { type, code } = await errorOf(response);
+        assert.deepEqual([type, code], ["authentication_error", "invalid_api_key"]);
+      }
+    },
+  },
+  {
+    name: "an account header names the key's organization or is refused, and unknown headers are accepted",
+    shows: ["authentication-and-tenants/account-header", "authentication-and-tenants/other-headers"],
+    async run({ facts }) {
+      const others = { sdk_version: "1.25.0", "x-stainless-lang": "python", "x-unknown": "anything" };
+      const own = await post(facts, "/v1/chat/completions", chat, { "x-account": facts.organizationName, ...others });
+      assert.equal(own.status, 200);
+      const foreign = await post(facts, "/v1/chat/completions", chat, { "x-account": "somebody else" });
+      assert.deepEqual([foreign.status, (await errorOf(foreign)).code], [403, "organization_mismatch"]);
+    },
+  },
+  {
+    name: "a call is recorded in the project that x-project names, and in default without one",
+    shows: ["authentication-and-tenants/project-header"],
+    async run({ client, facts, mode }) {
+      // Each mode has a project of its own, so that one does not see the other's calls.
+      const project = `front-desk-${mode}`;
+      const id = async (headers: Record<string, string>): Promise<string> => {
+        const user = `${mode} ${JSON.stringify(headers)}`;
+        const response = await post(facts, "/v1/chat/completions", { ...chat, user }, headers);
+        return response.headers.get("x-request-id")!;
+      };
+      const [named, unnamed] = [await id({ "x-project": project }), await id({})];
+      const isRecorded = async (project_name: string, request: string): Promise<boolean> => {
+        const { spans } = await client.traces.query({ trace: "inference_traces", project_name, limit: 1000 });
+        return JSON.stringify(spans).includes(request);
+      };
+      while (!(await isRecorded(project, named)) || !(await isRecorded("default", unnamed))) {
+        // Spans of calls are stored in groups, within a second.
+      }
+      assert.equal(await isRecorded("default", named), false);
+    },
+  },
+  {
+    name: "an error has OpenAI's object, the field, the value seen and what is allowed; every response has a request ID",
+    shows: ["errors/error-object", "errors/message-and-param", "errors/request-id"],
+    async run({ facts }) {
+      const wrong = await post(facts, "/v1/chat/completions", { ...chat, temperature: 3 });
+      const error = await errorOf(wrong);
+      assert.deepEqual(Object.keys(error).sort(), ["code", "message", "param", "type"]);
+      assert.deepEqual(
+        [wrong.status, error.type, error.param, error.code],
+        [400, "invalid_request_error", "temperature", null],
+      );
+      assert.match(error.message, /3.*\b0 to 2\b/);
+      const right = await post(facts, "/v1/chat/completions", chat);
+      for (const response of [wrong, right]) assert.ok(response.headers.get("x-request-id"), `${response.status}`);
+    },
+  },
+  {
+    name: "an unknown model is 404, an unknown path is 404, an unknown voice is 400",
+    shows: ["errors/unknown-model"],
+    async run({ facts }) {
+      const model = await post(facts, "/v1/chat/completions", { ...chat, model: "no-such-model" });
+      assert.deepEqual([model.status, (await errorOf(model)).code], [404, "model_not_found"]);
+      const path = await post(facts, "/v1/no-such-path", {});
+      assert.deepEqual([path.status, (await errorOf(path)).code], [404, "not_found"]);
+      const voice = await post(facts, "/v1/audio/speech", { ...speech, voice: "nobody" });
+      assert.deepEqual([voice.status, (await errorOf(voice)).param], [400, "voice"]);
+    },
+  },
+  {
+    name: "a call whose own time limit expires gets 408",
+    shows: ["errors/request-timeout", "speech-requests/timeout"],
+    async run({ facts }) {
+      const long = { ...speech, input: "This is a sentence. ".repeat(4000), timeout: 0.001 };
+      const response = await post(facts, "/v1/audio/speech", long);
+      assert.deepEqual([response.status, (await errorOf(response)).type], [408, "timeout_error"]);
+    },
+  },
+  {
+    name: "a stream that fails never looks complete",
+    shows: [
+      "errors/failed-stream-of-server-sent-events",
+      "errors/failed-stream-of-json-lines",
+      "errors/failed-stream-of-audio",
+    ],
+    async run({ facts }) {
+      const broken = await post(facts, "/v1/chat/completions", { ...chat, stream: true, user: "breaks off" });
+      assert.equal(broken.status, 200);
+      const events = await dataOf(broken);
+      assert.deepEqual(Object.keys(JSON.parse(events.at(-1)!) as object), ["error"]);
+      assert.ok(events.length > 1 && !events.includes("[DONE]"));
+      const spoken = {
+        model: "speaker",
+        voice: "alloy",
+        input: `${"This is said. ".repeat(100)}This breaks off.`,
+        stream: true,
+      };
+      const withBoundaries = await post(facts, "/v1/audio/speech", { ...spoken, enable_word_boundary: true });
+      const lines = (await withBoundaries.text()).trimEnd().split("\n");
+      const last = JSON.parse(lines.at(-1)!) as { type: string; error: object };
+      assert.deepEqual([withBoundaries.status, last.type, typeof last.error], [200, "error", "object"]);
+      const audio = await post(facts, "/v1/audio/speech", { ...spoken, response_format: "pcm" });
+      assert.equal(audio.status, 200);
+      await assert.rejects(audio.arrayBuffer());
+    },
+  },
+  {
+    name: "models have the fields of OpenAI and of older clients, and the list accepts a body",
+    shows: ["models/model-object", "models/request-body"],
+    async run({ facts }) {
+      const { status, text: received } = await getWithBody(facts, "/v1/models", "{}");
+      const { data } = JSON.parse(received) as { data: Record<string, unknown>[] };
+      assert.ok(status === 200 && data.length > 3);
+      for (const model of data) {
+        assert.deepEqual(Object.keys(model).sort(), [
+          "created",
+          "id",
+          "object",
+          "owned_by",
+          "parent",
+          "permission",
+          "root",
+        ]);
+        assert.ok(model["object"] === "model" && Array.isArray(model["permission"]));
+      }
+    },
+  },
+  {
+    name: "parameters of a telemetry query may be in the query string, and the body wins",
+    shows: ["telemetry-queries/query-string"],
+    async run({ facts }) {
+      const count = async (query: string, body: object): Promise<number> => {
+        const response = await post(facts, `/observability/logs?${query}`, body);
+        const { data } = (await response.json()) as { data: { result: { values: unknown[] }[] } };
+        return data.result.flatMap(({ values }) => values).length;
+      };
+      assert.equal(await count("project_name=many&limit=7", {}), 7);
+      assert.equal(await count("project_name=many&limit=7", { limit: 3 }), 3);
+    },
+  },
+];
