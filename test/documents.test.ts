@@ -254,7 +254,7 @@ describe("an example in Python runs", async () => {
   const python = process.env["SOUNDING_TEST_PYTHON"] ?? "python3";
   for (const [file, module] of [
     ["openai_sdk.py", "openai"],
-    ["reference_sdk.py", "air"],
+    ["ai_refinery_sdk.py", "air"],
   ] as const) {
     const isInstalled = await run(python, ["-c", `import ${module}`]).then(
       () => true,

@@ -67,7 +67,7 @@ const parameterCases = Object.entries(parameters).map(([name, values]): Interfac
 
 export const chatCases: readonly InterfaceCase[] = [
   {
-    name: "a conversation and a model ID give one complete object",
+    name: "a conversation and a model ID return one complete object",
     shows: [
       "chat-completion-responses/object",
       "chat-completion-responses/created",
@@ -84,7 +84,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "every completion has an ID of its own",
+    name: "every completion has a different ID",
     shows: ["chat-completion-responses/id"],
     async run({ client }) {
       // The engine of this process: its IDs are ours.
@@ -97,7 +97,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "usage, service tier, fingerprint and log probabilities of the prompt are there where the engine gives them",
+    name: "usage, service tier, fingerprint and the prompt's log probabilities are returned if the engine reports them",
     shows: [
       "chat-completion-responses/usage",
       "chat-completion-responses/service_tier",
@@ -138,7 +138,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the chunks of a stream agree, begin with a role and end with a reason",
+    name: "the chunks of a stream have the same ID, start with a role and end with a finish reason",
     shows: ["chat-completion-streams/constant-fields", "chat-completion-streams/first-and-last-delta"],
     async run({ facts }) {
       for (const model of ["assistant", "sounding-trial"]) {
@@ -155,7 +155,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a seed makes sampling deterministic",
+    name: "the same seed gives the same completion",
     shows: ["chat-completion-requests/seed"],
     async run({ client }) {
       const params = { ...question, model: "sounding-trial", seed: 11, temperature: 1, max_completion_tokens: 12 };
@@ -167,7 +167,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "several choices come when several are asked for",
+    name: "n sets the number of choices",
     shows: ["chat-completion-requests/n"],
     async run({ client }) {
       const { choices } = await client.chat.completions.create({ ...question, n: 3 });
@@ -178,7 +178,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a service tier, a stop list and a tool beyond what is allowed are refused by name",
+    name: "an unknown service tier, five stop sequences and an unknown kind of tool are refused by name",
     shows: ["chat-completion-requests/service_tier", "chat-completion-requests/stop", "chat-completion-requests/tools"],
     async run({ client }) {
       for (const [param, value] of [
@@ -218,7 +218,7 @@ export const chatCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "stream_options ask for usage in a stream",
+    name: "stream_options.include_usage adds a chunk with the usage",
     shows: ["chat-completion-requests/stream_options", "chat-completion-streams/usage-chunk"],
     async run({ client }) {
       const params = { ...question, stream: true, stream_options: { include_usage: true } } as const;

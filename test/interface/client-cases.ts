@@ -23,7 +23,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "an operation of the asynchronous client is awaited, one of the synchronous gives its value",
+    name: "operations of the asynchronous client return promises, those of the synchronous client values",
     shows: ["clients/awaiting"],
     async run({ client, mode }) {
       const answer: unknown = client.models.list();
@@ -32,7 +32,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a status that is not 2xx makes the client raise an error with that status",
+    name: "a status that is not 2xx throws an error with that status",
     shows: ["clients/http-status-errors"],
     async run({ client, make }) {
       const raised = async (work: () => unknown): Promise<ApiStatusError> => {
@@ -53,7 +53,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "every observability endpoint wants a key, in the header Authorization",
+    name: "every observability endpoint needs a key in the header Authorization",
     shows: ["authentication-and-tenants/bearer-key", "endpoints/post-observability-logs"],
     async run({ facts }) {
       const requests = { logs: {}, metrics: { metric: "session_total" }, traces: { trace: "all_traces" } };
@@ -71,7 +71,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the client is made with the key as api_key, and with an account name",
+    name: "a client is created with api_key, and optionally with an account name",
     shows: ["clients/credentials"],
     async run({ facts, make }) {
       const plain = { apiKey: undefined, api_key: facts.key };
@@ -84,7 +84,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the organization is that of the key: it may be left out, and no other may be named",
+    name: "organization_id may be omitted, and another organization is refused",
     shows: [
       "authentication-and-tenants/organization-of-the-key",
       "authentication-and-tenants/tenant-isolation",
@@ -118,7 +118,7 @@ export const clientCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the telemetry queries are at the default address, and the variable of older SDKs selects no other",
+    name: "telemetry queries use the default address, and the environment variable of older SDKs has no effect",
     shows: ["clients/default-address"],
     async run({ client, make, facts }) {
       assert.equal((await client.logs.query({ limit: 1 })).status, "success");

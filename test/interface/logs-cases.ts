@@ -5,7 +5,7 @@ import { isRefusal, lines, type LogsParams } from "./telemetry-answers.ts";
 
 export const logsCases: readonly InterfaceCase[] = [
   {
-    name: "a result of logs has a status, a type and streams of times and messages",
+    name: "a log result has a status, a type and streams of timestamps and messages",
     shows: [
       "clients/keyed-access",
       "log-results/status",
@@ -26,7 +26,7 @@ export const logsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a severity is one of four, and each finds its own",
+    name: "each of the four severities matches exactly its level",
     shows: ["log-queries/severity", "telemetry-queries/optional-filters"],
     async run({ client }) {
       const severities = { debug: "debugged", info: "informed", warning: "warned", error: "failed" } as const;
@@ -39,7 +39,7 @@ export const logsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "logs are looked for in a project, or in all of the organization's",
+    name: "a log query covers one project, or all projects of the organization",
     shows: ["telemetry-queries/scope", "log-queries/project_name"],
     async run({ client }) {
       const projects = async (params: LogsParams): Promise<string[]> => {
@@ -52,7 +52,7 @@ export const logsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a window of time is an integer and a unit; of logs it is a day where none is given",
+    name: "time_window is an integer and a unit; for logs the default is a day",
     shows: ["log-queries/time_window", "telemetry-queries/time-window"],
     async run({ client }) {
       const old = async (time_window?: string): Promise<string[]> =>
@@ -67,7 +67,7 @@ export const logsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "at most limit entries come, 500 where none is given",
+    name: "limit bounds the number of log records; the default is 500",
     shows: ["log-queries/limit"],
     async run({ client }) {
       assert.equal((await lines(client, { project_name: "many" })).length, 500);

@@ -14,7 +14,7 @@ const names = [
 
 export const metricsCases: readonly InterfaceCase[] = [
   {
-    name: "a result of metrics has a status, the query that ran, a type and samples of labels and values",
+    name: "a metric result has a status, the executed query, a type and samples of labels and values",
     shows: [
       "clients/keyed-access",
       "metric-results/status",
@@ -43,7 +43,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the named metrics exist, and a name that does not is refused with those that do",
+    name: "known metrics are accepted, and an unknown name is refused with the known ones",
     shows: ["metric-queries/metric", "telemetry-queries/optional-filters"],
     async run({ client }) {
       for (const metric of names) assert.equal((await client.metrics.query({ metric })).status, "success", metric);
@@ -55,7 +55,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "metrics are counted in a project, or over all of the organization's",
+    name: "a metric query covers one project, or all projects of the organization",
     shows: ["telemetry-queries/scope", "metric-queries/project_name"],
     async run({ client }) {
       const tasks = (project_name?: string) => vector(client, { metric: "agent_task_total", project_name });
@@ -65,7 +65,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "agents are counted by their name, their class and how they ended, with success where nothing is said",
+    name: "metrics of agents filter by name, class and status; the default status is success",
     shows: ["metric-queries/agent_name", "metric-queries/agent_class", "metric-queries/status"],
     async run({ client }) {
       const tasks = (params: object) => vector(client, { metric: "agent_task_total", ...params });
@@ -85,7 +85,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "calls of models are narrowed to a model and to a session",
+    name: "metrics of inference filter by model and session",
     shows: ["metric-queries/model_key", "metric-queries/session_id"],
     async run({ client }) {
       const calls = (params: object) => vector(client, { metric: "inference_model_usage", ...params });
@@ -95,7 +95,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "rejections are counted by their category",
+    name: "rejections filter by category",
     shows: ["metric-queries/category"],
     async run({ client }) {
       const rejected = (category?: MetricsQueryParams["category"]) =>
@@ -109,7 +109,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a percentile is a share or a percentage, 0.95 where none is given",
+    name: "percentile is from 0 to 1 or from 1 to 100; the default is 0.95",
     shows: ["metric-queries/percentile"],
     async run({ client }) {
       const latency = (percentile?: string) =>
@@ -130,7 +130,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the window of metrics is an hour where none is given",
+    name: "the default time_window of a metric query is an hour",
     shows: ["metric-queries/time_window"],
     async run({ client }) {
       const calls = (time_window?: string) =>
@@ -141,7 +141,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "with a step every metric is a matrix: the window is the look-back, the step the interval, an hour where it is null",
+    name: "with step every metric returns a matrix over time_window; a null step is an hour",
     shows: ["metric-queries/step", "metric-queries/instant-or-series"],
     async run({ client }) {
       const { data } = await client.metrics.list();

@@ -9,7 +9,7 @@ export function readPromises(page: string): Set<string> {
   const names = sections.flatMap((section) => {
     const [heading = "", ...lines] = section.split("\n");
     const found = lines.flatMap((line, index) => {
-      const isTableHead = /^\| -/.test(lines[index + 1] ?? "") || /^\| -/.test(line);
+      const isTableHead = isDelimiterRow(line) || isDelimiterRow(lines[index + 1]);
       return isTableHead || !/^[-|] /.test(line) ? [] : [`${toAnchor(heading)}/${toAnchor(nameOf(line))}`];
     });
     if (found.length === 0) throw new Error(`The section "${heading}" promises nothing.`);
@@ -19,6 +19,8 @@ export function readPromises(page: string): Set<string> {
   if (repeated.length > 0) throw new Error(`Names used twice: ${repeated.join(", ")}.`);
   return new Set(names);
 }
+
+const isDelimiterRow = (line = ""): boolean => line.startsWith("| -");
 
 /** The bold words of a list item, or the code in a row's first cell. */
 function nameOf(line: string): string {

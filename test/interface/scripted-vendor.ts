@@ -1,6 +1,6 @@
 /**
  * A vendor for the interface tests. Its chat model replies with the request that it got, its transcription model hears a
- * conversation of two people, and its voice says silence. All fail in the middle when they are told to break off.
+ * conversation of two people, and its voice is silent. The chat model and the voice fail in the middle of a response on request.
  */
 import type { Script, ScriptedExchange } from "../../packages/server/test/support/scripted-upstream.ts";
 

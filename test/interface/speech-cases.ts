@@ -29,7 +29,7 @@ const isRefusal =
 
 export const speechCases: readonly InterfaceCase[] = [
   {
-    name: "a text becomes audio, whole after its synthesis",
+    name: "a batch response is the complete audio",
     shows: [
       "speech-responses/batch",
       "speech-responses/audio",
@@ -53,7 +53,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a result is written to a file, streamed to a file and read in chunks",
+    name: "a speech result can be written to a file, streamed to a file and iterated in chunks",
     shows: ["clients/audio-helpers"],
     async run({ client }) {
       const folder = await mkdtemp(join(tmpdir(), "sounding-speech-"));
@@ -74,7 +74,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a stream gives the audio in chunks while it is made",
+    name: "a stream sends the audio in chunks",
     shows: ["speech-responses/stream", "clients/speech-operations"],
     async run({ client }) {
       const text = Array.from({ length: 12 }, (_, index) => `This is sentence number ${index}.`).join(" ");
@@ -86,7 +86,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "word boundaries come with the audio when they are asked for",
+    name: "word boundaries are returned with the audio if they are enabled",
     shows: [
       "word-boundaries/type",
       "word-boundaries/text",
@@ -126,7 +126,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a stream with word boundaries mixes bytes and events, and is lines of JSON on the wire",
+    name: "a stream with word boundaries mixes bytes and events, and is JSON lines on the wire",
     shows: ["clients/speech-operations", "speech-responses/stream-with-word-boundaries"],
     async run({ client, facts }) {
       const items: (Uint8Array | TTSWordBoundaryEvent)[] = [];
@@ -172,7 +172,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "OpenAI's events of speech are sent when they are asked for",
+    name: "stream_format sse sends OpenAI's events",
     shows: ["speech-responses/openai-events"],
     async run({ facts }) {
       const params = { ...spoken, response_format: "pcm" };
@@ -187,7 +187,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "boundary_types choose among words, punctuation and sentences; an empty list is refused",
+    name: "boundary_types selects words, punctuation and sentences; an empty list is refused",
     shows: ["speech-requests/boundary_types"],
     async run({ client }) {
       const kinds = async (boundary_types: readonly string[]): Promise<string[]> => {
@@ -202,7 +202,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a format is one of four, wav where none is given",
+    name: "response_format is one of four; the default is wav",
     shows: ["speech-requests/response_format", "speech-responses/formats"],
     async run({ client }) {
       const format = async (response_format?: SpeechParams["response_format"]): Promise<Uint8Array> =>
@@ -220,7 +220,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "speed is between a quarter and four, one where none is given",
+    name: "speed is from 0.25 to 4; the default is 1",
     shows: ["speech-requests/speed"],
     async run({ client }) {
       const seconds = async (speed?: number): Promise<number> =>
@@ -236,7 +236,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a sample rate is one of six",
+    name: "sample_rate is one of six",
     shows: ["speech-requests/sample_rate"],
     async run({ client }) {
       for (const sample_rate of [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const) {
@@ -248,7 +248,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a language is spoken, or refused where the voice has none",
+    name: "a language that the voice does not speak is refused",
     shows: ["speech-requests/speech_synthesis_language"],
     async run({ client }) {
       const say = (speech_synthesis_language: string) =>
@@ -258,7 +258,7 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a call has its own time limit and headers",
+    name: "timeout and extra_headers apply to one call",
     shows: ["clients/call-timeout", "clients/call-headers"],
     async run({ client, facts }) {
       const long = { ...spoken, input: `${input} `.repeat(2000), timeout: 0.05 };

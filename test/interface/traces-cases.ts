@@ -5,7 +5,7 @@ import { isRefusal, lines, vector } from "./telemetry-answers.ts";
 
 export const tracesCases: readonly InterfaceCase[] = [
   {
-    name: "a result of traces has traces, batches of a resource and scopes, and all spans in one list",
+    name: "a trace result has traces, batches with a resource and scopes, and all spans in one list",
     shows: [
       "clients/keyed-access",
       "trace-results/traces",
@@ -33,7 +33,7 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a trace's name says which traces, and one that does not exist is refused with those that do",
+    name: "trace selects a kind of trace, and an unknown name is refused with the known ones",
     shows: ["trace-queries/trace", "telemetry-queries/optional-filters"],
     async run({ client, facts }) {
       for (const trace of ["inference_traces", "distiller_traces"]) {
@@ -52,7 +52,7 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "traces are looked for in a project, or in all of the organization's",
+    name: "a trace query covers one project, or all projects of the organization",
     shows: ["telemetry-queries/scope", "trace-queries/project_name"],
     async run({ client }) {
       const count = async (project_name?: string): Promise<number> =>
@@ -61,7 +61,7 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the window of traces is an hour where none is given",
+    name: "the default time_window of a trace query is an hour",
     shows: ["trace-queries/time_window"],
     async run({ client }) {
       const isOldThere = async (time_window?: string): Promise<boolean> => {
@@ -72,7 +72,7 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "traces come with their spans unless detail is false",
+    name: "traces include their spans unless detail is false",
     shows: ["trace-queries/detail"],
     async run({ client, facts }) {
       const params = { trace: "all_traces", trace_id: facts.traceId };
@@ -83,7 +83,7 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "at most limit traces come, 100 where none is given",
+    name: "limit bounds the number of traces; the default is 100",
     shows: ["trace-queries/limit"],
     async run({ client }) {
       const count = async (limit?: number): Promise<number> => {
@@ -114,7 +114,7 @@ export const tracesCases: readonly InterfaceCase[] = [
 
 export const tenantCases: readonly InterfaceCase[] = [
   {
-    name: "an organization reads its own data alone, and another's trace is not there",
+    name: "an organization reads only its own data, and another organization's trace does not exist for it",
     shows: ["authentication-and-tenants/tenant-isolation"],
     async run({ client, make, facts }) {
       const stranger = make({ apiKey: facts.strangerKey });

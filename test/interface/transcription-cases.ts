@@ -39,7 +39,7 @@ const isRefusal =
 
 const cases: readonly InterfaceCase[] = [
   {
-    name: "a recording becomes text",
+    name: "a recording is transcribed",
     shows: [
       "transcription-responses/plain",
       "transcription-requests/model",
@@ -71,14 +71,14 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the text is null where nothing was said",
+    name: "text is null if nothing was said",
     shows: ["transcription-responses/plain"],
     async run({ client, facts }) {
       assert.equal((await client.audio.transcriptions.create({ model, file: facts.silencePath })).text, null);
     },
   },
   {
-    name: "a transcription with times tells of its segments and words",
+    name: "a verbose transcription has segments and words with times",
     shows: [
       "transcription-responses/verbose",
       "transcription-responses/task",
@@ -126,7 +126,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "timestamp_granularities choose what is told, and need verbose_json",
+    name: "timestamp_granularities selects segments and words, and requires verbose_json",
     shows: [
       "transcription-responses/segments",
       "transcription-responses/words",
@@ -144,7 +144,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "speakers are told by a model that can tell them, and left out by one that cannot",
+    name: "speakers are returned if the model tells them apart, and absent otherwise",
     shows: ["transcription-responses/speakers", "segments/speaker_id"],
     async run(tools) {
       const { speakers, segments } = await verbose(tools, { model: "listener" });
@@ -158,7 +158,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a stream tells the text while it is understood, and ends with the whole",
+    name: "a stream sends deltas and ends with the complete text",
     shows: [
       "transcription-requests/stream",
       "transcription-events/no-granularities",
@@ -185,7 +185,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a stream tells words and segments where they are asked for",
+    name: "a stream sends words and segments if they were requested",
     shows: ["transcription-events/transcript.word", "transcription-events/transcript.segment"],
     async run({ client, facts }) {
       for (const timestamp_granularities of [["word"], ["segment"], [...both]] as ("segment" | "word")[][]) {
@@ -214,7 +214,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "chunking is automatic or by voice activity, within its limits",
+    name: "chunking_strategy is auto or server_vad, within its limits",
     shows: [
       "chunking/type",
       "chunking/prefix_padding_ms",
@@ -248,7 +248,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "speech after silence is whole with a padding of 4000 ms",
+    name: "with a padding of 4000 ms, the first word after a silence is not cut off",
     shows: ["chunking/leading-silence"],
     async run(tools) {
       const chunking_strategy = { type: "server_vad", prefix_padding_ms: 4000, silence_duration_ms: 5000 } as const;
@@ -262,7 +262,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "the language is en-US where none is given",
+    name: "the default language is en-US",
     shows: ["transcription-requests/language"],
     async run(tools) {
       const file = tools.facts.silencePath;
@@ -272,7 +272,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "fields of extra_body override those beside them, and headers go along",
+    name: "fields of extra_body override the others, and extra_headers are sent",
     shows: ["transcription-requests/extra_body", "clients/call-headers"],
     async run(tools) {
       const file = tools.facts.silencePath;
@@ -318,7 +318,7 @@ const cases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a call has a time limit, sixty seconds where none is given",
+    name: "timeout limits a transcription; the default is sixty seconds",
     shows: ["transcription-requests/timeout"],
     async run(tools) {
       await assert.rejects(async () => verbose(tools, { timeout: 0.01 }), TimeoutError);

@@ -95,7 +95,7 @@ export const wireCases: readonly InterfaceCase[] = [
     },
   },
   {
-    name: "a call is recorded in the project that x-project names, and in default without one",
+    name: "a call is recorded in the project that x-project names, or in default",
     shows: ["authentication-and-tenants/project-header"],
     async run({ client, facts, mode }) {
       // Each mode has a project of its own, so that one does not see the other's calls.

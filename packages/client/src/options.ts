@@ -10,7 +10,7 @@ export type HeaderValues = Readonly<Record<string, string | null | undefined>>;
 
 export type Fetch = typeof globalThis.fetch;
 
-/** Options of a client. Each may be written in camelCase or, as the interface does, in snake_case; not both. */
+/** Options of a client, each in camelCase or in snake_case. Setting one in both forms is an error. */
 export interface ClientOptions {
   /** The API key. Default: the environment variable `SOUNDING_API_KEY`. */
   apiKey?: ApiKey | undefined;

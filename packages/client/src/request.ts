@@ -17,7 +17,7 @@ export interface CallOptions {
   headers?: HeaderValues | undefined;
 }
 
-/** Parameters of a call that steer the client and are not sent as they are; named as in the interface. */
+/** Parameters of a call that control the client and are not sent unchanged. */
 export interface CallParameters {
   /** Seconds that this call may take, with its retries and to the end of its stream. */
   timeout?: number | null | undefined;

@@ -11,7 +11,7 @@ type Steering = "extra_body" | "stream" | "stream_format" | "timeout";
 export type SpeechParams = Omit<CallParameters, "extra_body"> & {
   [Name in keyof Omit<SpeechRequest, Steering | "input" | "model" | "voice">]: SpeechRequest[Name] | undefined;
 } & Pick<SpeechRequest, "input" | "model" | "voice"> & {
-    /** More parameters, as the interface nests them; a parameter of the same name given beside it wins. */
+    /** Additional parameters. A parameter of the same name next to `extra_body` wins. */
     extra_body?: SpeechRequest["extra_body"] | undefined;
   };
 

@@ -1,4 +1,4 @@
-/** Tells a client whose key it holds. The reference service's Python SDK calls it when its asynchronous client is made. */
+/** Tells a client to whom its key belongs. The AI Refinery SDK calls it when an asynchronous client is created. */
 import { Type } from "typebox";
 import { permissions } from "../tenant.ts";
 import { operation } from "./operation.ts";

@@ -1,6 +1,6 @@
 /**
- * The chat completion request: OpenAI's object of today and the parameters of the interface. Fields that are not
- * named here pass through to the engine. https://platform.openai.com/docs/api-reference/chat/create
+ * The chat completion request: OpenAI's parameters and those of docs/reference/interface.md. Other fields pass
+ * through to the engine. https://platform.openai.com/docs/api-reference/chat/create
  */
 import { Type } from "typebox";
 import { optional, schema, type TypeOf } from "./schema.ts";

@@ -1,3 +1,3 @@
-/** What content can be refused for: the interface's categories. Subcategories of vendors count as their head. */
+/** The categories for which content can be refused. A vendor's subcategory counts as its main category. */
 export const contentCategories = ["harassment", "hate", "self-harm", "sexual", "violence", "illicit"] as const;
 export type ContentCategory = (typeof contentCategories)[number];

@@ -1,5 +1,5 @@
 /**
- * The speech request: the interface's parameters and OpenAI's, flat or nested under `extra_body`.
+ * The speech request: OpenAI's parameters and those of docs/reference/interface.md, flat or nested under `extra_body`.
  * https://platform.openai.com/docs/api-reference/audio/createSpeech
  */
 import { Type } from "typebox";

@@ -1,6 +1,6 @@
 /**
- * The fields of a transcription request: the interface's parameters and OpenAI's, each once they have been read from the
- * form's strings. https://platform.openai.com/docs/api-reference/audio/createTranscription
+ * The fields of a transcription request, read from the form's strings: OpenAI's parameters and those of
+ * docs/reference/interface.md. https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
 import { Type } from "typebox";
 import { optional, schema, type TypeOf } from "./schema.ts";

@@ -1,7 +1,7 @@
 /**
- * From the body that a client sent to the request that an engine gets: `extra_body` is merged (the reference client
- * nests it, OpenAI's clients flatten it; the top level wins), the interface's `modality` becomes OpenAI's
- * `modalities`, and the rules between fields are checked.
+ * From the body that a client sent to the request that an engine gets: `extra_body` is merged (the AI Refinery SDK
+ * nests it, OpenAI's clients flatten it; the top level wins), the alias `modality` becomes OpenAI's `modalities`,
+ * and the rules between fields are checked.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ChatRequest } from "../api/chat-request.ts";

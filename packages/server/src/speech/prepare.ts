@@ -1,5 +1,5 @@
 /**
- * From the body that a client sent to what is to be spoken: `extra_body` is merged (the reference client nests it,
+ * From the body that a client sent to what is to be spoken: `extra_body` is merged (the AI Refinery SDK nests it,
  * OpenAI's clients flatten it; the top level wins), defaults are filled in, the rules between fields are checked.
  */
 import { boundaryTypes, SpeechRequest, type BoundaryType, type SpeechFormat } from "../api/speech-request.ts";

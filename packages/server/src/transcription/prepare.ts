@@ -22,7 +22,7 @@ export interface PreparedTranscription {
 
 const defaultLanguage = "en-US";
 const defaultTimeoutSeconds = 60;
-/** What the interface recommends for both: nothing is cut off. */
+/** The values that docs/reference/interface.md recommends; nothing is cut off. */
 const defaultPrefixPaddingMs = 4_000;
 const defaultSilenceDurationMs = 5_000;
 

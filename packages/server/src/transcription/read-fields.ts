@@ -1,7 +1,7 @@
 /**
  * From a form's fields, which are strings, to the values that the request's schema has, in every spelling that is in use:
  *
- * - the reference client writes Python's `True`, `False` and `None`, lists and objects as JSON, and nests `extra_body`;
+ * - the AI Refinery SDK writes Python's `True`, `False` and `None`, lists and objects as JSON, and nests `extra_body`;
  * - OpenAI's clients repeat `timestamp_granularities[]` and write `chunking_strategy[type]`, or JSON.
  *
  * What cannot be read stays as it is, for the schema to refuse by name.

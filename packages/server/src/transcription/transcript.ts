@@ -139,7 +139,7 @@ function toLogprob(word: string, confidence: number): Logprob {
   return { token: word, bytes: [...Buffer.from(word)], logprob: rounded(logarithm(confidence)) };
 }
 
-/** By the words' confidence, as the interface defines it; else what the engine says of the segment; else 0. */
+/** The mean over the words' confidence (docs/reference/interface.md), else the engine's value for the segment, else 0. */
 function meanLogprob({ words = [], avgLogprob }: TranscribedSegment): number {
   const known = words.flatMap(({ confidence = Number.NaN }) =>
     Number.isNaN(confidence) ? [] : [logarithm(confidence)],

@@ -291,7 +291,7 @@ describe("every spelling", () => {
     ],
     ["names with numbers", [...verbose, ["timestamp_granularities[0]", "word"]], { words: true }],
     ["one name", [...verbose, ["timestamp_granularities", "word"]], { words: true }],
-    ["the reference client's include", [["include", '["confidence", "segment"]']], { words: false }],
+    ["the AI Refinery SDK's include", [["include", '["confidence", "segment"]']], { words: false }],
     [
       "the same field twice with the same value",
       [

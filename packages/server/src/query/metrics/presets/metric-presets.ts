@@ -7,7 +7,7 @@ import { configuredPreset } from "./configured-preset.ts";
 import { inferencePresets, tokenCostPreset } from "./inference-presets.ts";
 import type { MetricPreset } from "./preset.ts";
 
-/** Names that the reference service had before. */
+/** Other names under which clients of the AI Refinery SDK know these metrics. */
 export const presetAliases: Readonly<Record<string, string>> = {
   active_model_count: "inference_active_model_count",
   model_usage_trend: "inference_model_usage",

@@ -1,6 +1,6 @@
 /**
- * The reference service's Python SDK, unchanged, against the whole server. Runs where that SDK is installed: set
- * SOUNDING_TEST_PYTHON to a Python that can `import air`. Skipped elsewhere.
+ * The AI Refinery SDK (`airefinery-sdk`), unchanged, against the complete server. Set SOUNDING_TEST_PYTHON to a Python
+ * that can `import air`; the tests are skipped without one.
  */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
@@ -70,7 +70,7 @@ asyncio.run(main())`,
   ],
 ];
 
-describe("the reference service's Python SDK", { skip }, () => {
+describe("the AI Refinery SDK", { skip }, () => {
   for (const [name, code, expected] of cases) {
     test(name, async () => assert.deepEqual(await inPython(code), expected));
   }

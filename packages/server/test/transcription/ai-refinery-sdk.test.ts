@@ -1,6 +1,6 @@
 /**
- * The reference service's Python SDK, unchanged, transcribing. Runs where that SDK is installed: set SOUNDING_TEST_PYTHON to a
- * Python that can `import air`. Skipped elsewhere.
+ * The AI Refinery SDK (`airefinery-sdk`), unchanged, transcribes. Set SOUNDING_TEST_PYTHON to a Python that can
+ * `import air`; the tests are skipped without one.
  */
 import assert from "node:assert/strict";
 import { execFile, spawnSync } from "node:child_process";
@@ -80,7 +80,7 @@ except Exception as error:
 ];
 
 const reason = "the Python package airefinery-sdk is not installed (SOUNDING_TEST_PYTHON names the Python to use)";
-describe("the reference service's Python SDK", { skip: installed ? false : reason }, async () => {
+describe("the AI Refinery SDK", { skip: installed ? false : reason }, async () => {
   const model = scriptedTranscription({ transcribe: dialogue });
   const server = await startTestTranscription({ engines: [transcriptionEngine("scripted", model)] });
   const folder = await mkdtemp(join(tmpdir(), "sounding-reference-"));
