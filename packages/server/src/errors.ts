@@ -232,6 +232,16 @@ export class AppError extends Error {
   }
 }
 
+/** When to retry if nothing better is known. */
+export const defaultRetryAfterMs = 1_000;
+
+/** When the caller may retry: the error's own time, else the default where waiting can help; undefined: not at all. */
+export function retryAfterMs(error: AppError): number | undefined {
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs;
+  const waits = error.status === 429 || error.status === 503;
+  return waits && errorTable[error.code].retryable ? defaultRetryAfterMs : undefined;
+}
+
 /** The request's own `timeout` elapsed. */
 export function requestTimedOut(timeoutMs: number): AppError {
   return new AppError(

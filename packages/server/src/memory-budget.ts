@@ -1,8 +1,6 @@
 /** Bounds the memory that requests take together: each request charges what it is about to allocate. */
 import { AppError } from "./errors.ts";
 
-const retryAfterMs = 1000;
-
 /** A shared limit. One organization may use half of it, so that a flood from one leaves room for the others. */
 export class MemoryBudget {
   readonly #limitBytes: number;
@@ -40,14 +38,12 @@ export class MemoryBudget {
       throw new AppError(
         "rate_limited",
         `The concurrent requests of this organization need more than ${shareBytes} bytes of memory. Retry later, or send fewer or smaller requests at a time.`,
-        { retryAfterMs },
       );
     }
     if (this.#usedBytes + bytes > this.#limitBytes) {
       throw new AppError(
         "overloaded",
         `The concurrent requests of all organizations need more than ${this.#limitBytes} bytes of memory. Retry later.`,
-        { retryAfterMs },
       );
     }
     this.#usedBytes += bytes;

@@ -6,6 +6,7 @@ import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
 import { describeSchema } from "./describe-schema.ts";
 import { previewJson } from "./json-preview.ts";
+import { isObject } from "../json-object.ts";
 
 /** One way in which a value breaks a schema. */
 export interface Violation {
@@ -165,8 +166,4 @@ function join(path: string, segment: string): string {
   const name =
     segment.length > longestShownName ? `${segment.slice(0, longestShownName - 1).toWellFormed()}…` : segment;
   return path === "" ? name : `${path}.${name}`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,15 +1,15 @@
 /** That every rule of a guardrail looks for something, and that its patterns are regular expressions. */
 import { RE2JS } from "re2js";
 import { formatPath, type SettingPath } from "./problem.ts";
-import { isMap } from "./resolution.ts";
+import { isObject } from "../json-object.ts";
 
 /** @param config the resolved configuration, checked or not */
 export function checkGuardrailRules(config: unknown, report: (path: SettingPath, message: string) => void): void {
-  const guardrails = isMap(config) && isMap(config["guardrails"]) ? config["guardrails"] : {};
+  const guardrails = isObject(config) && isObject(config["guardrails"]) ? config["guardrails"] : {};
   for (const [name, guardrail] of Object.entries(guardrails)) {
-    const rules = isMap(guardrail) && Array.isArray(guardrail["rules"]) ? (guardrail["rules"] as unknown[]) : [];
+    const rules = isObject(guardrail) && Array.isArray(guardrail["rules"]) ? (guardrail["rules"] as unknown[]) : [];
     for (const [index, rule] of rules.entries()) {
-      if (!isMap(rule)) continue;
+      if (!isObject(rule)) continue;
       const path = ["guardrails", name, "rules", index];
       const { patterns, words } = rule;
       if (!Array.isArray(patterns) || !Array.isArray(words)) continue;

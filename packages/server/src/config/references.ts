@@ -5,10 +5,10 @@
  */
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines } from "./discovery.ts";
-import { suggestion } from "./closest.ts";
+import { suggestion } from "../closest-name.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
-import { isMap } from "./resolution.ts";
+import { isObject } from "../json-object.ts";
 import { checkTrustedProxies } from "./trusted-proxies.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
 
@@ -24,10 +24,10 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
     );
   };
   const section = (name: string): Entries => {
-    const value = isMap(config) ? config[name] : undefined;
-    return isMap(value) ? value : {};
+    const value = isObject(config) ? config[name] : undefined;
+    return isObject(value) ? value : {};
   };
-  const { discovery } = isMap(config) ? config : {};
+  const { discovery } = isObject(config) ? config : {};
   const implicit = Value.Check(discoverySchema, discovery) ? Object.keys(implicitEngines(discovery)) : [];
   const names = {
     models: section("models"),
@@ -50,9 +50,9 @@ interface Names {
 
 function checkTargets({ models, engines }: Names, report: Report): void {
   for (const [modelId, model] of Object.entries(models)) {
-    const targets = isMap(model) && Array.isArray(model["targets"]) ? (model["targets"] as unknown[]) : [];
+    const targets = isObject(model) && Array.isArray(model["targets"]) ? (model["targets"] as unknown[]) : [];
     for (const [index, target] of targets.entries()) {
-      const engine = isMap(target) ? target["engine"] : undefined;
+      const engine = isObject(target) ? target["engine"] : undefined;
       if (typeof engine !== "string" || engines.includes(engine)) continue;
       const path = ["models", modelId, "targets", index, "engine"];
       report(path, `${formatPath(path)} is ${missing(engine, "engine", engines)}`);
@@ -68,7 +68,7 @@ function missing(name: string, kind: "engine" | "model", known: readonly string[
 }
 
 function fallbacksOf(model: unknown): readonly unknown[] {
-  const fallbacks = isMap(model) ? model["fallbacks"] : undefined;
+  const fallbacks = isObject(model) ? model["fallbacks"] : undefined;
   return Array.isArray(fallbacks) ? fallbacks : [];
 }
 

@@ -49,7 +49,3 @@ export function report(
       : problemIn(resolution.file, { path: at.path, part: at.part ?? "value" }, message);
   resolution.problems.push(problem);
 }
-
-export function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}

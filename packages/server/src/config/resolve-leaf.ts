@@ -3,7 +3,8 @@ import { Value } from "typebox/value";
 import { redactText } from "../logger.ts";
 import { interpolate } from "./interpolate.ts";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
-import { isMap, report, type At, type Resolution, type SettingOrigin } from "./resolution.ts";
+import { isObject } from "../json-object.ts";
+import { report, type At, type Resolution, type SettingOrigin } from "./resolution.ts";
 import { isSecret } from "./setting-types.ts";
 import { describeAllowed, environmentName, readText, type SettingSchema } from "./setting-schema.ts";
 
@@ -11,7 +12,7 @@ const hidden = "[hidden]";
 
 function overrideAt(overrides: unknown, path: SettingPath): unknown {
   let value = overrides;
-  for (const step of path) value = isMap(value) ? value[String(step)] : undefined;
+  for (const step of path) value = isObject(value) ? value[String(step)] : undefined;
   return value;
 }
 
@@ -85,7 +86,8 @@ function replaceVariables(schema: SettingSchema, at: At, resolution: Resolution)
       return result.text;
     }
     if (Array.isArray(value)) return value.map(replace);
-    if (isMap(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replace(inner)]));
+    if (isObject(value))
+      return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replace(inner)]));
     return value;
   };
   const value = replace(at.value);

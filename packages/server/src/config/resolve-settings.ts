@@ -4,9 +4,10 @@
  * docs/adr/0007-configuration.md
  */
 import { redactText } from "../logger.ts";
-import { suggestion } from "./closest.ts";
+import { suggestion } from "../closest-name.ts";
 import { formatChoice, formatPath, formatValue } from "./problem.ts";
-import { isMap, report, type At, type Resolution } from "./resolution.ts";
+import { isObject } from "../json-object.ts";
+import { report, type At, type Resolution } from "./resolution.ts";
 import { resolveFree, resolveLeaf } from "./resolve-leaf.ts";
 import { describeAllowed, entrySchema, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
@@ -32,7 +33,7 @@ function reportShape(schema: SettingSchema, at: At, resolution: Resolution): voi
 function resolveTyped(members: ReadonlyMap<string, SettingSchema>, at: At, resolution: Resolution): unknown {
   const types = [...members.keys()];
   const path = formatPath(at.path);
-  if (!isMap(at.value)) {
+  if (!isObject(at.value)) {
     report(
       resolution,
       { path: at.path, part: "key" },
@@ -59,7 +60,7 @@ function resolveTyped(members: ReadonlyMap<string, SettingSchema>, at: At, resol
 function resolveObject(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const given = at.value ?? schema.default;
   if (given === undefined) return undefined;
-  if (!isMap(given)) {
+  if (!isObject(given)) {
     reportShape(schema, at, resolution);
     return given;
   }
@@ -100,7 +101,7 @@ function reportUnknownNames(given: object, known: readonly string[], at: At, res
 function resolveMap(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const given = at.value ?? schema.default;
   if (given === undefined) return undefined;
-  if (!isMap(given)) {
+  if (!isObject(given)) {
     reportShape(schema, at, resolution);
     return given;
   }

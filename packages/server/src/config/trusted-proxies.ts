@@ -1,14 +1,14 @@
 /** Checks `server.trusted_proxies`, which the HTTP server would otherwise refuse only when it starts. */
 import { isIPv4, isIPv6 } from "node:net";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
-import { isMap } from "./resolution.ts";
+import { isObject } from "../json-object.ts";
 
 const namedRanges = ["loopback", "linklocal", "uniquelocal"];
 
 /** @param config the resolved configuration, checked or not */
 export function checkTrustedProxies(config: unknown, report: (path: SettingPath, message: string) => void): void {
-  const server = isMap(config) ? config["server"] : undefined;
-  const proxies = isMap(server) ? server["trusted_proxies"] : undefined;
+  const server = isObject(config) ? config["server"] : undefined;
+  const proxies = isObject(server) ? server["trusted_proxies"] : undefined;
   if (!Array.isArray(proxies)) return;
   for (const [index, proxy] of proxies.entries()) {
     if (typeof proxy !== "string" || isRange(proxy)) continue;

@@ -1,5 +1,5 @@
 /** Limits how many calls an engine runs and queues, so that no organization can keep all others out. */
-import { AppError } from "../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../errors.ts";
 
 export class ConcurrencyLimit {
   readonly #what: string;
@@ -29,7 +29,7 @@ export class ConcurrencyLimit {
       throw new AppError(
         "overloaded",
         `${this.#what} has ${this.#total} calls running or waiting; its limit is ${this.#most}. Retry later.`,
-        { retryAfterMs: 1_000 },
+        { retryAfterMs: defaultRetryAfterMs },
       );
     }
     this.#add(group, count);

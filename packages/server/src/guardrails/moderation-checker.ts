@@ -3,7 +3,7 @@
  * meaning; a piece leaves when it was judged.
  */
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
-import { AppError, toAppError } from "../errors.ts";
+import { AppError, toAppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
@@ -150,6 +150,6 @@ function passOrThrow(error: AppError, { logger, name, settings }: Asking): void 
   throw new AppError(
     isBusy ? "overloaded" : error.code === "upstream_timeout" ? "upstream_timeout" : "upstream_failed",
     `The guardrail ${JSON.stringify(name)} gave no judgement, and nothing passes without one.`,
-    { cause: error, retryAfterMs: isBusy ? (error.retryAfterMs ?? 1_000) : undefined },
+    { cause: error, retryAfterMs: isBusy ? (error.retryAfterMs ?? defaultRetryAfterMs) : undefined },
   );
 }

@@ -6,7 +6,7 @@ import type { Logger } from "../logger.ts";
 import { collectAnswer } from "../engines/upstream-http/collect-answer.ts";
 import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
 import { splitBaseUrl } from "../engines/upstream-http/base-url.ts";
-import { isObject } from "../engines/upstream-http/json-object.ts";
+import { isObject } from "../json-object.ts";
 
 /** What the endpoint says of a text in one category, with its subcategories. */
 export interface CategoryJudgement {

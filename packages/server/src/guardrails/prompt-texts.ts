@@ -3,7 +3,7 @@
  * that the caller predicts. https://platform.openai.com/docs/guides/predicted-outputs
  */
 import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
-import { isObject } from "../engines/upstream-http/json-object.ts";
+import { isObject } from "../json-object.ts";
 import type { MapTexts, TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 

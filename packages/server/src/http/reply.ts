@@ -1,6 +1,6 @@
 /** Writes whole answers: JSON, text, nothing, and errors. */
 import type { ServerResponse } from "node:http";
-import { toErrorBody, errorTable, type AppError } from "../errors.ts";
+import { errorTable, retryAfterMs, toErrorBody, type AppError } from "../errors.ts";
 import type { AnswerHeaders, ErrorWriter } from "./route.ts";
 import { leaveUnread } from "./unread-body.ts";
 
@@ -70,8 +70,7 @@ export function replyError(
 }
 
 function errorHeaders(error: AppError): AnswerHeaders {
-  const waits = error.status === 429 || error.status === 503;
-  const waitMs = error.retryAfterMs ?? (waits && errorTable[error.code].retryable ? 1000 : undefined);
+  const waitMs = retryAfterMs(error);
   return {
     ...(waitMs === undefined
       ? {}

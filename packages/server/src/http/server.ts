@@ -159,9 +159,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     async close() {
       closing = true;
       const cutOff = setTimeout(() => {
-        open.forEach((context) =>
-          context.abort(new AppError("overloaded", "The server is shutting down; try again.", { retryAfterMs: 1000 })),
-        );
+        open.forEach((context) => context.abort(new AppError("overloaded", "The server is shutting down; try again.")));
         // Whoever does not read his error frame either is disconnected.
         setTimeout(() => app.server.closeAllConnections(), 1000).unref();
       }, settings.shutdown_timeout_ms);

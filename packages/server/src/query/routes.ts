@@ -69,7 +69,7 @@ function openReader(store: QueryParts["store"], scope: Scope, memory: RouteInput
       columns: (statement, options) => reader.columns(statement, { ...options, memory }),
     };
   }
-  throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.", { retryAfterMs: 1000 });
+  throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.");
 }
 
 function now(): bigint {

@@ -1,5 +1,5 @@
 /** "Did you mean": the model IDs that an unknown one may stand for. */
-import { closestName } from "../config/closest.ts";
+import { closestName } from "../closest-name.ts";
 
 /**
  * At most three IDs: the same name at some engine, or with more or less behind it, else the nearest by spelling.

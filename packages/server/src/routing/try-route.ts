@@ -2,7 +2,7 @@
  * Tries the targets of one route, one after another, until one begins to answer.
  * docs/adr/0008-routing-and-reload.md
  */
-import { AppError } from "../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Attempt } from "../engines/engine.ts";
 import { pickTarget } from "./pick-target.ts";
 import { abortReason } from "../abort.ts";
@@ -36,8 +36,6 @@ export interface OpenedTarget<T> {
   readonly modelId: string;
 }
 
-/** Answered to calls that find every place taken; places come free as calls end. */
-const fullRetryAfterMs = 1_000;
 const none: ReadonlySet<Target> = new Set();
 
 /**
@@ -124,7 +122,7 @@ function pauseBefore(
 
 function unavailable(route: ModelRoute, nowMs: number): AppError {
   const inService = route.targets.filter((target) => target.weight > 0);
-  const waits = inService.map(({ state }) => state.circuit.retryAfterMs(nowMs) || fullRetryAfterMs);
+  const waits = inService.map(({ state }) => state.circuit.retryAfterMs(nowMs) || defaultRetryAfterMs);
   const full = inService.some(({ state }) => state.circuit.admits(nowMs));
   const reason = full
     ? "has as many calls in flight as it takes"

@@ -3,7 +3,7 @@
  * to the group that holds the fewest, so the queue of one group never delays another group by its whole length.
  */
 import { onAbort } from "../abort.ts";
-import { AppError } from "../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../errors.ts";
 import { FairLine } from "./fair-line.ts";
 
 export interface FairQueueOptions {
@@ -15,7 +15,7 @@ export interface FairQueueOptions {
   readonly maxWaiting: number;
   /** What is full, for the error message: `The engine "local"`. */
   readonly what: string;
-  /** Told to refused callers; 1 s when absent. */
+  /** For refused callers; absent: the default. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -107,7 +107,7 @@ export class FairQueue {
   }
 
   #full(): AppError {
-    const { what, retryAfterMs = 1_000 } = this.#options;
+    const { what, retryAfterMs = defaultRetryAfterMs } = this.#options;
     return new AppError(
       "overloaded",
       `${what} has ${this.#running} calls running and ${this.#line.size} waiting, which is its limit; retry later.`,

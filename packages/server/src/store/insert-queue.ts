@@ -118,7 +118,7 @@ export class InsertQueue {
   /** Makes room for the batch, or says why there is none. */
   #admit(batch: Batch): AppError | undefined {
     const { queueBytes, organizationQueueBytes } = this.#options;
-    if (this.#closed) return new AppError("overloaded", "The server is shutting down.", { retryAfterMs: 1000 });
+    if (this.#closed) return new AppError("overloaded", "The server is shutting down.");
     const size = sizeOf(batch);
     const own = this.#bytesOf.get(batch.organizationId) ?? 0;
     // A batch that is larger than the limit goes through alone: it could never go otherwise.
@@ -126,7 +126,6 @@ export class InsertQueue {
       return new AppError(
         "rate_limited",
         "This organization sends telemetry faster than it can be written. Send it again later.",
-        { retryAfterMs: 1000 },
       );
     }
     const wanted = this.#bytes + size;

@@ -1,5 +1,5 @@
 /** What the errors of the two databases mean. */
-import { AppError } from "../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../errors.ts";
 
 /** A failure that its operator can heal, or that passes. The message is shown to callers. */
 interface DatabaseFault {
@@ -9,11 +9,11 @@ interface DatabaseFault {
 
 const unreachable: DatabaseFault = {
   message: "The control database cannot be reached just now. Try again in a moment.",
-  retryAfterMs: 1_000,
+  retryAfterMs: defaultRetryAfterMs,
 };
 const busy: DatabaseFault = {
   message: "The control database is busy with another change. Try again in a moment.",
-  retryAfterMs: 1_000,
+  retryAfterMs: defaultRetryAfterMs,
 };
 const refused: DatabaseFault = {
   message: "The control database refuses the server's login. Check storage.database_url.",

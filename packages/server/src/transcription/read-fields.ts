@@ -10,6 +10,7 @@ import { showValue } from "../api/validate.ts";
 import { TranscriptionRequest } from "../api/transcription-request.ts";
 import { AppError } from "../errors.ts";
 import type { FormField } from "../http/form.ts";
+import { isObject } from "../json-object.ts";
 
 /** The part of JSON Schema that says how a string is to be read. */
 interface FieldSchema {
@@ -54,7 +55,7 @@ function parentOf(tree: Values, path: readonly string[]): Values {
   let parent = tree;
   for (const key of path) {
     const known = parent[key];
-    if (typeof known === "object" && known !== null && !Array.isArray(known)) parent = known as Values;
+    if (isObject(known)) parent = known;
     else parent = parent[key] = Object.create(null) as Values;
   }
   return parent;

@@ -5,7 +5,7 @@
 import type { TranscribedSegment, TranscribedWord, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
 import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";

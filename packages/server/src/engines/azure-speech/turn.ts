@@ -4,7 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../errors.ts";
-import { isObject } from "../upstream-http/json-object.ts";
+import { isObject } from "../../json-object.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { SpokenToken } from "../spoken-text/marks.ts";
 import { malformedMessage, writeMessage, type SpeechMessage } from "./message.ts";

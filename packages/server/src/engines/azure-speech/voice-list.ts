@@ -1,7 +1,7 @@
 /** The voices of the resource, asked for when they are wanted and kept for a while. https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech#get-a-list-of-voices */
 import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
-import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { Voice } from "../engine.ts";

@@ -3,7 +3,7 @@ import type { ModelDescription } from "../engine.ts";
 import { collectAnswer } from "../upstream-http/collect-answer.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
-import { isObject, nonEmptyText, wholeNumber } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, wholeNumber } from "../../json-object.ts";
 import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
 
 const maxListBytes = 8_388_608;

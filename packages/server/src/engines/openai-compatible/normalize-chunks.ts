@@ -6,7 +6,7 @@ import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
 import { JsonValueCount } from "../upstream-http/json-value-count.ts";
-import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { maxChoices, maxEventValues } from "./answer-limits.ts";
 import {
   choiceIndex,

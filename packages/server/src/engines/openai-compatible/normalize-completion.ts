@@ -2,7 +2,7 @@
 import type { ChatCompletion } from "../../api/chat-answer.ts";
 import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
 import { maxChoices, maxToolCalls } from "./answer-limits.ts";
-import { isObject, nonEmptyText, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import {
   argumentsOf,
   choiceIndex,

@@ -7,7 +7,7 @@ import { finishReasons, type FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { maxChoices } from "./answer-limits.ts";
 import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
-import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";
 import { carriedError } from "../upstream-http/upstream-error.ts";
 
 const known: ReadonlySet<string> = new Set(finishReasons);

@@ -1,7 +1,7 @@
 /** The pieces of the tool calls of one streamed choice. */
 import { tooMany } from "../upstream-http/invalid-answer.ts";
 import { maxToolCalls } from "./answer-limits.ts";
-import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";
 import { argumentsOf, newToolCallId } from "./normalize-parts.ts";
 
 interface ToolCall {

@@ -4,7 +4,7 @@
  */
 import type { TranscribedSegment, TranscribedWord } from "../engine.ts";
 import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { carriedError } from "../upstream-http/upstream-error.ts";
 

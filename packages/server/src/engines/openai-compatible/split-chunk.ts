@@ -3,7 +3,7 @@
  * to stream send a whole answer as one.
  */
 import type { ChatCompletionChunk, ChatChunkChoice } from "../../api/chat-answer.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** Longest text in one chunk, UTF-16 code units: 384 KiB if every one is three bytes, 768 KiB if every one is escaped. */
 const longestText = 131_072;

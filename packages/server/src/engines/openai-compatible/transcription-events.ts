@@ -5,7 +5,7 @@
 import { AppError } from "../../errors.ts";
 import type { SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engine.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { readSegment, wholeSegment } from "./read-transcription.ts";

@@ -1,5 +1,5 @@
 /** What goes wrong between here and the engine, as errors of ours. What the engine itself says is upstream-error.ts. */
-import { AppError } from "../../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 
 /** Messages for undici's and Node's error codes. https://undici.nodejs.org/#/docs/api/Errors */
 const messages: Readonly<Record<string, string>> = {
@@ -35,7 +35,10 @@ function otherMessage(error: unknown, code: string): string {
 
 /** The engine takes no further calls because its configuration changed or the server stops. */
 export function closing(cause?: unknown): AppError {
-  return new AppError("overloaded", "The engine is being closed; try again.", { retryAfterMs: 1_000, cause });
+  return new AppError("overloaded", "The engine is being closed; try again.", {
+    retryAfterMs: defaultRetryAfterMs,
+    cause,
+  });
 }
 
 function codeOf(error: unknown): string {

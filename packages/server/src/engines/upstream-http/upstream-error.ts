@@ -5,7 +5,7 @@
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
 import type { AnswerHeaders } from "./upstream-request.ts";
-import { isObject, nonEmptyText, type JsonObject } from "./json-object.ts";
+import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** An answer with an error status. */

@@ -1,6 +1,6 @@
 /** One HTTP request to the engine and its answer: from the queue to the last byte, with its limits and its end. */
 import type { Dispatcher } from "undici";
-import { AppError, toAppError } from "../../errors.ts";
+import { AppError, toAppError, defaultRetryAfterMs } from "../../errors.ts";
 import { abortReason } from "../../abort.ts";
 import { asAppError } from "./transport-error.ts";
 import type { TimeLimits, Timed } from "./time-limits.ts";
@@ -258,6 +258,6 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
 /** Every connection is taken and so are the places to wait. */
 export function concurrencyExceeded(): AppError {
   return new AppError("overloaded", "The engine has as many calls as it takes; try again later.", {
-    retryAfterMs: 1_000,
+    retryAfterMs: defaultRetryAfterMs,
   });
 }

@@ -7,7 +7,7 @@ import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AmazonBedrockSettings } from "../../config/engines/vendors.ts";
 import { AppError } from "../../errors.ts";
 import { effectiveValue, unsupported } from "./parameter-support.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { ModelFactory, Vendor } from "./vendor.ts";
 
 const label = "Amazon Bedrock";

@@ -10,7 +10,7 @@ import type {
 import type { ChatChoice, ChatUsage, FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
 import { toReasoningDetail, toToolCallExtra, type ReasoningDetail } from "./reasoning.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {

@@ -6,7 +6,7 @@ import type { AppError } from "../../errors.ts";
 import type { ModelDescription } from "../engine.ts";
 import { member, readPages, textMember } from "./model-list.ts";
 import { effectiveValue, unsupported } from "./parameter-support.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { JsonReader, Vendor } from "./vendor.ts";
 
 const label = "Anthropic";

@@ -10,7 +10,7 @@ import { AppError } from "../../errors.ts";
 import { cacheOptions, refuseUnknownMembers } from "./content-part.ts";
 import { effectiveValue, passThroughMembers } from "./parameter-support.ts";
 import { toPrompt } from "./prompt.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 type ReasoningEffort = NonNullable<LanguageModelV4CallOptions["reasoning"]>;

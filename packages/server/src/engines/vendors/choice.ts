@@ -4,7 +4,7 @@ import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Stream
 import type { Dispatcher } from "undici";
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import type { ChatRequest } from "../../api/chat-request.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { toChoice, toUsage } from "./answer.ts";
 import { toChunks, type AnswerHead } from "./chunks.ts";

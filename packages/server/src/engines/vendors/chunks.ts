@@ -4,7 +4,7 @@ import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/cha
 import { AppError } from "../../errors.ts";
 import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./answer.ts";
 import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 import { toVendorFailure } from "./vendor-failure.ts";
 

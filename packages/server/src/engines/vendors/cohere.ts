@@ -3,7 +3,7 @@ import type { ChatRequest } from "../../api/chat-request.ts";
 import type { CohereSettings } from "../../config/engines/vendors.ts";
 import type { ModelDescription } from "../engine.ts";
 import { member, readPages, textMember } from "./model-list.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { JsonReader, Vendor } from "./vendor.ts";
 
 /** The texts of assistant messages that also call tools; the adapter drops them. */

@@ -5,7 +5,7 @@
 import type { LanguageModelV4FilePart, LanguageModelV4TextPart, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { AppError } from "../../errors.ts";
 import { unsupported } from "./parameter-support.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** What a vendor takes in a message beside text. */
 export interface ContentSupport {

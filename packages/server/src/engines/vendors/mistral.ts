@@ -6,7 +6,7 @@ import type { MistralSettings } from "../../config/engines/vendors.ts";
 import type { ModelDescription } from "../engine.ts";
 import { member } from "./model-list.ts";
 import { effectiveValue } from "./parameter-support.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { JsonReader, Vendor } from "./vendor.ts";
 
 function providerOptions(request: ChatRequest): SharedV4ProviderOptions {

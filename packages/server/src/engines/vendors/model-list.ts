@@ -1,6 +1,6 @@
 /** Reading the vendors' lists of models, page by page. */
 import { AppError } from "../../errors.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 const mostPages = 50;
 

@@ -4,7 +4,7 @@
  */
 import { chatParameterNames, type ChatRequest } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 /** `model`: some models of the vendor do; the adapter knows which. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { mergeMembers } from "./pass-through.ts";
 
 describe("members that pass through", () => {

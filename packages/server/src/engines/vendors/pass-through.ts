@@ -1,6 +1,6 @@
 /** Members of a request that nobody here knows, put into the vendor's body as they are. */
 import { unsupported } from "./parameter-support.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** Merges `members` into `body`, object by object; throws where a member is there already. */
 export function mergeMembers(body: JsonObject, members: JsonObject, label: string, path = ""): void {

@@ -10,7 +10,7 @@ import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AppError } from "../../errors.ts";
 import { toCallOptions } from "./call-options.ts";
 import { unsupported } from "./parameter-support.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { ModelFactory, Vendor } from "./vendor.ts";
 
 /** Which parameter of ours a feature of the adapter's warnings is. */

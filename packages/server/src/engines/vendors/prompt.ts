@@ -11,7 +11,7 @@ import { AppError } from "../../errors.ts";
 import { cacheOptions, refuseUnknownMembers, toPart, type PartContext } from "./content-part.ts";
 import { unsupported } from "./parameter-support.ts";
 import { readReasoning, readToolCallExtra } from "./reasoning.ts";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 type ToolCall = NonNullable<ChatMessage["tool_calls"]>[number];

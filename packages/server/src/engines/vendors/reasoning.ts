@@ -5,7 +5,7 @@
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from "@ai-sdk/provider";
-import { isObject, type JsonObject } from "../upstream-http/json-object.ts";
+import { isObject, type JsonObject } from "../../json-object.ts";
 
 /** One piece of reasoning as it stands in a message. */
 export interface ReasoningDetail {

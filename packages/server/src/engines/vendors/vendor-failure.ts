@@ -3,7 +3,7 @@ import { APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
 import { retryAfterMs } from "../upstream-http/retry-after.ts";
-import { isObject } from "../upstream-http/json-object.ts";
+import { isObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
 
 const longestMessage = 500;

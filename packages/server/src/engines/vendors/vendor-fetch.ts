@@ -7,7 +7,7 @@ import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { LiveCall } from "./live-call.ts";
-import type { JsonObject } from "../upstream-http/json-object.ts";
+import type { JsonObject } from "../../json-object.ts";
 import type { VendorFetch } from "./vendor.ts";
 
 interface VendorFetchOptions {

@@ -3,7 +3,7 @@
  * https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
  * https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
-import { type AppError, errorTable } from "../../errors.ts";
+import { type AppError, retryAfterMs } from "../../errors.ts";
 import { encodeMessage } from "./encode-message.ts";
 import { message } from "./message-type.ts";
 import type { Signal } from "./signals.ts";
@@ -100,21 +100,13 @@ const duration = message("google.protobuf.Duration", { seconds: [1, "int64"], na
 const retryInfo = message("google.rpc.RetryInfo", { retryDelay: [1, duration] });
 
 const typePrefix = "type.googleapis.com/google.rpc.";
-const defaultRetryMs = 1000;
-
-/** When a request that was refused for now may be sent again. */
-function retryDelayMs(error: AppError): number | undefined {
-  if (error.retryAfterMs !== undefined) return error.retryAfterMs;
-  const waits = error.status === 429 || error.status === 503;
-  return waits && errorTable[error.code].retryable ? defaultRetryMs : undefined;
-}
 
 /** The error as the bytes of google.rpc.Status, with details: the field that is wrong, or when to come back. */
 export function writeStatus(error: AppError, encoding: Encoding): Uint8Array {
   const text = error.message.slice(0, maximumTextLength).toWellFormed();
   const violations =
     error.status === 400 ? [{ field: (error.param ?? "").toWellFormed(), description: text }] : undefined;
-  const delayMs = retryDelayMs(error);
+  const delayMs = retryAfterMs(error);
   const status = { code: rpcCodeOf(error), message: text };
   return encoding === "json" ? statusJson(status, violations, delayMs) : statusProtobuf(status, violations, delayMs);
 }

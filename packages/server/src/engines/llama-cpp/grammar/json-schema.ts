@@ -3,6 +3,7 @@
  * may admit less than the schema: objects have their declared members only, in the schema's order. A keyword that
  * cannot be guaranteed is refused by name, or left to the model where the caller asked for best effort only.
  */
+import { isObject } from "../../../json-object.ts";
 import { inputLimit } from "../../../input-limits.ts";
 import { areDisjoint } from "./disjoint.ts";
 import { choice, literal, reference, type Grammar } from "./grammar.ts";
@@ -11,7 +12,6 @@ import { arrayGrammar, objectGrammar } from "./schema-containers.ts";
 import {
   at,
   invalid,
-  isObject,
   keywordsByType,
   readerOf,
   refuse,

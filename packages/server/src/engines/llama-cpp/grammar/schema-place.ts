@@ -1,4 +1,5 @@
 /** A place in a JSON Schema while it is read: what is there, how errors name it, what it refers to. */
+import { isObject } from "../../../json-object.ts";
 import { AppError } from "../../../errors.ts";
 import type { Grammar } from "./grammar.ts";
 import { inputLimit } from "../../../input-limits.ts";
@@ -62,10 +63,6 @@ const maximumDepth = inputLimit({
   value: 100,
   error: "invalid_request",
 });
-
-export function isObject(value: unknown): value is { readonly [keyword: string]: unknown } {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function invalid(path: string, problem: string): AppError {
   return new AppError("invalid_request", `${path}: ${problem}`, { param: path });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { closestName, suggestion } from "./closest.ts";
+import { closestName, suggestion } from "./closest-name.ts";
 
 const names = ["host", "port", "log_level", "shutdown_timeout_ms", "keep_alive_timeout_ms"];
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
-import { attributesOf, newTrace, spansOf } from "./support/own-spans.ts";
+import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
 import { hasPocketSphinx } from "./support/installed.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 

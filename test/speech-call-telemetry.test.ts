@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
 import { startScriptedUpstream, type ScriptedUpstream } from "../packages/server/test/support/scripted-upstream.ts";
-import { attributesOf, newTrace, spansOf } from "./support/own-spans.ts";
+import { attributesOf, newTrace, spansOf } from "./support/call-spans.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
 const input = "The recorded secret is out.";
