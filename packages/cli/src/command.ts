@@ -77,6 +77,8 @@ export interface CommandInput<O extends Options = Options> {
   /** Whether `--json` was given: write one JSON value, or one a line, instead of text for people. */
   readonly json: boolean;
   readonly io: CommandIo;
+  /** Every command of the program, for commands that describe others. */
+  readonly commands: readonly CommandEntry[];
 }
 
 export interface CommandDefinition<O extends Options> {
@@ -96,6 +98,12 @@ export interface CommandDefinition<O extends Options> {
 
 /** A command with the types of its options forgotten. */
 export type Command = CommandDefinition<Options>;
+
+/** A command of the program, loaded only when it is run or described. */
+export interface CommandEntry {
+  readonly name: string;
+  readonly load: () => Promise<Command>;
+}
 
 /** Defines a command, so that `values` in `run` has the type that `options` say. */
 export function command<const O extends Options>(definition: CommandDefinition<O>): Command {

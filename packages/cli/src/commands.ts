@@ -1,10 +1,5 @@
 /** Every command, in the order of the help. Each is loaded only when it is run or described. */
-import type { Command } from "./command.ts";
-
-export interface CommandEntry {
-  readonly name: string;
-  readonly load: () => Promise<Command>;
-}
+import type { CommandEntry } from "./command.ts";
 
 export const commands: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },

@@ -1,6 +1,6 @@
 /** Runs one command line from the first word to the exit code. Prints errors as one line; never throws. */
-import type { Command, CommandIo } from "./command.ts";
-import { commands as allCommands, type CommandEntry } from "./commands.ts";
+import type { Command, CommandEntry, CommandIo } from "./command.ts";
+import { commands as allCommands } from "./commands.ts";
 import { errorLine, exitCodeOf, UsageError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { renderCommandHelp, renderOverview } from "./help.ts";
@@ -68,14 +68,13 @@ async function dispatch(
     throw new UsageError(`unknown command "${name}"; ${suggestion(name, names)}`);
   }
   const found = findSubcommand(await entry.load(), words.slice(nameAt + 1));
-  return await runCommand(found.command, found.path, [...words.slice(0, nameAt), ...found.rest], environment);
+  return await runCommand(found, [...words.slice(0, nameAt), ...found.rest], { environment, entries });
 }
 
 async function runCommand(
-  command: Command,
-  path: readonly string[],
+  { command, path }: { readonly command: Command; readonly path: readonly string[] },
   words: readonly string[],
-  environment: RunEnvironment,
+  { environment, entries }: { readonly environment: RunEnvironment; readonly entries: readonly CommandEntry[] },
 ): Promise<number> {
   const { stdout, stderr, env, isTTY } = environment;
   const parsed = parseCommandLine(command, words);
@@ -93,5 +92,6 @@ async function runCommand(
       colors: { stdout: colors && isTTY.stdout, stderr: colors && isTTY.stderr },
       progress: isTTY.stderr && !parsed.json,
     },
+    commands: entries,
   });
 }

@@ -18,8 +18,7 @@ export const completionCommand = command({
     ["source <(sounding completion bash)", "In ~/.bashrc; in ~/.zshrc, after compinit, with zsh."],
     ["sounding completion fish > ~/.config/fish/completions/sounding.fish", "For fish."],
   ],
-  async run({ positionals, json, io }) {
-    const { commands } = await import("../commands.ts");
+  async run({ positionals, json, io, commands }) {
     const shell = positionals[0] as keyof typeof renderers;
     const script = renderers[shell](commandTree(await Promise.all(commands.map(({ load }) => load()))));
     await (json ? writeJson(io.stdout, { shell, script }) : write(io.stdout, script));

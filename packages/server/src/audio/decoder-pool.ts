@@ -9,7 +9,8 @@ import type { Logger } from "../logger.ts";
 import { scriptBeside } from "../child-process/subprocess.ts";
 import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../child-process/watched-worker.ts";
 import type { AudioInput } from "./audio-input.ts";
-import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
+import type { FromDecoder } from "./decoder-protocol.ts";
+import type { DecoderSlot, DecoderSlots, Tenant } from "./decoder-slot.ts";
 import { Decoding, type DecodingJob } from "./decoding.ts";
 
 const area = "Transcription and audio";
@@ -52,32 +53,6 @@ export interface DecoderPoolOptions {
   readonly limits?: WorkerLimits;
 }
 
-/** What a worker works for. */
-export interface Tenant {
-  readonly owner: string;
-  /** How often it lost its worker to others. */
-  readonly evictions: number;
-  readonly canBeEvicted: boolean;
-  /** CPU time that its progress justifies, in ms. */
-  earnedMs(): number;
-  /** Since when the worker has been waiting for bytes, or for somebody to take samples; undefined while it works. */
-  waitingSinceMs(): number | undefined;
-  onMessage(message: FromDecoder): void;
-  /** The worker ended by itself or was terminated for a limit. */
-  onEnd(end: WorkerEnd): void;
-  /** Others need the worker: it must leave its seat now, and may ask for another one. */
-  evict(): void;
-}
-
-/** A worker that a tenant has to itself. */
-export interface DecoderSlot {
-  post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
-  /** Gives the worker back when it has sent everything. */
-  finish(): void;
-  /** Terminates the worker: what a decoder does after it was left half-way is not known. */
-  leave(): void;
-}
-
 interface Taken {
   readonly tenant: Tenant;
   readonly sinceMs: number;
@@ -85,7 +60,7 @@ interface Taken {
 
 const script = scriptBeside(import.meta.url, "decoder-worker");
 
-export class DecoderPool {
+export class DecoderPool implements DecoderSlots {
   readonly #options: DecoderPoolOptions;
   readonly #queue: FairQueue;
   readonly #threads = new Set<Thread>();

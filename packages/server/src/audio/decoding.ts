@@ -9,8 +9,8 @@ import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { type CompressedKind, kindNames } from "./compressed-kind.ts";
 import { damaged } from "./decoded-sound.ts";
-import type { DecoderPool, DecoderSlot, Tenant } from "./decoder-pool.ts";
 import { type FromDecoder, piecesAhead } from "./decoder-protocol.ts";
+import type { DecoderSlot, DecoderSlots, Tenant } from "./decoder-slot.ts";
 
 export interface DecodingJob {
   /** Reads the file from its beginning. */
@@ -36,7 +36,7 @@ export class Decoding implements AudioInput, Tenant {
   sampleRate = 0;
   channels = 0;
   evictions = 0;
-  readonly #pool: DecoderPool;
+  readonly #slots: DecoderSlots;
   readonly #job: DecodingJob;
   readonly #progress = new Int32Array(new SharedArrayBuffer(4));
   #lastProgress = 0;
@@ -61,8 +61,8 @@ export class Decoding implements AudioInput, Tenant {
   /** Resolved, and replaced, when something happened that a reader of the samples may wait for. */
   #change = Promise.withResolvers<void>();
 
-  static async open(pool: DecoderPool, job: DecodingJob): Promise<Decoding> {
-    const decoding = new Decoding(pool, job);
+  static async open(slots: DecoderSlots, job: DecodingJob): Promise<Decoding> {
+    const decoding = new Decoding(slots, job);
     while (decoding.sampleRate === 0) {
       if (decoding.#over !== undefined) throw decoding.#over.error;
       await decoding.#untilChange();
@@ -70,8 +70,8 @@ export class Decoding implements AudioInput, Tenant {
     return decoding;
   }
 
-  private constructor(pool: DecoderPool, job: DecodingJob) {
-    this.#pool = pool;
+  private constructor(slots: DecoderSlots, job: DecodingJob) {
+    this.#slots = slots;
     this.#job = job;
     this.#reader = job.reader;
     this.encoding = kindNames[job.kind];
@@ -187,7 +187,7 @@ export class Decoding implements AudioInput, Tenant {
   async #sit(): Promise<void> {
     // One that lost its worker while it waited for its upload comes back when there is more of it.
     await this.#feeding;
-    const seat = await this.#pool.take(this, this.#controller.signal);
+    const seat = await this.#slots.take(this, this.#controller.signal);
     if (this.#over !== undefined) return seat.leave();
     this.#seat = seat;
     this.#reader ??= createByteReader(this.#job.reopen!());

@@ -5,7 +5,14 @@
  */
 import { AppError } from "../../errors.ts";
 import { Annotations } from "./evaluate/annotations.ts";
-import { Budget, defaultLimits, workOfLabels, type QueryLimits, type QueryMemory } from "./evaluate/budget.ts";
+import {
+  Budget,
+  defaultLimits,
+  workOfLabels,
+  type QueryLimits,
+  type QueryMemory,
+  type Yielder,
+} from "./evaluate/budget.ts";
 import { evaluate } from "./evaluate/evaluate.ts";
 import { absent, float, gridOf, histogram, histogramAt, timesOf, type Column, type Grid } from "./evaluate/grid.ts";
 import { removeNames } from "./evaluate/merge-columns.ts";
@@ -16,8 +23,8 @@ import { checkResultSize } from "./evaluate/result-size.ts";
 import { selectAll } from "./evaluate/select-series.ts";
 import { sortInSlices } from "./evaluate/sort-in-slices.ts";
 import { stepInvariance } from "./evaluate/step-invariance.ts";
-import type { FloatHistogram } from "./histogram/float-histogram.ts";
-import { compareLabels, dropLabels, emptyLabels, metadataLabels, type Labels } from "./series/labels.ts";
+import type { MatrixSeries, QueryValue, VectorSample } from "./query-value.ts";
+import { compareLabels, dropLabels, emptyLabels, metadataLabels } from "./series/labels.ts";
 import type { PromqlStorage } from "./storage.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { checkTypes, documentedType, typeOf } from "./syntax/check.ts";
@@ -35,6 +42,8 @@ export interface QueryOptions {
   readonly defaultSubqueryStepMs?: number | undefined;
   /** What the request may hold; samples and results are charged before they are made, and the result stays charged. */
   readonly memory?: QueryMemory | undefined;
+  /** Shares the thread with other requests; by default, with whatever else the event loop runs. */
+  readonly yielder?: Yielder | undefined;
   /** Is told at the end, also of a failed query, how many samples it read and computed. */
   readonly onSamples?: ((samples: number) => void) | undefined;
 }
@@ -50,29 +59,6 @@ export interface RangeQuery extends QueryOptions {
   readonly endMs: number;
   readonly stepMs: number;
 }
-
-/** A sample of an instant vector: `value` counts unless there is a histogram. */
-export interface VectorSample {
-  readonly labels: Labels;
-  readonly value: number;
-  readonly histogram: FloatHistogram | null;
-}
-
-/** A series of a matrix: its floats and its histograms, each with times in Unix milliseconds. */
-export interface MatrixSeries {
-  readonly labels: Labels;
-  readonly timestampsMs: Float64Array;
-  readonly values: Float64Array;
-  readonly histogramTimestampsMs: Float64Array;
-  readonly histograms: readonly FloatHistogram[];
-}
-
-export type QueryValue =
-  | { readonly type: "scalar"; readonly value: number }
-  | { readonly type: "string"; readonly value: string }
-  | { readonly type: "vector"; readonly samples: readonly VectorSample[] }
-  /** Sorted by labels. */
-  | { readonly type: "matrix"; readonly series: readonly MatrixSeries[] };
 
 export interface QueryResult {
   readonly value: QueryValue;
@@ -93,10 +79,10 @@ export function queryInstant(storage: PromqlStorage, query: InstantQuery): Promi
 }
 
 async function withBudget(
-  { limits, memory, onSamples, signal = new AbortController().signal }: QueryOptions,
+  { limits, memory, yielder, onSamples, signal = new AbortController().signal }: QueryOptions,
   serve: (budget: Budget) => Promise<QueryResult>,
 ): Promise<QueryResult> {
-  const budget = new Budget({ ...defaultLimits, ...limits }, signal, { memory });
+  const budget = new Budget({ ...defaultLimits, ...limits }, signal, { memory, yielder });
   try {
     return await serve(budget);
   } finally {

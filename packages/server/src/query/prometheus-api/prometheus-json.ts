@@ -1,6 +1,6 @@
 /** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
 import { JsonList } from "../../http/json-in-slices.ts";
-import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/engine.ts";
+import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
 import { allBuckets } from "../../languages/promql/histogram/bucket-bounds.ts";
 import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
 import { entriesOf, type Labels } from "../../languages/promql/series/labels.ts";

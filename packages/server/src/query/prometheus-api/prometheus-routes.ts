@@ -5,6 +5,7 @@ import { jsonInSlices } from "../../http/json-in-slices.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
+import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import type { Store } from "../../store/store.ts";
 import { queryInstant, queryRange, type QueryResult } from "../../languages/promql/engine.ts";
 import type { Expression } from "../../languages/promql/syntax/ast.ts";
@@ -85,17 +86,20 @@ interface Evaluation {
   readonly storage: TenantMetrics;
   readonly signal: AbortSignal;
   readonly memory: MemoryCharge;
+  readonly yielder: CooperativeYield;
   readonly limits: { readonly timeoutMs: number };
   readonly lookbackMs: number | undefined;
 }
 
 async function evaluationOf({ store }: PrometheusParts, { input, parameters }: Call): Promise<Evaluation> {
   const { memory, scope, signal } = input;
-  const query = await parseQuery(parameters.required("query"), new Budget(defaultLimits, signal));
+  const yielder = new CooperativeYield();
+  const query = await parseQuery(parameters.required("query"), new Budget(defaultLimits, signal, { yielder }));
   const reader = store.open(scope);
   const storage = createTenantMetrics({ reader, project: scope.key.projectName, namedLabels: namedLabels(query) });
   const timeoutMs = Math.min(parameters.durationMs("timeout") ?? longestTimeoutMs, longestTimeoutMs);
-  return { query, storage, signal, memory, limits: { timeoutMs }, lookbackMs: parameters.durationMs("lookback_delta") };
+  const lookbackMs = parameters.durationMs("lookback_delta");
+  return { query, storage, signal, memory, yielder, limits: { timeoutMs }, lookbackMs };
 }
 
 async function serveInstant(parts: PrometheusParts, call: Call): Promise<unknown> {
@@ -117,7 +121,7 @@ async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> 
 
 async function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<ListRequest> {
   const { memory, scope, signal } = input;
-  const budget = new Budget(defaultLimits, signal, { memory });
+  const budget = new Budget(defaultLimits, signal, { memory, yielder: new CooperativeYield() });
   const toMs = parameters.timeMs("end") ?? nowMs;
   const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
   const selectors = await parameters.selectors(budget);

@@ -1,5 +1,6 @@
 /** Compares a query's answer with what a script expects, up to a relative difference of one in a million. */
-import type { MatrixSeries, QueryResult, QueryValue, VectorSample } from "../../../src/languages/promql/engine.ts";
+import type { QueryResult } from "../../../src/languages/promql/engine.ts";
+import type { MatrixSeries, QueryValue, VectorSample } from "../../../src/languages/promql/query-value.ts";
 import { almostEqual } from "../../../src/languages/promql/functions/classic-histogram.ts";
 import {
   compactHistogram,

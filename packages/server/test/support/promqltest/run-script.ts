@@ -1,11 +1,6 @@
 /** Runs a test script against the engine: each `eval` is a case that passes, fails or is skipped. */
-import {
-  queryInstant,
-  queryRange,
-  type MatrixSeries,
-  type QueryResult,
-  type VectorSample,
-} from "../../../src/languages/promql/engine.ts";
+import { queryInstant, queryRange, type QueryResult } from "../../../src/languages/promql/engine.ts";
+import type { MatrixSeries, VectorSample } from "../../../src/languages/promql/query-value.ts";
 import { parseExpression } from "../../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../../src/languages/promql/syntax/print.ts";
 import { annotationProblem, describe, meets, valueProblem } from "./compare.ts";

@@ -1,10 +1,10 @@
 /**
- * What one query may cost, and how it shares the thread: it is checked often, and every few milliseconds it lets
- * other work run.
+ * What one query may cost, and how it shares the thread: it checks its limits often and yields to other work every
+ * few milliseconds.
  */
+import { setImmediate } from "node:timers/promises";
 import { AppError } from "../../../errors.ts";
 import { inputLimit } from "../../../input-limits.ts";
-import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { YieldBudget } from "../../regex/yield-budget.ts";
 
 export interface QueryLimits {
@@ -88,15 +88,42 @@ const bytesPerSample = 16;
 /** Memory is charged in pieces of this size. */
 const bytesPerCharge = 262_144;
 
+/** Decides when a query yields the thread, and to what. */
+export interface Yielder {
+  /** Whether to yield now, after the work of so many records. */
+  isDue(records: number): boolean;
+  /** Resolves when it is the query's turn again. */
+  yield(): Promise<void>;
+}
+
+/** `workPerLook` samples are as much work as so many records of an export or a JSON document. */
+const recordsPerLook = 16;
+const longestSliceMs = 2;
+
+class EventLoopYielder implements Yielder {
+  #startMs = performance.now();
+
+  isDue(): boolean {
+    return performance.now() - this.#startMs > longestSliceMs;
+  }
+
+  async yield(): Promise<void> {
+    await setImmediate();
+    this.#startMs = performance.now();
+  }
+}
+
 interface BudgetOptions {
   readonly memory?: QueryMemory | undefined;
+  /** By default, the query yields to whatever else the event loop runs. */
+  readonly yielder?: Yielder | undefined;
 }
 
 export class Budget implements YieldBudget {
   readonly limits: QueryLimits;
   readonly signal: AbortSignal;
   readonly #deadline: number;
-  readonly #yielder = new CooperativeYield();
+  readonly #yielder: Yielder;
   readonly #memory: QueryMemory | undefined;
   #work = 0;
   #samples = 0;
@@ -104,11 +131,16 @@ export class Budget implements YieldBudget {
   #otherBytes = 0;
   #chargedBytes = 0;
 
-  constructor(limits: QueryLimits, signal: AbortSignal, { memory }: BudgetOptions = {}) {
+  constructor(
+    limits: QueryLimits,
+    signal: AbortSignal,
+    { memory, yielder = new EventLoopYielder() }: BudgetOptions = {},
+  ) {
     this.limits = limits;
     this.signal = signal;
     this.#deadline = performance.now() + limits.timeoutMs;
     this.#memory = memory;
+    this.#yielder = yielder;
   }
 
   /** Throws when the query was cancelled or its time is up. */
@@ -128,7 +160,7 @@ export class Budget implements YieldBudget {
     this.#work += work;
     if (this.#work < workPerLook) return false;
     this.#work = 0;
-    return this.#yielder.isDue(longStep);
+    return this.#yielder.isDue(recordsPerLook);
   }
 
   /** Lets other work run, then checks. */

@@ -1,7 +1,7 @@
 /** The bound of what a query may answer: it is known before a byte of the answer is written. */
 import { samplesOfHistogram, type FloatHistogram } from "../histogram/float-histogram.ts";
 import type { Labels } from "../series/labels.ts";
-import type { QueryValue } from "../engine.ts";
+import type { QueryValue } from "../query-value.ts";
 import { workOfLabels, type Budget } from "./budget.ts";
 import { evaluationError } from "./query-context.ts";
 

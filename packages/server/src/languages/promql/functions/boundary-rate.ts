@@ -16,7 +16,13 @@ import { subtractHistograms } from "../histogram/histogram-arithmetic.ts";
 import { addWithAnnotations, annotated } from "./histogram-change.ts";
 import { decidingSamples, interpolateFloat, interpolateHistogram } from "./interpolate.ts";
 import type { RangeCall, Window, WindowKernel } from "./range-function.ts";
-import type { RateKind } from "./rate.ts";
+
+export interface RateKind {
+  /** A decrease is a counter reset, not a change. */
+  readonly isCounter: boolean;
+  /** Per second rather than per window. */
+  readonly perSecond: boolean;
+}
 
 /** The kernel for a selector with one of the modifiers; its windows reach further than their range. */
 export function anchoredOrSmoothedRate(series: RangeSeries, call: RangeCall, kind: RateKind): WindowKernel {

@@ -7,17 +7,10 @@ import { setFloat, setHistogram } from "../evaluate/grid.ts";
 import type { FloatSamples, HistogramSamples, RangeSeries } from "../evaluate/range-series.ts";
 import type { FloatHistogram } from "../histogram/float-histogram.ts";
 import { multiplyHistogram } from "../histogram/float-histogram.ts";
-import { anchoredOrSmoothedRate } from "./boundary-rate.ts";
+import { anchoredOrSmoothedRate, type RateKind } from "./boundary-rate.ts";
 import { addWithAnnotations, histogramChange } from "./histogram-change.ts";
 import type { RangeCall, RangeFunction, Window, WindowKernel } from "./range-function.ts";
 import { indexesWhere, overlapsPrevious, isRestart } from "./start-timestamps.ts";
-
-export interface RateKind {
-  /** Falling values are resets, not changes. */
-  readonly isCounter: boolean;
-  /** Per second rather than per window. */
-  readonly perSecond: boolean;
-}
 
 /** The function for one kind of rate. */
 export function rateFunction(kind: RateKind): RangeFunction {

@@ -1,5 +1,6 @@
 /** `POST /observability/metrics`: a preset, evaluated now. */
 import type { MetricsAnswer, MetricsQuery } from "../../../api/observability-metrics.ts";
+import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Scope } from "../../../tenant.ts";
 import { projectOf } from "../../project-filter.ts";
@@ -53,15 +54,17 @@ export async function queryPreset(
 async function evaluate(
   storage: ReturnType<typeof createTenantMetrics>,
   query: Expression,
-  { times, ...caller }: { times: PresetTimes; signal: AbortSignal; memory: QueryMemory },
+  { times, ...call }: { times: PresetTimes; signal: AbortSignal; memory: QueryMemory },
 ): Promise<QueryResult> {
+  const yielder = new CooperativeYield();
+  const caller = { ...call, yielder };
   if (times.kind === "range") return queryRange(storage, { ...times, query, ...caller });
   const result = await queryInstant(storage, { query, timeMs: times.timeMs, ...caller });
   if (result.value.type !== "vector") return result;
   const samples = await sortInSlices(
     result.value.samples,
     (left, right) => compareLabels(left.labels, right.labels),
-    new Budget(defaultLimits, caller.signal),
+    new Budget(defaultLimits, caller.signal, { yielder }),
   );
   return { ...result, value: { type: "vector", samples } };
 }

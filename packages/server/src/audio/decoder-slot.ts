@@ -1,0 +1,34 @@
+/** A decoder's worker thread as the recording that has it sees it, and the recording as the pool of workers sees it. */
+import type { WorkerEnd } from "../child-process/watched-worker.ts";
+import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
+
+/** What a worker works for. */
+export interface Tenant {
+  readonly owner: string;
+  /** How often it lost its worker to others. */
+  readonly evictions: number;
+  readonly canBeEvicted: boolean;
+  /** CPU time that its progress justifies, in ms. */
+  earnedMs(): number;
+  /** Since when the worker has been waiting for bytes, or for somebody to take samples; undefined while it works. */
+  waitingSinceMs(): number | undefined;
+  onMessage(message: FromDecoder): void;
+  /** The worker ended by itself or was terminated for a limit. */
+  onEnd(end: WorkerEnd): void;
+  /** Others need the worker: it must leave its seat now, and may ask for another one. */
+  evict(): void;
+}
+
+/** A worker that a tenant has to itself. */
+export interface DecoderSlot {
+  post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
+  /** Gives the worker back when it has sent everything. */
+  finish(): void;
+  /** Terminates the worker: what a decoder does after it was left half-way is not known. */
+  leave(): void;
+}
+
+export interface DecoderSlots {
+  /** Waits for a worker. @throws AppError `overloaded`; the signal's reason */
+  take(tenant: Tenant, signal: AbortSignal): Promise<DecoderSlot>;
+}

@@ -1,0 +1,37 @@
+/** The list of imports in ARCHITECTURE.md, and which module a file belongs to. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { repository, withinServer } from "./source-files.ts";
+
+export type Permission = "values" | "types";
+
+export const architecture = readFileSync(join(repository, "ARCHITECTURE.md"), "utf8");
+
+/** Folders whose folders are modules of their own. */
+const dividedModules = new Set(["engines", "languages", "query", "telemetry"]);
+
+/** The server's module that a file belongs to, by its path from the repository's root: `engines/flite`, `errors`. */
+export function moduleOf(path: string): string {
+  const parts = withinServer(path).split("/");
+  const first = parts[0]!.replace(/\.ts$/, "");
+  return dividedModules.has(first) && parts.length > 2 ? `${first}/${parts[1]!}` : first;
+}
+
+/** Module → modules that it may import. `everything` stands for all of them. */
+export function importList(): Map<string, Map<string, Permission>> {
+  const list = /<!-- imports:begin -->(?<lines>.*)<!-- imports:end -->/s.exec(architecture)?.groups?.["lines"] ?? "";
+  const lines = list.split("\n").filter((line) => line !== "");
+  return new Map(lines.map(readLine));
+}
+
+function readLine(line: string): [string, Map<string, Permission>] {
+  const match = /^- `(?<module>[a-z/-]+)` may import (?<allowed>[a-z/(), -]+)$/.exec(line);
+  if (match === null) throw new Error(`ARCHITECTURE.md: the list of imports has a line of another form: ${line}`);
+  const { module, allowed } = match.groups as { module: string; allowed: string };
+  if (allowed === "nothing") return [module, new Map()];
+  const permissions = allowed.split(", ").map((entry): [string, Permission] => {
+    const name = entry.replace(" (types)", "");
+    return [name, name === entry ? "values" : "types"];
+  });
+  return [module, new Map(permissions)];
+}

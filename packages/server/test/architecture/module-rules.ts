@@ -1,0 +1,90 @@
+/** Imports between the server's modules follow ARCHITECTURE.md, and no file imports itself through others. */
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { importCycles } from "./import-cycles.ts";
+import { importList, moduleOf, type Permission } from "./import-list.ts";
+import { filesUnder, serverFiles, type SourceFile } from "./source-files.ts";
+
+interface ModuleImport {
+  readonly file: SourceFile;
+  readonly from: string;
+  readonly to: string;
+  readonly needs: Permission;
+}
+
+const imports = serverFiles.flatMap((file) =>
+  file.imports.flatMap(({ path, typeOnly }): ModuleImport[] => {
+    if (path === undefined) return [];
+    const needs = typeOnly ? "types" : "values";
+    return [{ file, from: moduleOf(file.path), to: moduleOf(path), needs }];
+  }),
+);
+const crossing = imports.filter(({ from, to }) => from !== to);
+
+describe("the server's modules", () => {
+  const list = importList();
+  const modules = new Set(serverFiles.map(({ path }) => moduleOf(path)));
+
+  test("are the ones in the list, and the list names no others", () => {
+    assert.ok(modules.size > 30, "the sources were not read");
+    assert.deepEqual([...list.keys()].toSorted(), [...modules].toSorted());
+    const named = [...list.values()].flatMap((allowed) => [...allowed.keys()]);
+    assert.deepEqual(
+      named.filter((name) => name !== "everything" && !modules.has(name)),
+      [],
+    );
+  });
+
+  test("import what the list allows", () => {
+    const forbidden = crossing.filter(({ from, to, needs }) => {
+      const allowed = list.get(from);
+      const permission = allowed?.has("everything") === true ? "values" : allowed?.get(to);
+      return permission !== "values" && permission !== needs;
+    });
+    assert.deepEqual(
+      forbidden.map(({ file, to, needs }) => `${file.path} imports ${needs} of ${to}`),
+      [],
+    );
+  });
+
+  test("need what the list allows", () => {
+    const used = new Set(crossing.flatMap(({ from, to, needs }) => [`${from} ${to}`, `${from} ${to} ${needs}`]));
+    const unused = [...list].flatMap(([from, allowed]) =>
+      [...allowed]
+        .filter(([to, permission]) => to !== "everything" && !used.has(`${from} ${to} ${permission}`))
+        .map(([to]) => `${from}: ${to}${used.has(`${from} ${to}`) ? ", which it imports for types only" : ""}`),
+    );
+    assert.deepEqual(unused, []);
+  });
+
+  test("that are engines import no other engine", () => {
+    const sharedByEngines = new Set(["engines/spoken-text", "engines/upstream-http"]);
+    const isEngine = (module: string): boolean => module.startsWith("engines/") && !sharedByEngines.has(module);
+    const engineImports = crossing.filter(({ from, to }) => from.startsWith("engines") && isEngine(to));
+    assert.deepEqual(
+      engineImports.map(({ file, to }) => `${file.path} imports ${to}`),
+      [],
+    );
+  });
+
+  test("that are languages import only languages, errors, limits and the search for the closest name", () => {
+    const allowed = /^(languages\/[a-z]+|closest-name|errors|input-limits)$/;
+    const others = crossing.filter(({ from, to }) => from.startsWith("languages/") && !allowed.test(to));
+    assert.deepEqual(
+      others.map(({ file, to }) => `${file.path} imports ${to}`),
+      [],
+    );
+  });
+});
+
+/** Cycles for types that are still to be removed. */
+const knownCycles = /^packages\/server\/src\/(engines\/(vendors|llama-cpp)|query\/metrics\/otlp-series)\//;
+
+for (const folder of ["packages/server/src", "packages/client/src", "packages/cli/src", "scripts", "bench"]) {
+  test(`no file of ${folder} imports itself through others, not even for types`, () => {
+    assert.deepEqual(
+      importCycles(filesUnder(folder)).filter((cycle) => !knownCycles.test(cycle)),
+      [],
+    );
+  });
+}

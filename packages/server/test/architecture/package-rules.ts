@@ -1,0 +1,91 @@
+/** What holds for the files of every package: names, lengths, first lines, and imports between packages. */
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import { filesUnder, repository, sourceFiles, type SourceFile } from "./source-files.ts";
+
+const maximumLines = 300;
+const vagueNames = /\/(utils?|helpers?|common|shared|misc|base|manager|service|impl|types)\.ts$/;
+const paths = (files: readonly SourceFile[]): string[] => files.map(({ path }) => path);
+
+/** The first two parts of a path under `packages/`, or the first one: `packages/cli`, `bench`. */
+function packageOf(path: string): string {
+  return path
+    .split("/")
+    .slice(0, path.startsWith("packages/") ? 2 : 1)
+    .join("/");
+}
+
+describe("every source file", () => {
+  test("has a name that says something", () => {
+    assert.deepEqual(paths(sourceFiles.filter(({ path }) => vagueNames.test(path))), []);
+  });
+
+  test(`has at most ${maximumLines} lines`, () => {
+    assert.deepEqual(paths(sourceFiles.filter(({ text }) => text.split("\n").length - 1 > maximumLines)), []);
+  });
+
+  test("begins by saying what it is responsible for", () => {
+    assert.deepEqual(paths(sourceFiles.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text))), []);
+  });
+});
+
+/** Imports from `folder` that its rule does not allow, by target or by path. */
+function strayImports(folder: string, isAllowed: (target: string, path: string | undefined) => boolean): string[] {
+  return filesUnder(folder).flatMap(({ path: file, imports }) =>
+    imports.filter(({ target, path }) => !isAllowed(target, path)).map(({ target }) => `${file} imports ${target}`),
+  );
+}
+
+/** Names of packages that the package.json in the folder declares, but not for development. */
+function dependenciesOf(folder: string): Set<string> {
+  const text = readFileSync(join(repository, folder, "package.json"), "utf8");
+  const { dependencies, optionalDependencies } = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
+  return new Set([...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]);
+}
+
+function packageName(target: string): string {
+  return target
+    .split("/")
+    .slice(0, target.startsWith("@") ? 2 : 1)
+    .join("/");
+}
+
+describe("every package", () => {
+  for (const folder of ["packages/server", "packages/client", "packages/cli"]) {
+    test(`${folder} imports its own files, its dependencies and Node's modules`, () => {
+      const dependencies = dependenciesOf(folder);
+      const strays = strayImports(folder, (target, path) => {
+        if (path !== undefined) return path.startsWith(`${folder}/src/`) || path === `${folder}/package.json`;
+        return target.startsWith("node:") || dependencies.has(packageName(target));
+      });
+      assert.deepEqual(strays, []);
+    });
+  }
+
+  test("the client has no dependencies", () => {
+    assert.deepEqual([...dependenciesOf("packages/client")], []);
+  });
+
+  test("the command uses the server and the client by their public entries", () => {
+    const entries = new Set(["@sounding/server", "@sounding/client", "@sounding/client/sync"]);
+    assert.deepEqual([...dependenciesOf("packages/cli")].toSorted(), ["@sounding/client", "@sounding/server"]);
+    assert.deepEqual(
+      strayImports("packages/cli", (target) => !target.startsWith("@sounding/") || entries.has(target)),
+      [],
+    );
+  });
+});
+
+describe("scripts and benchmarks", () => {
+  for (const folder of ["scripts", "bench"]) {
+    test(`${folder} imports itself, the packages and their test fixtures`, () => {
+      const strays = strayImports(folder, (_, path) => {
+        if (path === undefined) return true;
+        return packageOf(path) === folder || (path.startsWith("packages/") && !path.endsWith(".test.ts"));
+      });
+      assert.deepEqual(strays, []);
+    });
+  }
+});
