@@ -35,11 +35,15 @@ export const server = Type.Object(
       },
     ),
     trusted_proxies: Type.Array(
-      Type.String({ minLength: 1, maxLength: 100, description: "An address or a CIDR range." }),
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        description: "An address, a CIDR range, `loopback`, `linklocal` or `uniquelocal`.",
+      }),
       {
         maxItems: 1000,
         default: [],
-        description: "Proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` headers are trusted. Empty: none.",
+        description: "Proxies whose `X-Forwarded-For` header is trusted. Empty: none.",
       },
     ),
     max_header_bytes: bytes(

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import fastify from "fastify";
+import { createClientAddress } from "../http/client-address.ts";
 import { checkTrustedProxies } from "./trusted-proxies.ts";
 
 function problemsOf(proxies: readonly string[]): string[] {
@@ -9,7 +9,7 @@ function problemsOf(proxies: readonly string[]): string[] {
   return problems;
 }
 
-test("addresses, ranges and names that the HTTP server takes are accepted", async () => {
+test("addresses, ranges and names that the HTTP server takes are accepted", () => {
   const proxies = [
     "10.0.0.1",
     "10.0.0.0/8",
@@ -21,7 +21,7 @@ test("addresses, ranges and names that the HTTP server takes are accepted", asyn
     "0.0.0.0/1",
   ];
   assert.deepEqual(problemsOf(proxies), []);
-  await fastify({ trustProxy: proxies }).close();
+  assert.doesNotThrow(() => createClientAddress(proxies));
 });
 
 test("anything else is a problem that names the setting, the value and what is allowed", () => {

@@ -1,4 +1,4 @@
-/** Checks `server.trusted_proxies`, which the HTTP server would otherwise refuse only when it starts. */
+/** Checks `server.trusted_proxies`, which the HTTP server takes as checked. */
 import { isIPv4, isIPv6 } from "node:net";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";

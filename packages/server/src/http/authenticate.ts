@@ -7,9 +7,9 @@ import type { FailedKeys } from "./failed-keys.ts";
 /** Looks a key up by its secret; at once when it was seen lately. */
 export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
-/** Where the requests of a client come from, and how many wrong keys came from there. */
+/** Where a request comes from, and the count of wrong keys from there. */
 export interface AttemptedFrom {
-  readonly address: string | undefined;
+  address(): string | undefined;
   readonly failedKeys: FailedKeys;
 }
 
@@ -22,7 +22,7 @@ export function authenticate(
   const secret = bearer(headers);
   const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
   const count = (error: unknown): never => {
-    if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address);
+    if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address());
     throw error;
   };
   let key: CheckedKey | Promise<CheckedKey>;

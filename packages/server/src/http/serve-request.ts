@@ -12,6 +12,7 @@ import { measured } from "../scheduling/main-thread-time.ts";
 import type { AdmitWork, WorkAdmission } from "./admit-work.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
+import type { ClientAddressOf } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -20,6 +21,7 @@ import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
 import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
+import type { PathParameters } from "./router.ts";
 import { leaveUnread } from "./unread-body.ts";
 
 export interface ServeContext {
@@ -32,6 +34,7 @@ export interface ServeContext {
   };
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
+  readonly clientAddress: ClientAddressOf;
   /** Of all routes that have none of their own. */
   readonly memory: MemoryBudget;
   readonly admitWork?: AdmitWork | undefined;
@@ -53,26 +56,20 @@ export function beginAnswer(context: RequestContext, server: ServeContext): void
 
 interface ServedRequest {
   readonly server: ServeContext;
-  readonly path: Record<string, string>;
-  /** The client's, behind trusted proxies. */
-  readonly address: string;
+  readonly path: PathParameters;
 }
 
 /** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
 export async function serveRequest(
   context: RequestContext,
   route: Route,
-  { server, path, address }: ServedRequest,
+  { server, path }: ServedRequest,
 ): Promise<void> {
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
   let admission: WorkAdmission | undefined;
   try {
-    const scope = await admit(context, route.operation, {
-      checkKey: server.checkKey,
-      failedKeys: server.failedKeys,
-      address,
-    });
+    const scope = await admit(context, route.operation, server);
     admission = scope === undefined ? undefined : server.admitWork?.(scope, route.operation);
     if (admission !== undefined) {
       context.work.chargeTo(admission);
@@ -90,7 +87,7 @@ export async function serveRequest(
       form,
       // Operations without a permission are served by functions that do not look at the scope.
       scope: scope as Scope,
-      path: pathParameters(route.operation.path, path),
+      path,
       query: queryOf(context.request),
       headers: context.request.headers,
       requestId: context.requestId,
@@ -115,10 +112,13 @@ export async function serveRequest(
 async function admit(
   context: RequestContext,
   operation: Operation,
-  { address, checkKey, failedKeys }: Pick<ServeContext, "checkKey" | "failedKeys"> & Pick<ServedRequest, "address">,
+  { checkKey, clientAddress, failedKeys }: ServeContext,
 ): Promise<Scope | undefined> {
   if (operation.permission === "none") return undefined;
-  const scope = authenticate(context.request.headers, checkKey, { address, failedKeys });
+  const scope = authenticate(context.request.headers, checkKey, {
+    address: () => clientAddress(context.request),
+    failedKeys,
+  });
   context.scope = scope instanceof Promise ? await scope : scope;
   context.work.organizationId = context.scope.organizationId;
   if (operation.permission !== "any") context.scope.require(operation.permission);
@@ -209,10 +209,4 @@ function noteFailure(context: RequestContext, thrown: unknown, logger: Logger) {
       "request failed by a fault of ours",
     );
   return error;
-}
-
-/** Fastify names the rest of a path `*`; the operation has a word for it. */
-function pathParameters(pattern: string, path: Record<string, string>): Record<string, string> {
-  const rest = /\{\+(?<name>\w+)\}$/.exec(pattern)?.groups?.["name"];
-  return rest === undefined ? path : { ...path, [rest]: path["*"] ?? "" };
 }

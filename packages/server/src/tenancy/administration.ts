@@ -1,10 +1,11 @@
 /**
- * The admin API without a server, for whoever has the control database at hand: the same operations, checks and
- * answers as over HTTP, with an operator's rights.
+ * The admin API without a server, for processes that can open the control database: the same operations, checks and
+ * responses as over HTTP, with an operator's permissions.
  */
 import { validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import type { Route, RouteInput } from "../http/route.ts";
+import { Router } from "../http/router.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
@@ -13,7 +14,7 @@ import { tenancyRoutes } from "./routes.ts";
 
 export interface Administration {
   /**
-   * Does what the admin API does for this request and gives the body of its answer.
+   * Does what the admin API does for this request and returns the body of its response.
    * @param path with its query string, such as `/admin/v1/keys?limit=5`
    * @throws AppError
    */
@@ -38,16 +39,22 @@ export async function openAdministration(options: AdministrationOptions): Promis
     await control.close();
     throw error;
   }
-  const routes = tenancyRoutes(control);
+  const router = new Router<readonly Route[]>();
+  for (const [path, routes] of Map.groupBy(tenancyRoutes(control), ({ operation }) => operation.path)) {
+    router.add(path, routes);
+  }
   return {
     async request(method, path, body) {
-      const { pathname, searchParams } = new URL(path, "http://localhost");
-      const { route, parameters } = findRoute(routes, method, pathname);
+      const match = router.find(path);
+      const route = match?.value.find(({ operation }) => operation.method === method);
+      if (match === undefined || route === undefined) {
+        throw new AppError("not_found", `There is nothing at ${method} ${path}.`);
+      }
       const answer = await route.serve({
         ...idleInput,
         body: (route.operation.body === undefined ? undefined : validate(route.operation.body, body)) as never,
-        path: parameters,
-        query: searchParams,
+        path: match.parameters,
+        query: new URL(path, "http://localhost").searchParams,
       });
       return answer.kind === "json" ? answer.value : undefined;
     },
@@ -55,7 +62,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
   };
 }
 
-/** Whoever can read and write the database can do all that an operator can. */
+/** A process that can write to the database has an operator's permissions anyway. */
 const localOperator = Scope.fromKey({
   keyId: "local",
   keyName: "local",
@@ -79,18 +86,3 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   memory: new MemoryBudget(Number.POSITIVE_INFINITY).open(""),
   note: () => {},
 };
-
-function findRoute(
-  routes: readonly Route[],
-  method: string,
-  pathname: string,
-): { route: Route; parameters: Record<string, string> } {
-  for (const route of routes) {
-    const pattern = new RegExp(`^${route.operation.path.replaceAll(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`);
-    const match = pattern.exec(pathname);
-    if (match === null || route.operation.method !== method) continue;
-    const parameters = Object.entries(match.groups ?? {}).map(([name, value]) => [name, decodeURIComponent(value)]);
-    return { route, parameters: Object.fromEntries(parameters) as Record<string, string> };
-  }
-  throw new AppError("not_found", `There is nothing at ${method} ${pathname}.`);
-}

@@ -87,8 +87,7 @@ describe("what always holds", () => {
 
   rule("Only `http/` opens HTTP servers for callers, and only `telemetry/otlp/` a gRPC server.", () => [
     ...serverFilesThat(
-      ({ imports }) =>
-        imports.some(({ target, typeOnly }) => !typeOnly && /^(node:http|node:https|fastify)$/.test(target)),
+      ({ imports }) => imports.some(({ target, typeOnly }) => !typeOnly && /^(node:http|node:https)$/.test(target)),
       /^(http\/|store\/embedded\/host\.ts$)/,
     ),
     ...serverFilesThat((file) => importsPackage(file, /^node:http2$/), /^telemetry\/otlp\//),

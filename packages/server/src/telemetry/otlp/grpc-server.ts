@@ -168,7 +168,8 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
   if (signal === undefined) {
     throw new AppError("method_not_allowed", `There is no method ${(headers[":path"] ?? "").slice(0, 200)}.`);
   }
-  call.scope = await authenticate(headers, checkKey, { address: stream.session?.socket.remoteAddress, failedKeys });
+  const address = stream.session?.socket.remoteAddress;
+  call.scope = await authenticate(headers, checkKey, { address: () => address, failedKeys });
   call.scope.require("telemetry_write");
   work.organizationId = call.scope.organizationId;
   call.admission = admit?.(call.scope);
