@@ -15,6 +15,7 @@ import { DiskSpace } from "./status/disk-space.ts";
 import { AppError } from "./errors.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
+import type { FinishedCall } from "./finished-call.ts";
 import type { FinishedRequest } from "./http/request-context.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
@@ -148,15 +149,15 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const guardrails = closeAtEnd(createGuardrails(config.guardrails, { logger, rootOf: (id) => registry.rootOf(id) }));
   let maxInputCharacters = config.speech.max_input_characters;
   let { transcription } = config;
+  const observeCall = (call: FinishedCall): void => {
+    metrics.observeCall(call);
+    callTelemetry.observe(call);
+  };
   const chat = createChat({
     resolveModel: (scope, modelId) => registry.chat(modelId, scope.key),
     guardFor: (scope, modelId) => guardrails.forCall(scope, modelId),
     limiter,
-    observe: (call) => {
-      metrics.observeChat(call);
-      callTelemetry.observeChat(call);
-    },
-    observeRefusal: (call) => callTelemetry.observeChat(call),
+    observe: observeCall,
     keepsContent: (scope) => callTelemetry.keepsContent(scope),
   });
   const otlp = closeAtEnd(createOtlp({ store, settingsOf, logger, settings: config.otlp }));
@@ -164,11 +165,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     resolveModel: (scope, modelId) => registry.speech(modelId, scope.key),
     limiter,
     maxInputCharacters: () => maxInputCharacters,
-    observe: (call) => {
-      metrics.observeSpeech(call);
-      callTelemetry.observeSpeech(call);
-    },
-    observeRefusal: (call) => callTelemetry.observeSpeech(call),
+    observe: observeCall,
   });
   const listVoices = createListVoices({
     speakers: (scope) => registry.speakers(scope.key),
@@ -189,11 +186,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     decoders,
     maxAudioSeconds: () => transcription.max_audio_seconds,
     makesSentences: () => transcription.sentences,
-    observe: (call) => {
-      metrics.observeTranscription(call);
-      callTelemetry.observeTranscription(call);
-    },
-    observeRefusal: (call) => callTelemetry.observeTranscription(call),
+    observe: observeCall,
   });
   const http = closeAtEnd(
     await startHttpServer({

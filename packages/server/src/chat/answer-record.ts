@@ -1,26 +1,6 @@
 /** What is kept of an answer as it passes: who gave it, why it ended, and its text where the project wants it recorded. */
 import type { ChatCompletion, ChatCompletionChunk, FinishReason } from "../api/chat-answer.ts";
-
-export interface AnsweredToolCall {
-  readonly id: string;
-  readonly name: string;
-  readonly arguments: string;
-}
-
-/** The text of one choice. */
-export interface AnsweredChoice {
-  readonly text: string;
-  readonly toolCalls: readonly AnsweredToolCall[];
-}
-
-/** An answer as far as it came. */
-export interface RecordedAnswer {
-  readonly id: string | undefined;
-  readonly model: string | undefined;
-  readonly finishReasons: readonly FinishReason[];
-  /** By the choice's number; undefined where content is not kept. */
-  readonly choices: readonly AnsweredChoice[] | undefined;
-}
+import type { AnsweredChoice, RecordedAnswer } from "../finished-call.ts";
 
 /** More characters of an answer than this are not kept. */
 const maximumCharacters = 1_048_576;

@@ -1,41 +1,18 @@
-/** What is learnt of one call while it runs, and who is told when it is over. */
+/** Collects what is known of one chat call while it runs, and reports it when it ends. */
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import type { AppError, ErrorCode } from "../errors.ts";
-import { callerOf, type Caller } from "../http/caller.ts";
+import type { AppError } from "../errors.ts";
+import type { FinishedChat } from "../finished-call.ts";
+import { callerOf } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
-import { AnswerRecord, type RecordedAnswer } from "./answer-record.ts";
+import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
 
-/** A call that no model was asked for: it was malformed, or its model or its limits did not allow it. */
-export interface RefusedChat extends Caller {
-  readonly request: ChatRequest;
-  readonly startUnixMs: number;
-  readonly durationMs: number;
-  readonly error: AppError;
-}
-
-/** What is known of a chat call when it is over. */
-export interface FinishedChat extends Caller {
-  readonly request: ChatRequest;
-  readonly model: string;
-  readonly stream: boolean;
-  readonly outcome: "ok" | ErrorCode;
-  /** Absent when it went well. */
-  readonly error: AppError | undefined;
-  readonly startUnixMs: number;
-  readonly durationMs: number;
-  readonly firstChunkMs: number | undefined;
-  readonly usage: ChatUsage | undefined;
-  readonly answer: RecordedAnswer;
-  readonly attempts: readonly Attempt[];
-  /** What guardrails found; undefined where none applied. */
-  readonly guard: GuardReport | undefined;
-}
+type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | "scope" | "headers" | "requestId" | "note">;
 
 interface CallContext {
   readonly request: ChatRequest;
@@ -43,14 +20,34 @@ interface CallContext {
   /** Estimated. */
   readonly promptTokens: number;
   readonly admission: Admission;
-  readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
+  readonly input: ChatCallInput;
   readonly parts: {
     observe(call: FinishedChat): void;
     keepsContent(scope: Scope): boolean | Promise<boolean>;
   };
 }
 
-/** What is learnt of one call while it runs. */
+/** The record of a call that no model was asked for. */
+export function refusedChat(input: ChatCallInput, startUnixMs: number, error: AppError): FinishedChat {
+  const { body: request } = input;
+  return {
+    ...callerOf(input),
+    kind: "chat",
+    request,
+    model: request.model,
+    stream: request.stream === true,
+    startUnixMs,
+    durationMs: Date.now() - startUnixMs,
+    error,
+    refused: true,
+    firstChunkMs: undefined,
+    usage: undefined,
+    answer: undefined,
+    attempts: [],
+    guard: undefined,
+  };
+}
+
 export class CallRecord implements ChunkObserver {
   readonly attempts: Attempt[] = [];
   /** As the model got it, or was to get it as far as guardrails checked it, which is what is recorded. */
@@ -93,10 +90,9 @@ export class CallRecord implements ChunkObserver {
   end(error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const outcome = error?.code ?? "ok";
     const { admission, guard, input, parts } = this.#context;
     const { request } = this;
-    admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(outcome) });
+    admission.settle({ tokens: this.#usage?.total_tokens ?? this.#estimatedUse(error) });
     input.note({
       model: request.model,
       stream: request.stream === true,
@@ -108,13 +104,14 @@ export class CallRecord implements ChunkObserver {
     });
     parts.observe({
       ...callerOf(input),
+      kind: "chat",
       request,
-      startUnixMs: this.#startUnixMs,
-      error,
-      answer: this.#answer,
       model: request.model,
       stream: request.stream === true,
-      outcome,
+      startUnixMs: this.#startUnixMs,
+      error,
+      refused: false,
+      answer: this.#answer,
       durationMs: performance.now() - this.#startMs,
       firstChunkMs: this.#firstChunkMs,
       usage: this.#usage,
@@ -124,7 +121,7 @@ export class CallRecord implements ChunkObserver {
   }
 
   /** Where the engine did not count, or could not to the end: a chunk is a token; what failed at once cost nothing. */
-  #estimatedUse(outcome: "ok" | ErrorCode): number {
-    return outcome === "ok" || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
+  #estimatedUse(error: AppError | undefined): number {
+    return error === undefined || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
   }
 }

@@ -2,14 +2,14 @@
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import { AppError, toAppError } from "../errors.ts";
-import { callerOf } from "../http/caller.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 import { prepareChat } from "./prepare.ts";
-import { CallRecord, type FinishedChat, type RefusedChat } from "./call-record.ts";
+import type { FinishedChat } from "../finished-call.ts";
+import { CallRecord, refusedChat } from "./call-record.ts";
 import { toFrames } from "./chunks.ts";
 
 export interface ChatParts {
@@ -18,10 +18,8 @@ export interface ChatParts {
   /** What checks the call's prompt and answer; undefined: nothing does. */
   guardFor(scope: Scope, modelId: string): ChatGuard | undefined;
   readonly limiter: Limiter;
-  /** Told of every call that is over; must not throw. */
+  /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedChat): void;
-  /** Told of every call that no model was asked for, and why; must not throw. */
-  observeRefusal(call: RefusedChat): void;
   /** Whether prompts and answers of the scope's project are recorded in telemetry. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
@@ -95,14 +93,7 @@ function admit(input: ChatInput, parts: ChatParts) {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
     return { request, changes, model, guard, promptTokens, admission };
   } catch (thrown) {
-    const durationMs = Date.now() - startUnixMs;
-    parts.observeRefusal({
-      ...callerOf(input),
-      request: input.body,
-      startUnixMs,
-      durationMs,
-      error: toAppError(thrown),
-    });
+    parts.observe(refusedChat(input, startUnixMs, toAppError(thrown)));
     throw thrown;
   }
 }

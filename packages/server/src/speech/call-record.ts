@@ -1,48 +1,22 @@
-/** What is learnt of one speech call while it runs, and who is told when it is over. */
+/** Collects what is known of one speech call while it runs, and reports it when it ends. */
 import type { SpeechRequest } from "../api/speech-request.ts";
-import type { AppError, ErrorCode } from "../errors.ts";
-import { callerOf, type Caller } from "../http/caller.ts";
+import type { AppError } from "../errors.ts";
+import type { FinishedSpeech } from "../finished-call.ts";
+import { callerOf } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { AudioObserver } from "./audio-output.ts";
 import type { PreparedSpeech } from "./prepare.ts";
 
-/** What was asked for. */
-interface AskedSpeech extends Caller {
-  readonly model: string;
-  readonly voice: string;
-  readonly format: string;
-  readonly stream: boolean;
-  readonly input: string;
-  readonly characters: number;
-  readonly startUnixMs: number;
-  readonly durationMs: number;
-}
-
-/** A call that no model was asked for: it was malformed, or its model or its limits did not allow it. */
-export interface RefusedSpeech extends AskedSpeech {
-  readonly error: AppError;
-}
-
-/** What is known of a speech call when it is over. */
-export interface FinishedSpeech extends AskedSpeech {
-  readonly outcome: "ok" | ErrorCode;
-  /** Absent when it went well. */
-  readonly error: AppError | undefined;
-  /** Until the first audio came from the engine; undefined when none did. */
-  readonly firstAudioMs: number | undefined;
-  readonly audioSeconds: number;
-  readonly attempts: readonly Attempt[];
-}
-
 type CallInput = Pick<RouteInput<SpeechRequest>, "body" | "scope" | "headers" | "requestId" | "note">;
 
-/** The record of a call as it came, which need not be sound. */
-export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppError): RefusedSpeech {
+/** The record of a call that no model was asked for. */
+export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppError): FinishedSpeech {
   const { model, voice, response_format: format, stream, input: text } = input.body;
   return {
     ...callerOf(input),
+    kind: "speech",
     model,
     voice,
     format: format ?? "wav",
@@ -52,6 +26,10 @@ export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppE
     startUnixMs,
     durationMs: Date.now() - startUnixMs,
     error,
+    refused: true,
+    firstAudioMs: undefined,
+    audioSeconds: 0,
+    attempts: [],
   };
 }
 
@@ -104,6 +82,7 @@ export class CallRecord implements AudioObserver {
     });
     this.#context.observe({
       ...callerOf(input),
+      kind: "speech",
       model,
       voice,
       format,
@@ -112,8 +91,8 @@ export class CallRecord implements AudioObserver {
       characters,
       startUnixMs: this.#startUnixMs,
       durationMs: performance.now() - this.#startMs,
-      outcome: error?.code ?? "ok",
       error,
+      refused: false,
       firstAudioMs: this.#firstAudioMs,
       audioSeconds: this.#audioSeconds,
       attempts: this.attempts,

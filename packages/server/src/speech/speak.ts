@@ -8,7 +8,8 @@ import type { SpeechCall } from "../engines/engine.ts";
 import type { RoutedSpeech } from "../routing/route-speech.ts";
 import type { Scope } from "../tenant.ts";
 import { openAudioOutput, type AudioOutput, type OutputItem } from "./audio-output.ts";
-import { CallRecord, refusedSpeech, type FinishedSpeech, type RefusedSpeech } from "./call-record.ts";
+import type { FinishedSpeech } from "../finished-call.ts";
+import { CallRecord, refusedSpeech } from "./call-record.ts";
 import { prepareSpeech, type PreparedSpeech } from "./prepare.ts";
 
 export interface SpeechParts {
@@ -16,10 +17,8 @@ export interface SpeechParts {
   resolveModel(scope: Scope, modelId: string): RoutedSpeech;
   readonly limiter: Limiter;
   maxInputCharacters(): number;
-  /** Told of every call that is over; must not throw. */
+  /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedSpeech): void;
-  /** Told of every call that no model was asked for, and why; must not throw. */
-  observeRefusal(call: RefusedSpeech): void;
 }
 
 export type SpeechInput = Pick<
@@ -89,7 +88,7 @@ function admit(input: SpeechInput, parts: SpeechParts) {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {
-    parts.observeRefusal(refusedSpeech(input, startUnixMs, toAppError(thrown)));
+    parts.observe(refusedSpeech(input, startUnixMs, toAppError(thrown)));
     throw thrown;
   }
 }

@@ -1,5 +1,12 @@
 /** The server's own metrics, for Prometheus to scrape. Names follow https://prometheus.io/docs/practices/naming/ */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
+import {
+  outcomeOf,
+  type FinishedCall,
+  type FinishedChat,
+  type FinishedSpeech,
+  type FinishedTranscription,
+} from "../finished-call.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
 import { createWatchedMetrics, type WatchedMetrics } from "./watched-metrics.ts";
 import { createWorkMetrics } from "./work-metrics.ts";
@@ -13,42 +20,6 @@ interface FinishedRequest {
   readonly storeMs: number;
 }
 
-/** What is known of a finished chat call. */
-interface FinishedCall {
-  readonly model: string;
-  readonly stream: boolean;
-  readonly outcome: string;
-  readonly durationMs: number;
-  readonly firstChunkMs: number | undefined;
-  readonly usage: { readonly prompt_tokens: number; readonly completion_tokens: number } | undefined;
-  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
-}
-
-/** What is known of a finished speech call. */
-interface FinishedSpeech {
-  readonly model: string;
-  readonly format: string;
-  readonly stream: boolean;
-  readonly outcome: string;
-  readonly characters: number;
-  readonly durationMs: number;
-  readonly firstAudioMs: number | undefined;
-  readonly audioSeconds: number;
-  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
-}
-
-/** What is known of a finished transcription. */
-interface FinishedTranscription {
-  readonly model: string;
-  readonly stream: boolean;
-  readonly outcome: string;
-  readonly durationMs: number;
-  readonly firstTextMs: number | undefined;
-  readonly audioSeconds: number;
-  readonly realTimeFactor: number | undefined;
-  readonly attempts: readonly { readonly engine: string; readonly outcome: string }[];
-}
-
 /** What became of rows of telemetry. */
 interface TelemetryWrite {
   readonly table: string;
@@ -59,11 +30,10 @@ interface TelemetryWrite {
 
 export interface Metrics extends WatchedMetrics {
   observeRequest(request: FinishedRequest): void;
-  observeChat(call: FinishedCall): void;
+  /** Counts a call for which a model was asked. */
+  observeCall(call: FinishedCall): void;
   /** Calls whose telemetry was not kept. */
   countDroppedTelemetry(calls: number, reason: string): void;
-  observeSpeech(call: FinishedSpeech): void;
-  observeTranscription(call: FinishedTranscription): void;
   observeTelemetryWrite(write: TelemetryWrite): void;
   /** How late the event loop was. */
   observeLoopDelay(delayMs: number): void;
@@ -205,9 +175,33 @@ export function createMetrics(version: string): Metrics {
   });
 
   const models = new Set<string>();
-  const modelLabel = ({ model, outcome }: Pick<FinishedCall, "model" | "outcome">): string => {
-    if (outcome === "ok" && models.size < maximumModels) models.add(model);
-    return models.has(model) ? model : otherModel;
+  const modelLabel = (call: FinishedCall): string => {
+    if (call.error === undefined && models.size < maximumModels) models.add(call.model);
+    return models.has(call.model) ? call.model : otherModel;
+  };
+  const observeChat = (call: FinishedChat, model: string): void => {
+    chats.inc({ model, outcome: outcomeOf(call), stream: String(call.stream) });
+    chatSeconds.observe({ model }, call.durationMs / 1000);
+    if (call.firstChunkMs !== undefined) firstChunkSeconds.observe({ model }, call.firstChunkMs / 1000);
+    if (call.usage === undefined) return;
+    tokens.inc({ model, type: "input" }, call.usage.prompt_tokens);
+    tokens.inc({ model, type: "output" }, call.usage.completion_tokens);
+  };
+  const observeSpeech = (call: FinishedSpeech, model: string): void => {
+    speeches.inc({ model, format: call.format, outcome: outcomeOf(call), stream: String(call.stream) });
+    if (call.firstAudioMs !== undefined) firstAudioSeconds.observe({ model }, call.firstAudioMs / 1000);
+    speechSeconds.observe({ model }, call.durationMs / 1000);
+    audioSeconds.inc({ model }, call.audioSeconds);
+    characters.inc({ model }, call.characters);
+  };
+  const observeTranscription = (call: FinishedTranscription, model: string): void => {
+    transcriptions.inc({ model, outcome: outcomeOf(call), stream: String(call.stream) });
+    transcriptionSeconds.observe({ model }, call.durationMs / 1000);
+    transcribedSeconds.inc({ model }, call.audioSeconds);
+    if (call.stream && call.firstTextMs !== undefined) firstTextSeconds.observe({ model }, call.firstTextMs / 1000);
+    if (call.error === undefined && call.realTimeFactor !== undefined) {
+      realTimeFactors.observe({ model }, call.realTimeFactor);
+    }
   };
 
   const telemetryRows = new Counter({
@@ -232,39 +226,16 @@ export function createMetrics(version: string): Metrics {
       requests.inc({ operation, status });
       requestSeconds.observe({ operation }, durationMs / 1000);
     },
-    observeChat(call) {
+    observeCall(call) {
+      if (call.refused) return;
       const model = modelLabel(call);
-      chats.inc({ model, outcome: call.outcome, stream: String(call.stream) });
-      chatSeconds.observe({ model }, call.durationMs / 1000);
-      if (call.firstChunkMs !== undefined) firstChunkSeconds.observe({ model }, call.firstChunkMs / 1000);
-      if (call.usage !== undefined) {
-        tokens.inc({ model, type: "input" }, call.usage.prompt_tokens);
-        tokens.inc({ model, type: "output" }, call.usage.completion_tokens);
-      }
+      if (call.kind === "chat") observeChat(call, model);
+      else if (call.kind === "speech") observeSpeech(call, model);
+      else observeTranscription(call, model);
       for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
     },
     countDroppedTelemetry(calls, reason) {
       droppedTelemetry.inc({ reason }, calls);
-    },
-    observeSpeech(call) {
-      const model = modelLabel(call);
-      speeches.inc({ model, format: call.format, outcome: call.outcome, stream: String(call.stream) });
-      if (call.firstAudioMs !== undefined) firstAudioSeconds.observe({ model }, call.firstAudioMs / 1000);
-      speechSeconds.observe({ model }, call.durationMs / 1000);
-      audioSeconds.inc({ model }, call.audioSeconds);
-      characters.inc({ model }, call.characters);
-      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
-    },
-    observeTranscription(call) {
-      const model = modelLabel(call);
-      transcriptions.inc({ model, outcome: call.outcome, stream: String(call.stream) });
-      transcriptionSeconds.observe({ model }, call.durationMs / 1000);
-      transcribedSeconds.inc({ model }, call.audioSeconds);
-      if (call.stream && call.firstTextMs !== undefined) firstTextSeconds.observe({ model }, call.firstTextMs / 1000);
-      if (call.outcome === "ok" && call.realTimeFactor !== undefined) {
-        realTimeFactors.observe({ model }, call.realTimeFactor);
-      }
-      for (const { engine, outcome } of call.attempts) attempts.inc({ engine, outcome });
     },
     observeTelemetryWrite({ table, rows, outcome, durationMs }) {
       telemetryRows.inc({ table, outcome }, rows);

@@ -1,47 +1,16 @@
-/** What is learnt of one transcription while it runs, and who is told when it is over. */
-import type { AppError, ErrorCode } from "../errors.ts";
-import { callerOf, type Caller } from "../http/caller.ts";
+/** Collects what is known of one transcription while it runs, and reports it when it ends. */
+import type { AppError } from "../errors.ts";
+import type { FinishedTranscription } from "../finished-call.ts";
+import { callerOf } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 
-/** What was asked for. */
-interface AskedTranscription extends Caller {
-  readonly model: string;
-  readonly language: string | undefined;
-  readonly stream: boolean;
-  readonly startUnixMs: number;
-  readonly durationMs: number;
-}
-
-/** A call that no model was asked for: its fields were wrong, or its model or its recording could not be used. */
-export interface RefusedTranscription extends AskedTranscription {
-  readonly error: AppError;
-}
-
-/** What is known of a transcription when it is over. */
-export interface FinishedTranscription extends AskedTranscription {
-  readonly outcome: "ok" | ErrorCode;
-  /** Absent when it went well. */
-  readonly error: AppError | undefined;
-  /** Until the first text came from the engine; undefined when none did. */
-  readonly firstTextMs: number | undefined;
-  /** How much of the recording was heard. */
-  readonly audioSeconds: number;
-  /** Time from the engine's start to the end over the seconds heard; undefined when nothing was. */
-  readonly realTimeFactor: number | undefined;
-  /** Mean of the words' confidence, where the engine tells it. */
-  readonly confidence: number | undefined;
-  readonly text: string;
-  readonly attempts: readonly Attempt[];
-}
-
 interface CallContext {
   readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
   readonly admission: Admission;
   observe(call: FinishedTranscription): void;
-  observeRefusal(call: RefusedTranscription): void;
 }
 
 /** What was understood by the end. */
@@ -83,7 +52,7 @@ export class CallRecord {
   end(understood: Understood, error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { input, admission, observe, observeRefusal } = this.#context;
+    const { input, admission, observe } = this.#context;
     const { audioSeconds, text, confidence } = understood;
     const tokens = Math.ceil(text.length / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
     admission.settle({ tokens });
@@ -106,19 +75,23 @@ export class CallRecord {
     });
     // Fields that are wrong name no model that could be told of.
     if (model === undefined || stream === undefined) return;
-    const { attempts } = this;
-    const asked = {
+    observe({
       ...callerOf(input),
+      kind: "transcription",
       model,
       language,
       stream,
       startUnixMs: this.#startUnixMs,
       durationMs: nowMs - this.#startMs,
-    };
-    if (engineMs === undefined && error !== undefined) return observeRefusal({ ...asked, error });
-    const firstTextMs = this.#firstTextMs;
-    const outcome = error?.code ?? "ok";
-    observe({ ...asked, outcome, error, firstTextMs, audioSeconds, realTimeFactor, confidence, text, attempts });
+      error,
+      refused: engineMs === undefined && error !== undefined,
+      firstTextMs: this.#firstTextMs,
+      audioSeconds,
+      realTimeFactor,
+      confidence,
+      text,
+      attempts: this.attempts,
+    });
   }
 }
 

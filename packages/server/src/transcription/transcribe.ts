@@ -14,7 +14,8 @@ import type { Limiter } from "../limits/limiter.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 import type { RoutedTranscription } from "../routing/route-transcription.ts";
 import type { Scope } from "../tenant.ts";
-import { CallRecord, type FinishedTranscription, type RefusedTranscription } from "./call-record.ts";
+import type { FinishedTranscription } from "../finished-call.ts";
+import { CallRecord } from "./call-record.ts";
 import { toAnswer } from "./answer.ts";
 import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
@@ -30,10 +31,8 @@ export interface TranscriptionParts {
   maxAudioSeconds(): number;
   /** Whether text of engines that write no sentences is made into some. */
   makesSentences(): boolean;
-  /** Told of every call that is over; must not throw. */
+  /** Called once for each call whose model is known, refused ones included; must not throw. */
   observe(call: FinishedTranscription): void;
-  /** Told of every call that no model was asked for; must not throw. */
-  observeRefusal(call: RefusedTranscription): void;
 }
 
 export type TranscriptionInput = Pick<RouteInput<unknown>, "scope" | "signal" | "headers" | "requestId" | "note"> & {
@@ -58,8 +57,7 @@ const lateFieldsMs = 500;
 export function createTranscribe(parts: TranscriptionParts): Transcribe {
   return async (input) => {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: 0 });
-    const { observe, observeRefusal } = parts;
-    const call = new RunningCall(new CallRecord({ input, admission, observe, observeRefusal }));
+    const call = new RunningCall(new CallRecord({ input, admission, observe: parts.observe }));
     try {
       const { prepared, file } = await call.prepare(input);
       const model = parts.resolveModel(input.scope, prepared.model);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
+import { outcomeOf } from "../../src/finished-call.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { validate } from "../../src/api/validate.ts";
 import { AppError } from "../../src/errors.ts";
@@ -31,7 +32,7 @@ describe("a batch answer", () => {
   test("is counted: model, tokens, outcome", async () => {
     await using server = await startTestChat({ model: scriptedModel({}) });
     await (await server.post(request)).json();
-    assert.deepEqual([server.finishedChats[0]?.outcome, server.finishedChats[0]?.usage], ["ok", usage]);
+    assert.deepEqual([outcomeOf(server.finishedChats[0]!), server.finishedChats[0]?.usage], ["ok", usage]);
     await server.untilFinished(1);
     assert.equal(server.finished[0]?.fields["prompt_tokens"], 7);
   });
@@ -239,7 +240,7 @@ describe("a streamed answer", () => {
     await response.body!.getReader().read();
     controller.abort();
     await server.untilFinished(1);
-    assert.equal(server.finishedChats[0]?.outcome, "client_closed");
+    assert.equal(outcomeOf(server.finishedChats[0]!), "client_closed");
     assert.ok(model.calls[0]?.signal.aborted);
   });
 });

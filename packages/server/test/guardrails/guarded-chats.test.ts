@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { array, asyncProperty, assert as check, boolean, constantFrom, integer } from "fast-check";
+import { outcomeOf } from "../../src/finished-call.ts";
 import type { ChatChunkChoice, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { chunk, completion, saying, scriptedModel } from "../support/scripted-model.ts";
 import { startGuardedChat } from "./guarded-chat.ts";
@@ -97,7 +98,7 @@ describe("a prompt", () => {
         ]);
         assert.equal(model.calls.length, 0);
         const [finished] = chat.finishedChats;
-        assert.deepEqual([finished!.outcome, finished!.guard?.blockedFor], ["content_filter", "violence"]);
+        assert.deepEqual([outcomeOf(finished!), finished!.guard?.blockedFor], ["content_filter", "violence"]);
       });
     }
   }
@@ -195,7 +196,7 @@ describe("an answer", () => {
     assert.deepEqual([status, reason, text], [200, "content_filter", ""]);
     assert.deepEqual(values[0].choices[0].message, { role: "assistant", content: null });
     assert.equal(values[0].usage.total_tokens, 9);
-    assert.deepEqual(chat.finishedChats[0]!.answer.finishReasons, ["content_filter"]);
+    assert.deepEqual(chat.finishedChats[0]!.answer!.finishReasons, ["content_filter"]);
   });
 
   for (const [action, text, reason] of [
@@ -235,7 +236,7 @@ describe("an answer", () => {
     await using chat = await startGuardedChat(rules("block"), model);
     const { reason, values } = await chat.read({ stream: true });
     assert.deepEqual([reason, values.at(-1), isLeft], ["content_filter", "[DONE]", true]);
-    assert.equal(chat.finishedChats[0]!.outcome, "ok");
+    assert.equal(outcomeOf(chat.finishedChats[0]!), "ok");
     assert.equal(chat.finishedChats[0]!.guard?.blockedFor, "violence");
   });
 

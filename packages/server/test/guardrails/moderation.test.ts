@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { outcomeOf } from "../../src/finished-call.ts";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import { completion, saying, scriptedModel } from "../support/scripted-model.ts";
 import { startScriptedUpstream, type ScriptedExchange, type ScriptedUpstream } from "../support/scripted-upstream.ts";
@@ -253,6 +254,6 @@ describe("where there is no judgement", () => {
     await assert.rejects(call);
     await endpoint.until(() => endpoint.aborts > aborts, "that it is left");
     await chat.untilFinished(1);
-    assert.equal(chat.finishedChats[0]!.outcome, "client_closed");
+    assert.equal(outcomeOf(chat.finishedChats[0]!), "client_closed");
   });
 });

@@ -8,6 +8,7 @@ import { toOpenApi } from "../../src/api/openapi.ts";
 import { createMetrics } from "../../src/status/metrics.ts";
 import { statusRoutes } from "../../src/status/routes.ts";
 import { createScrape } from "../../src/status/scrape.ts";
+import { finishedChat, finishedSpeech, finishedTranscription } from "../support/finished-calls.ts";
 import { startTestHttp } from "../support/test-http.ts";
 
 describe("the metrics of the process", () => {
@@ -15,10 +16,11 @@ describe("the metrics of the process", () => {
     const metrics = createMetrics("0");
     for (let index = 0; index < 1000; index++) {
       const model = `engine/model-${index}`;
-      const call = { model, outcome: "ok", stream: true, durationMs: 1, attempts: [] };
-      metrics.observeChat({ ...call, firstChunkMs: 1, usage: { prompt_tokens: 1, completion_tokens: 1 } });
-      metrics.observeSpeech({ ...call, format: "wav", characters: 1, firstAudioMs: 1, audioSeconds: 1 });
-      metrics.observeTranscription({ ...call, firstTextMs: 1, audioSeconds: 1, realTimeFactor: 1 });
+      const call = { model, stream: true };
+      const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+      metrics.observeCall(finishedChat({ ...call, firstChunkMs: 1, usage }));
+      metrics.observeCall(finishedSpeech({ ...call, firstAudioMs: 1, audioSeconds: 1 }));
+      metrics.observeCall(finishedTranscription({ ...call, firstTextMs: 1, audioSeconds: 1, realTimeFactor: 1 }));
     }
     let turns = 0;
     const scraping = { isOver: false };

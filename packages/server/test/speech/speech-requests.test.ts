@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
+import { outcomeOf } from "../../src/finished-call.ts";
 import { AppError } from "../../src/errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../../src/engines/engine.ts";
 import { speechEngine, startTestSpeech } from "../support/test-speech.ts";
@@ -106,10 +107,7 @@ describe("a failing engine", () => {
   test("is an HTTP error before the first piece, streamed or not", async () => {
     await using server = await serverWith({ speak: () => failing(broken, 0) });
     for (const stream of [false, true]) assert.equal((await server.post({ ...request, stream })).status, 400);
-    assert.deepEqual(
-      server.finishedSpeeches.map(({ outcome }) => outcome),
-      ["unsupported_parameter", "unsupported_parameter"],
-    );
+    assert.deepEqual(server.finishedSpeeches.map(outcomeOf), ["unsupported_parameter", "unsupported_parameter"]);
   });
 
   test("is an HTTP error at any time of a batch call", async () => {
@@ -203,7 +201,7 @@ describe("time and cancellation", () => {
     await using talking = await serverWith({ speak });
     const streamed = await talking.post({ ...request, stream: true, timeout: 0.3 });
     await assert.rejects(streamed.arrayBuffer());
-    assert.equal(talking.finishedSpeeches[0]!.outcome, "timeout");
+    assert.equal(outcomeOf(talking.finishedSpeeches[0]!), "timeout");
   });
 
   for (const form of [{ stream: true }, { stream: true, enable_word_boundary: true, boundary_types: ["word"] }, {}]) {
@@ -222,7 +220,7 @@ describe("time and cancellation", () => {
       await ended;
       await server.untilFinished(1);
       assert.equal(server.finished[0]!.status, 499);
-      assert.equal(server.finishedSpeeches[0]!.outcome, "client_closed");
+      assert.equal(outcomeOf(server.finishedSpeeches[0]!), "client_closed");
     });
   }
 

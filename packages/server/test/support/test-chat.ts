@@ -1,7 +1,7 @@
 /** The chat operation on a real HTTP server, answered by a scripted model. */
-import type { FinishedChat, RefusedChat } from "../../src/chat/call-record.ts";
 import { createChat, type ChatParts } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
+import type { FinishedChat } from "../../src/finished-call.ts";
 import type { LimitSettings } from "../../src/config/limits.ts";
 import type { Guardrails } from "../../src/guardrails/guardrails.ts";
 import type { HttpSettings } from "../../src/http/server.ts";
@@ -27,7 +27,7 @@ export async function startTestChat({
   guardrails,
 }: TestChatOptions) {
   const finishedChats: FinishedChat[] = [];
-  const refusedChats: RefusedChat[] = [];
+  const refusedChats: FinishedChat[] = [];
   const usage = await MonthlyUsage.open({
     ledger: { add: async () => {}, read: async () => [] },
     logger: silentLogger,
@@ -37,8 +37,7 @@ export async function startTestChat({
     resolveModel: () => model,
     guardFor: (scope, modelId) => guardrails?.forCall(scope, modelId),
     limiter,
-    observe: (call) => finishedChats.push(call),
-    observeRefusal: (call) => refusedChats.push(call),
+    observe: (call) => (call.refused ? refusedChats : finishedChats).push(call),
     keepsContent,
   });
   const server = await startTestHttp({ routes: chatRoutes(chat), settings });

@@ -9,7 +9,7 @@ import type { Engine, SpeechModel } from "../../src/engines/engine.ts";
 import { createRegistry } from "../../src/routing/registry.ts";
 import { createListVoices } from "../../src/speech/list-voices.ts";
 import { speechRoutes } from "../../src/speech/routes.ts";
-import type { FinishedSpeech } from "../../src/speech/call-record.ts";
+import type { FinishedSpeech } from "../../src/finished-call.ts";
 import { createSpeak } from "../../src/speech/speak.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
 
@@ -55,8 +55,9 @@ export async function startTestSpeech(options: TestSpeechOptions) {
     resolveModel: (scope, id) => registry.speech(id, scope.key),
     limiter,
     maxInputCharacters: () => options.maxInputCharacters ?? 100_000,
-    observe: (call) => finishedSpeeches.push(call),
-    observeRefusal: () => {},
+    observe: (call) => {
+      if (!call.refused) finishedSpeeches.push(call);
+    },
   });
   const voices = createListVoices({
     speakers: (scope) => registry.speakers(scope.key),

@@ -14,7 +14,7 @@ import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine } from "../../src/engines/engine.ts";
 import { createRegistry } from "../../src/routing/registry.ts";
-import type { FinishedTranscription, RefusedTranscription } from "../../src/transcription/call-record.ts";
+import type { FinishedTranscription } from "../../src/finished-call.ts";
 import { transcriptionRoutes } from "../../src/transcription/routes.ts";
 import { createTranscribe } from "../../src/transcription/transcribe.ts";
 import { sine } from "../audio/signals.ts";
@@ -32,7 +32,7 @@ interface TestTranscriptionOptions {
 
 export async function startTestTranscription(options: TestTranscriptionOptions) {
   const finished: FinishedTranscription[] = [];
-  const refused: RefusedTranscription[] = [];
+  const refused: FinishedTranscription[] = [];
   const directory = await mkdtemp(join(tmpdir(), "sounding-uploads-"));
   const usage = await MonthlyUsage.open({
     ledger: { add: async () => {}, read: async () => [] },
@@ -62,8 +62,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
     makesSentences: () => options.sentences ?? false,
-    observe: (call) => finished.push(call),
-    observeRefusal: (call) => refused.push(call),
+    observe: (call) => (call.refused ? refused : finished).push(call),
   });
   const form = { maxFileBytes: options.maxFileBytes ?? 268_435_456, directory };
   const server = await startTestHttp({

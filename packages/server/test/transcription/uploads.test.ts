@@ -8,6 +8,7 @@ import { describe, test } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { outcomeOf } from "../../src/finished-call.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
 import type { TranscriptionCall } from "../../src/engines/engine.ts";
@@ -158,7 +159,7 @@ describe("an upload that takes its time", () => {
     assert.equal((await stopped.promise).code, "client_closed");
     await server.untilFinished(1);
     assert.equal(server.finished[0]!.status, 499);
-    assert.equal(server.finishedTranscriptions[0]!.outcome, "client_closed");
+    assert.equal(outcomeOf(server.finishedTranscriptions[0]!), "client_closed");
   });
 
   test("that is malformed behind its file fails its stream", async () => {
@@ -212,10 +213,7 @@ describe("time and cancellation", () => {
       const { error } = (await response.json()) as { error: { param: string; type: string } };
       assert.deepEqual([error.type, error.param], ["timeout_error", "timeout"]);
     }
-    assert.deepEqual(
-      server.finishedTranscriptions.map(({ outcome }) => outcome),
-      ["timeout", "timeout"],
-    );
+    assert.deepEqual(server.finishedTranscriptions.map(outcomeOf), ["timeout", "timeout"]);
   });
 
   test("a timeout ends a stream that has begun without [DONE]", async () => {
@@ -273,7 +271,7 @@ describe("an engine that fails", () => {
       assert.equal(response.status, 400);
     }
     const [finished] = server.finishedTranscriptions;
-    assert.deepEqual([finished!.outcome, finished!.audioSeconds], ["unsupported_parameter", 0]);
+    assert.deepEqual([outcomeOf(finished!), finished!.audioSeconds], ["unsupported_parameter", 0]);
   });
 
   test("later is an HTTP error of a whole answer, and the last frame of a stream", async () => {

@@ -1,31 +1,13 @@
 /** What the telemetry of every kind of call has in common: a span, spans of its attempts, a log record of its failure. */
-import type { AppError, ErrorCode } from "../../errors.ts";
-import type { Caller } from "../../http/caller.ts";
+import type { AppError } from "../../errors.ts";
+import type { FinishedCall } from "../../finished-call.ts";
 import { redactText } from "../../logger.ts";
 import { errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type CallLog, type CallSpan } from "./call-record-types.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
 
-/** What is known of any call when it is over. Of a call that was refused, no model was asked. */
-export interface ObservedCall extends Caller {
-  readonly startUnixMs: number;
-  readonly durationMs: number;
-  readonly error: AppError | undefined;
-  readonly attempts?: readonly {
-    readonly engine: string;
-    readonly model: string;
-    readonly outcome: "ok" | ErrorCode;
-    readonly startUnixMs: number;
-    readonly durationMs: number;
-  }[];
-}
-
-/** What tells one kind of call from another. */
-export interface CallKind {
-  /** The value of `gen_ai.operation.name`. */
-  readonly operation: string;
-  /** As it was asked for. */
-  readonly model: string;
+/** What differs between kinds of calls. */
+interface CallKind {
   /** What failed, in the sentence "… failed: …". */
   readonly subject: string;
   /** Those that other kinds do not have. */
@@ -43,24 +25,24 @@ export interface CallRecords {
 export type ProviderOf = (engine: string) => string;
 
 /** Callers paste keys into model names; the telemetry of a project is no place for them. */
-export function toCallRecords(call: ObservedCall, asked: CallKind, providerOf: ProviderOf): CallRecords {
-  const kind: CallKind = { ...asked, model: redactText(asked.model), subject: redactText(asked.subject) };
-  const { scope, requestId, error, attempts = [] } = call;
+export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: ProviderOf): CallRecords {
+  const { kind: operation, scope, requestId, error, attempts } = call;
+  const model = redactText(call.model);
   const context = traceContext(call.traceparent, call.tracestate);
   const spanId = newSpanId();
   const engine = attempts.at(-1)?.engine;
   const span: CallSpan = {
     ...context,
     spanId,
-    name: `${kind.operation} ${kind.model}`,
+    name: `${operation} ${model}`,
     kind: "client",
     startUnixNano: toUnixNano(call.startUnixMs),
     endUnixNano: toUnixNano(call.startUnixMs + call.durationMs),
     error: failureOf(error, kind.keepContent),
     attributes: {
-      [genAi.operation]: kind.operation,
+      [genAi.operation]: operation,
       [genAi.provider]: engine === undefined ? undefined : providerOf(engine),
-      [genAi.requestModel]: kind.model,
+      [genAi.requestModel]: model,
       [sounding.requestId]: requestId,
       [sounding.keyId]: scope.key.keyId,
       [sounding.engine]: engine,
@@ -69,7 +51,10 @@ export function toCallRecords(call: ObservedCall, asked: CallKind, providerOf: P
       ...kind.attributes,
     },
   };
-  return { spans: [span, ...attemptSpans(attempts, { context, spanId })], log: logOf(error, kind, span) };
+  return {
+    spans: [span, ...attemptSpans(attempts, { context, spanId })],
+    log: logOf(error, redactText(kind.subject), span),
+  };
 }
 
 /**
@@ -86,7 +71,7 @@ const badRequestStatus = 400;
 
 /** One each, where it took more than one. They are no model calls of their own: the call is counted once. */
 function attemptSpans(
-  attempts: NonNullable<ObservedCall["attempts"]>,
+  attempts: FinishedCall["attempts"],
   { context, spanId }: { context: TraceContext; spanId: string },
 ): CallSpan[] {
   if (attempts.length < 2) return [];
@@ -111,7 +96,7 @@ function attemptSpans(
 /** Faults of the caller are warnings; faults of engines and our own are errors. */
 const firstServerStatus = 500;
 
-function logOf(error: AppError | undefined, kind: CallKind, span: CallSpan): CallLog | undefined {
+function logOf(error: AppError | undefined, subject: string, span: CallSpan): CallLog | undefined {
   if (error === undefined || span.error === undefined) return undefined;
   return {
     traceId: span.traceId,
@@ -119,10 +104,10 @@ function logOf(error: AppError | undefined, kind: CallKind, span: CallSpan): Cal
     unixNano: span.endUnixNano,
     level: error.status >= firstServerStatus ? "error" : "warning",
     eventName: "gen_ai.client.operation.exception",
-    body: `${kind.subject} failed: ${span.error}`,
+    body: `${subject} failed: ${span.error}`,
     attributes: {
-      [genAi.operation]: kind.operation,
-      [genAi.requestModel]: kind.model,
+      [genAi.operation]: span.attributes[genAi.operation],
+      [genAi.requestModel]: span.attributes[genAi.requestModel],
       [errorType]: error.code,
       "exception.type": error.code,
       "exception.message": span.error,

@@ -1,28 +1,20 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { finishedChat, finishedSpeech, finishedTranscription } from "../../../test/support/finished-calls.ts";
 import { testKey } from "../../../test/support/test-key.ts";
 import { AppError } from "../../errors.ts";
+import type { FinishedChat } from "../../finished-call.ts";
 import { silentLogger } from "../../logger.ts";
 import type { Batch } from "../../store/store.ts";
 import { Scope } from "../../tenant.ts";
-import type { ObservedChat } from "./chat-records.ts";
 import { createCallTelemetry, type CallTelemetryParts } from "./call-telemetry.ts";
 import { traceContext } from "./trace-context.ts";
 
 const settings = { retention_days: 30, record_content: false };
 
-function call(organizationId = "org_a", content = "hello"): ObservedChat {
-  return {
-    scope: Scope.fromKey(testKey({ organizationId })),
-    requestId: "req_1",
-    traceparent: undefined,
-    tracestate: undefined,
-    request: { model: "m", messages: [{ role: "user", content }] },
-    startUnixMs: Date.now(),
-    durationMs: 3,
-    error: undefined,
-    answer: { id: "a", model: "m", finishReasons: ["stop"], choices: [{ text: "hi", toolCalls: [] }] },
-  };
+function call(organizationId = "org_a", content = "hello"): FinishedChat {
+  const scope = Scope.fromKey(testKey({ organizationId }));
+  return finishedChat({ scope, request: { model: "m", messages: [{ role: "user", content }] } });
 }
 
 function start(append: (batch: Batch) => Promise<void>, more: Partial<CallTelemetryParts> = {}) {
@@ -45,7 +37,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     const { telemetry, dropped } = start(async (batch) => {
       if (batch.table === "spans") rows.set(batch.organizationId, batch.rowCount);
     });
-    for (const organization of ["org_a", "org_b", "org_a"]) telemetry.observeChat(call(organization));
+    for (const organization of ["org_a", "org_b", "org_a"]) telemetry.observe(call(organization));
     await telemetry.close();
     assert.deepEqual(Object.fromEntries(rows), { org_a: 2, org_b: 1 });
     assert.deepEqual(dropped, []);
@@ -58,7 +50,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
       await gate.promise;
       if (batch.table === "spans") written += batch.rowCount;
     });
-    for (let index = 0; index < 8200; index += 1) telemetry.observeChat(call());
+    for (let index = 0; index < 8200; index += 1) telemetry.observe(call());
     assert.deepEqual([dropped.length, dropped[0]], [8, [1, "queue_full"]]);
     gate.resolve();
     await telemetry.close();
@@ -71,7 +63,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
       appended += 1;
       throw new AppError("overloaded", "The store is down.");
     });
-    for (let index = 0; index < 1000; index += 1) telemetry.observeChat(call());
+    for (let index = 0; index < 1000; index += 1) telemetry.observe(call());
     await telemetry.close();
     assert.equal(
       dropped.reduce((sum, [calls]) => sum + calls, 0),
@@ -81,26 +73,17 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
   });
 
   test("of audio records what was said only when the settings say so, and never holds too much of it", async () => {
-    const { scope, requestId, startUnixMs } = call();
-    const common = { scope, requestId, startUnixMs, durationMs: 3, error: undefined, model: "m", stream: false };
-    const trace = { traceparent: undefined, tracestate: undefined };
     for (const record_content of [true, false]) {
       const blocks: Buffer[] = [];
       const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), {
         settingsOf: () => ({ ...settings, record_content }),
       });
       for (const input of ["to be spoken", "x".repeat(33_554_432)]) {
-        telemetry.observeSpeech({ ...common, ...trace, voice: "v", format: "wav", characters: input.length, input });
+        telemetry.observe(finishedSpeech({ characters: input.length, input }));
       }
-      telemetry.observeTranscription({
-        ...common,
-        ...trace,
-        language: "en-US",
-        audioSeconds: 6,
-        realTimeFactor: 0.0005,
-        confidence: 0.875,
-        text: "was understood",
-      });
+      telemetry.observe(
+        finishedTranscription({ audioSeconds: 6, realTimeFactor: 0.0005, confidence: 0.875, text: "was understood" }),
+      );
       await telemetry.close();
       const written = Buffer.concat(blocks);
       for (const text of ["to be spoken", "was understood"]) assert.equal(written.includes(text), record_content, text);
@@ -121,7 +104,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
       const blocks: Buffer[] = [];
       const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), { settingsOf });
       assert.equal(await telemetry.keepsContent(call().scope), expected);
-      telemetry.observeChat(call("org_a", "the secret question"));
+      telemetry.observe(call("org_a", "the secret question"));
       await telemetry.close();
       assert.equal(Buffer.concat(blocks).includes("the secret question"), expected);
     }
@@ -130,7 +113,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     };
     const { telemetry, dropped } = start(async () => {}, { settingsOf: fails });
     assert.equal(await telemetry.keepsContent(call().scope), false);
-    telemetry.observeChat(call());
+    telemetry.observe(call());
     await telemetry.close();
     assert.deepEqual(dropped, [[1, "fault"]]);
   });
@@ -177,7 +160,9 @@ test("a key that a caller sends as model name is not stored", async () => {
   const { telemetry } = start(async ({ block }) => void stored.push(Buffer.from(block)));
   const secret = `sk-${"aB3x".repeat(10)}`;
   const error = new AppError("model_not_found", `There is no model "${secret}".`, { param: "model" });
-  telemetry.observeChat({ ...call(), request: { model: secret, messages: [] }, answer: undefined, error });
+  telemetry.observe(
+    finishedChat({ model: secret, request: { model: secret, messages: [] }, answer: undefined, error, refused: true }),
+  );
   await telemetry.close();
   const text = Buffer.concat(stored).toString("latin1");
   assert.match(text, /chat sk-aB3x\[redacted\]/);

@@ -8,14 +8,11 @@ import { setImmediate } from "node:timers/promises";
 import type { Logger } from "../../logger.ts";
 import type { Store } from "../../store/store.ts";
 import type { ProjectSettings, Scope } from "../../tenant.ts";
-import {
-  toSpeechRecords,
-  toTranscriptionRecords,
-  type ObservedSpeech,
-  type ObservedTranscription,
-} from "./audio-records.ts";
-import type { CallRecords, ObservedCall, ProviderOf } from "./call-records.ts";
-import { toChatRecords, type ObservedChat } from "./chat-records.ts";
+import type { FinishedCall } from "../../finished-call.ts";
+import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
+import { contentLength, withoutContent } from "./call-content.ts";
+import type { CallRecords, ProviderOf } from "./call-records.ts";
+import { toChatRecords } from "./chat-records.ts";
 import { SpanRowWriter, type CallGroup, type OwnIdentity } from "./span-row-writer.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
@@ -31,12 +28,8 @@ export interface CallTelemetryParts {
 }
 
 export interface CallTelemetry {
-  /** Takes a call that is over. Costs no more than putting it into a list; never throws. */
-  observeChat(call: ObservedChat): void;
-  /** The same for a speech synthesis. */
-  observeSpeech(call: ObservedSpeech): void;
-  /** The same for a transcription. */
-  observeTranscription(call: ObservedTranscription): void;
+  /** Queues the records of a call. Costs no more than appending to a list; never throws. */
+  observe(call: FinishedCall): void;
   /** Whether prompts and answers of the scope's project are recorded. Never throws or rejects: no, where it cannot be told. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
   /** Writes what waits, if the store takes it. */
@@ -57,9 +50,7 @@ const sliceCalls = 128;
 
 /** For a server that keeps no telemetry. */
 export const noCallTelemetry: CallTelemetry = {
-  observeChat: () => {},
-  observeSpeech: () => {},
-  observeTranscription: () => {},
+  observe: () => {},
   keepsContent: () => false,
   close: async () => {},
 };
@@ -104,25 +95,6 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
     timer ??= setTimeout(start, wereMany ? gatherMs.many : gatherMs.few);
   };
 
-  /** `toRecords` is given the call with its content, or without where too much of it waits. */
-  const observe = <Call extends ObservedCall>(
-    { full, bare, characters: size }: { full: Call; bare: Call; characters: number },
-    toRecords: (call: Call, keepContent: boolean, providerOf: ProviderOf) => CallRecords,
-  ): void => {
-    if (waiting.length >= maximumCalls) {
-      parts.onDrop(1, "queue_full");
-      return;
-    }
-    const keeps = size > 0 && characters + size <= maximumCharacters;
-    const call = keeps ? full : bare;
-    if (keeps) characters += size;
-    waiting.push({
-      scope: call.scope,
-      characters: keeps ? size : 0,
-      toRecords: (recordContent) => toRecords(call, recordContent && keeps, parts.providerOf),
-    });
-    schedule();
-  };
   const keepsContent: CallTelemetry["keepsContent"] = (scope) => {
     try {
       const settings = parts.settingsOf(scope);
@@ -135,22 +107,23 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
       return false;
     }
   };
-  /** Of content that is in hand anyway; none where it is known that it is not recorded. */
-  const charactersOf = (scope: Scope, content: string | undefined): number =>
-    content === undefined || keepsContent(scope) === false ? 0 : content.length;
-
   return {
-    observeChat(call) {
-      const size = call.answer?.choices === undefined ? 0 : contentCharacters(call);
-      observe({ full: call, bare: withoutContent(call), characters: size }, toChatRecords);
-    },
-    observeSpeech(call) {
-      const size = charactersOf(call.scope, call.input);
-      observe({ full: call, bare: { ...call, input: undefined }, characters: size }, toSpeechRecords);
-    },
-    observeTranscription(call) {
-      const size = charactersOf(call.scope, call.text);
-      observe({ full: call, bare: { ...call, text: undefined }, characters: size }, toTranscriptionRecords);
+    observe(call) {
+      if (waiting.length >= maximumCalls) {
+        parts.onDrop(1, "queue_full");
+        return;
+      }
+      const length = contentLength(call);
+      const fits = length > 0 && characters + length <= maximumCharacters;
+      const keeps = fits && keepsContent(call.scope) !== false;
+      const kept = keeps ? call : withoutContent(call);
+      if (keeps) characters += length;
+      waiting.push({
+        scope: call.scope,
+        characters: keeps ? length : 0,
+        toRecords: (recordContent) => toRecords(kept, recordContent && keeps, parts.providerOf),
+      });
+      schedule();
     },
     keepsContent,
     async close() {
@@ -162,29 +135,15 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
   };
 }
 
-/** So that what waits holds on to no prompt. */
-function withoutContent(call: ObservedChat): ObservedChat {
-  const { answer, request } = call;
-  const { id, model, finishReasons } = answer ?? {};
-  return {
-    ...call,
-    request: { ...request, messages: [] },
-    answer: answer === undefined ? undefined : { id, model, finishReasons: finishReasons ?? [], choices: undefined },
-  };
-}
-
-function contentCharacters({ request, answer }: ObservedChat): number {
-  let sum = 0;
-  for (const { content } of request.messages) {
-    if (typeof content === "string") sum += content.length;
-    else for (const part of content ?? []) sum += Object.values(part).reduce<number>(addLength, 0);
+function toRecords(call: FinishedCall, keepContent: boolean, providerOf: ProviderOf): CallRecords {
+  switch (call.kind) {
+    case "chat":
+      return toChatRecords(call, keepContent, providerOf);
+    case "speech":
+      return toSpeechRecords(call, keepContent, providerOf);
+    case "transcription":
+      return toTranscriptionRecords(call, keepContent, providerOf);
   }
-  for (const choice of answer?.choices ?? []) sum += choice.text.length;
-  return sum + 1;
-}
-
-function addLength(sum: number, member: unknown): number {
-  return sum + (typeof member === "string" ? member.length : 0);
 }
 
 /** Never rejects; whether the store took everything. */

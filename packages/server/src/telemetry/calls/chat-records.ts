@@ -1,35 +1,13 @@
 /** A chat call as spans and, where something went wrong, a log record. */
 import type { ChatRequest } from "../../api/chat-request.ts";
-import type { ChatUsage } from "../../api/chat-answer.ts";
+import type { FinishedChat } from "../../finished-call.ts";
 import { genAi, sounding } from "./attribute-names.ts";
-import { toCallRecords, type CallRecords, type ObservedCall, type ProviderOf } from "./call-records.ts";
-import { contentAttributes, type AnswerContent } from "./message-content.ts";
+import { toCallRecords, type CallRecords, type ProviderOf } from "./call-records.ts";
+import { contentAttributes } from "./message-content.ts";
 import type { Attributes } from "./call-record-types.ts";
 
-/** What is known of a chat call when it is over. */
-export interface ObservedChat extends ObservedCall {
-  readonly request: ChatRequest;
-  readonly firstChunkMs?: number | undefined;
-  readonly usage?: ChatUsage | undefined;
-  readonly answer?:
-    | (AnswerContent & { readonly id: string | undefined; readonly model: string | undefined })
-    | undefined;
-  /** What guardrails found in prompt and answer. */
-  readonly guard?:
-    | {
-        readonly findings: readonly {
-          readonly guardrail: string;
-          readonly category: string;
-          readonly action: string;
-        }[];
-        /** Why the call, or its answer, was refused. */
-        readonly blockedFor: string | undefined;
-      }
-    | undefined;
-}
-
 /** @param keepContent whether the project's settings say that prompts and answers are recorded */
-export function toChatRecords(call: ObservedChat, keepContent: boolean, providerOf: ProviderOf): CallRecords {
+export function toChatRecords(call: FinishedChat, keepContent: boolean, providerOf: ProviderOf): CallRecords {
   const { model, messages } = call.request;
   const attributes = {
     ...requestAttributes(call.request),
@@ -37,11 +15,7 @@ export function toChatRecords(call: ObservedChat, keepContent: boolean, provider
     ...guardAttributes(call),
     ...(keepContent ? contentAttributes(messages, call.answer) : {}),
   };
-  return toCallRecords(
-    call,
-    { operation: "chat", model, subject: `The chat with ${model}`, attributes, keepContent },
-    providerOf,
-  );
+  return toCallRecords(call, { subject: `The chat with ${model}`, attributes, keepContent }, providerOf);
 }
 
 function requestAttributes(request: ChatRequest): Attributes {
@@ -64,7 +38,7 @@ function outputType({ response_format: format }: ChatRequest): string | undefine
   return format.type === "text" ? "text" : "json";
 }
 
-function answerAttributes({ answer, usage, firstChunkMs }: ObservedChat): Attributes {
+function answerAttributes({ answer, usage, firstChunkMs }: FinishedChat): Attributes {
   return {
     [genAi.responseId]: answer?.id,
     [genAi.responseModel]: answer?.model,
@@ -77,7 +51,7 @@ function answerAttributes({ answer, usage, firstChunkMs }: ObservedChat): Attrib
   };
 }
 
-function guardAttributes({ guard }: ObservedChat): Attributes {
+function guardAttributes({ guard }: FinishedChat): Attributes {
   if (guard === undefined || guard.findings.length === 0) return {};
   const { findings } = guard;
   const categoriesOf = (action: string): string[] | undefined => {

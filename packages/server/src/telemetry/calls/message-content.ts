@@ -3,21 +3,11 @@
  * `gen_ai.system_instructions`, as JSON text. https://github.com/open-telemetry/semantic-conventions-genai
  */
 import type { ChatRequest } from "../../api/chat-request.ts";
+import type { AnsweredChoice, AnsweredToolCall, RecordedAnswer } from "../../finished-call.ts";
 import type { Attributes } from "./call-record-types.ts";
 import { genAi } from "./attribute-names.ts";
 
 type Message = ChatRequest["messages"][number];
-
-/** The part of an answer that is content. */
-export interface AnswerContent {
-  readonly finishReasons: readonly string[];
-  readonly choices:
-    | readonly {
-        readonly text: string;
-        readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-      }[]
-    | undefined;
-}
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -26,7 +16,7 @@ const longestText = 262_144;
 /** Of a message, a part or a call as JSON: `{"type":""}`. */
 const shortestItem = 11;
 
-export function contentAttributes(messages: readonly Message[], answer: AnswerContent | undefined): Attributes {
+export function contentAttributes(messages: readonly Message[], answer: RecordedAnswer | undefined): Attributes {
   const instructions = messages.filter(isInstruction);
   const others = messages.filter((message) => !isInstruction(message));
   return {
@@ -86,11 +76,7 @@ function toText(items: readonly unknown[]): string | undefined {
   return text.length > longestText ? undefined : text;
 }
 
-function outputMessage(
-  { text, toolCalls }: NonNullable<AnswerContent["choices"]>[number],
-  answer: AnswerContent | undefined,
-  index: number,
-): Part {
+function outputMessage({ text, toolCalls }: AnsweredChoice, answer: RecordedAnswer | undefined, index: number): Part {
   return {
     role: "assistant",
     parts: [...(text === "" ? [] : [textPart(text)]), ...toolCalls.map(toolCallPart)],
@@ -118,7 +104,7 @@ function textPart(content: string): Part {
   return { type: "text", content };
 }
 
-function toolCallPart(call: { readonly id: string; readonly name: string; readonly arguments: string }): Part {
+function toolCallPart(call: AnsweredToolCall): Part {
   return { type: "tool_call", id: call.id, name: call.name, arguments: parsed(call.arguments) };
 }
 
