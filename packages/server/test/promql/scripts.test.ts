@@ -1,7 +1,13 @@
 /** Runs our own scripts in Prometheus' test format, and holds them to cover every function and operator. */
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { functionSignatures } from "../../src/languages/promql/syntax/functions.ts";
 import { aggregationOperators, binaryOperators } from "../../src/languages/promql/syntax/token.ts";
 import { runScript } from "../support/promqltest/run-script.ts";
@@ -14,12 +20,12 @@ describe("the engine passes the scripts", () => {
   for (const { name, text } of scripts) {
     test(name, async () => {
       const results = await runScript(text);
-      const failures = results.filter(({ outcome }) => outcome !== "passed");
+      const failures = results.filter(({ failure }) => failure !== null);
       assert.deepEqual(
-        failures.map(({ expression, line, reason }) => `${name}:${line}: ${expression}: ${reason}`),
+        failures.map(({ expression, line, failure }) => `${name}:${line}: ${expression}: ${failure}`),
         [],
       );
-      assert.ok(results.length > 0);
+      assert.equal(results.length, text.split("\n").filter((line) => line.startsWith("eval")).length);
     });
   }
 });
@@ -57,12 +63,40 @@ describe("the runner finds what is wrong", () => {
     ["a missing annotation", `${load}eval instant at 5m a\n  expect warn\n  a{x="1"} 6`, /expected warn/],
     ["an unwanted annotation", `${load}eval instant at 5m rate(a[5m])\n  expect no_info\n`, /expected no_info/],
     ["a command that cannot be read", "evaluate 1", /invalid/],
+    ["a script without cases", load, /has no case/],
   ] as const) {
     test(title, async () => {
       const results = await runScript(script);
       assert.equal(results.length, 1);
-      assert.equal(results[0]!.outcome, "failed");
-      assert.match(results[0]!.reason!, reason);
+      assert.match(results[0]!.failure ?? "", reason);
     });
   }
+});
+
+describe("npm run promqltest", () => {
+  const command = fileURLToPath(new URL("../../../../scripts/promqltest.ts", import.meta.url));
+  const runCommand = async (...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+    await promisify(execFile)(process.execPath, [command, ...words]).then(
+      (output) => ({ code: 0, ...output }),
+      (error: { code: number; stdout: string; stderr: string }) => error,
+    );
+
+  test("runs every script of a folder, and counts the cases", async () => {
+    const cases = (await Promise.all(scripts.map(({ text }) => runScript(text)))).flat().length;
+    const { code, stdout } = await runCommand(import.meta.dirname);
+    assert.deepEqual([code, stdout], [0, `${cases} passed, 0 failed\n`]);
+  });
+
+  test("fails where a case fails, and where a folder has no scripts", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sounding-promqltest-"));
+    try {
+      assert.match((await runCommand(folder)).stderr, /has no scripts/);
+      await writeFile(join(folder, "one.test"), "eval instant at 0 1 + 1\n  3\n");
+      const { code, stdout } = await runCommand(folder);
+      assert.equal(code, 1);
+      assert.match(stdout, /one\.test:1: 1 \+ 1\n.*expected scalar 3, got 2\n0 passed, 1 failed\n/s);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
 });

@@ -1,4 +1,4 @@
-/** Runs a test script against the engine: each `eval` is a case that passes, fails or is skipped. */
+/** Runs a test script against the engine: each `eval` is a case that passes or fails. */
 import { queryInstant, queryRange, type QueryResult } from "../../../src/languages/promql/engine.ts";
 import type { MatrixSeries, VectorSample } from "../../../src/languages/promql/query-value.ts";
 import { parseExpression } from "../../../src/languages/promql/syntax/parse.ts";
@@ -11,16 +11,12 @@ import { dependsOnQueryRange, dependsOnTime, otherTimes, pinned } from "./varian
 export interface CaseResult {
   readonly line: number;
   readonly expression: string;
-  readonly outcome: "passed" | "failed" | "skipped";
-  /** Why it failed or was skipped. */
-  readonly reason: string | null;
+  /** Why the case failed; null if it passed. */
+  readonly failure: string | null;
 }
 
-/** Names the cases that are skipped, with the reason; undefined runs the case. */
-export type SkipReason = (line: number, expression: string) => string | undefined;
-
-/** All cases of a script, in order; commands that cannot be read are failed cases. */
-export async function runScript(text: string, skipReason: SkipReason = () => undefined): Promise<CaseResult[]> {
+/** All cases of a script, in order. A command that cannot be read is a failed case; so is a script without cases. */
+export async function runScript(text: string): Promise<CaseResult[]> {
   let storage = new MemoryStorage();
   const results: CaseResult[] = [];
   for (const command of parseScript(text)) {
@@ -29,16 +25,14 @@ export async function runScript(text: string, skipReason: SkipReason = () => und
     } else if (command.kind === "load") {
       for (const { labels, samples } of command.series) storage.add(labels, samples);
     } else if (command.kind === "broken") {
-      results.push({ line: command.line, expression: "", outcome: "failed", reason: command.problem });
+      results.push({ line: command.line, expression: "", failure: command.problem });
     } else {
       const { expression, line } = command;
-      const skipped = skipReason(line, expression);
-      const reason = skipped ?? (await caseProblem(command, storage)) ?? null;
-      const outcome = skipped === undefined ? (reason === null ? "passed" : "failed") : "skipped";
-      results.push({ line, expression, outcome, reason });
+      results.push({ line, expression, failure: (await caseProblem(command, storage)) ?? null });
     }
   }
-  return results;
+  if (results.length > 0) return results;
+  return [{ line: 1, expression: "", failure: "the script has no case: no line begins with eval" }];
 }
 
 async function caseProblem(command: EvalCommand, storage: MemoryStorage): Promise<string | undefined> {
