@@ -53,7 +53,7 @@ describe("a start that fails", () => {
       await writeFile(file, "");
       const { code, stderr } = await sounding("serve", "--port", "0", "--data-dir", file);
       assert.equal(code, 1);
-      assert.match(stderr, /^sounding: The data directory .*file \(storage\.data_dir\) cannot be made: /);
+      assert.match(stderr, /^sounding: The data directory .*file \(storage\.data_dir\) cannot be created: /);
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

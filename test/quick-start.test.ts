@@ -46,7 +46,7 @@ describe("the quick start", () => {
     await shell(printedCommands(server.output.stdout)[0]!);
     assert.equal(await server.end(), 0);
     assert.match(server.output.stderr, /"operation":"createChatCompletion"/);
-    assert.match(server.output.stderr, /the server has ended/);
+    assert.match(server.output.stderr, /the server has stopped/);
     for (const key of keys) assert.ok(!server.output.stderr.includes(key), "a key is in the log");
   });
 });

@@ -263,7 +263,7 @@ async function makeDirectory(path: string): Promise<void> {
     await mkdir(path, { recursive: true, mode: 0o700 });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError("internal", `The data directory ${path} (storage.data_dir) cannot be made: ${reason}`, {
+    throw new AppError("internal", `The data directory ${path} (storage.data_dir) cannot be created: ${reason}`, {
       cause: error,
     });
   }

@@ -66,7 +66,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const app = await startApp({ config, logger, version: readVersion(), observeRequest, onFirstStart });
     const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
     try {
-      logger.info({ host: app.host, port: app.port }, "the server takes calls");
+      logger.info({ host: app.host, port: app.port }, "the server accepts calls");
       onReady(app);
       if (app.firstStart !== undefined) void setUp(app, { config, logger, options });
       if (!signal.aborted) await once(signal, "abort");
@@ -75,7 +75,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       await watch.close();
       await app.close();
     }
-    logger.info({}, "the server has ended");
+    logger.info({}, "the server has stopped");
   } finally {
     await logger.close();
   }
@@ -102,7 +102,7 @@ async function observeProcess(logger: Logger) {
       telemetry = await startProcessTelemetry({ version: readVersion(), logger });
     }
   } catch (error) {
-    logger.warn({ error }, "the process is not observed, since OpenTelemetry's SDK could not be started");
+    logger.warn({ error }, "process telemetry is off because OpenTelemetry's SDK could not be started");
   }
   return { telemetry, [Symbol.asyncDispose]: async () => telemetry?.close() };
 }

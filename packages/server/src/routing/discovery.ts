@@ -43,7 +43,7 @@ export class Discovery {
       const models = await pooled.engine.listModels(signal);
       this.#listings.set(pooled, { models, failure: undefined });
       if (before?.models?.length !== models.length || before.failure !== undefined) {
-        this.#logger.info({ engine: pooled.name, models: models.length }, "An engine told which models it has.");
+        this.#logger.info({ engine: pooled.name, models: models.length }, "an engine listed its models");
       }
     } catch (thrown) {
       if (this.#closed.signal.aborted) return;
@@ -52,7 +52,7 @@ export class Discovery {
       // That an optional engine is not there is nothing to tell, that it went away is.
       const expected = optional && before?.models === undefined;
       if (before?.failure?.code === error.code || expected) return;
-      this.#logger.warn({ engine: pooled.name, error }, "An engine did not tell which models it has.");
+      this.#logger.warn({ engine: pooled.name, error }, "an engine did not list its models");
     }
   }
 

@@ -51,7 +51,7 @@ export class EnginePool {
     try {
       return await this.acquire(name, settings);
     } catch (error) {
-      this.#logger.warn({ engine: name, error }, "An engine that was found by itself cannot be used.");
+      this.#logger.warn({ engine: name, error }, "a discovered engine cannot be used");
       return undefined;
     }
   }
@@ -84,7 +84,7 @@ export class EnginePool {
     try {
       await pooled.engine.close();
     } catch (error) {
-      this.#logger.warn({ engine: pooled.name, error }, "An engine did not close cleanly.");
+      this.#logger.warn({ engine: pooled.name, error }, "an engine did not close cleanly");
     }
   }
 }

@@ -72,8 +72,8 @@ export interface Speaker {
 
 /** What models do, by what a target calls it. */
 const capabilityVerbs: Readonly<Record<Capability, string>> = {
-  chat: "answer chats",
-  speech: "speak",
+  chat: "support chat completions",
+  speech: "synthesize speech",
   transcription: "transcribe",
 };
 
@@ -243,7 +243,9 @@ class ModelRegistry implements Registry {
   #notFound(id: string, access: ModelAccess): AppError {
     const absence = this.#current.absenceOf(id);
     const hint = absence === undefined ? this.#suggestion(id, access) : ` ${absence}`;
-    return new AppError("model_not_found", `There is no model ${JSON.stringify(id)}.${hint}`, { param: "model" });
+    return new AppError("model_not_found", `The model ${JSON.stringify(id)} does not exist.${hint}`, {
+      param: "model",
+    });
   }
 
   #notAllowed(id: string, access: ModelAccess): AppError {
@@ -258,6 +260,6 @@ class ModelRegistry implements Registry {
     const visible = this.list(access).map((model) => model.id);
     const near = nearMatches(id, visible);
     if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
-    return visible.length === 0 ? " There is none yet." : " GET /v1/models lists those that there are.";
+    return visible.length === 0 ? " No models are available yet." : " GET /v1/models lists the available models.";
   }
 }

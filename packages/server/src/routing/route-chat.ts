@@ -30,7 +30,7 @@ async function* stream(options: RoutingOptions, call: ChatCall): AsyncGenerator<
 /** Routes that chat have only targets that do; a fallback may be of another kind. */
 function chatOf({ chat, model }: Target): ChatModel {
   if (chat !== undefined) return chat;
-  throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not answer chats.`, {
+  throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not support chat completions.`, {
     param: "model",
   });
 }

@@ -32,12 +32,14 @@ export function createRouteSpeech(options: RoutingOptions, names: VoiceNames): R
 async function* speakAt(target: Target, call: SpeechCall, names: VoiceNames): AsyncGenerator<SpeechPiece, void> {
   const { speech, model } = target;
   if (speech === undefined) {
-    throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not speak.`, { param: "model" });
+    throw new AppError("invalid_request", `The model ${JSON.stringify(model)} does not synthesize speech.`, {
+      param: "model",
+    });
   }
   if (call.marks && !speech.givesMarks) {
     throw new AppError(
       "unsupported_parameter",
-      `The model ${JSON.stringify(model)} does not tell when words are spoken: enable_word_boundary must be false.`,
+      `The model ${JSON.stringify(model)} does not provide word timings; set enable_word_boundary to false.`,
       { param: "enable_word_boundary" },
     );
   }

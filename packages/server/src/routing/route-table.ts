@@ -143,7 +143,7 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
       const pooled = byName.get(target.engine);
       const does = pooled === undefined ? undefined : kindsOf(pooled, target.model, target.timeouts);
       if (pooled === undefined || does === undefined) {
-        const problem = pooled === undefined ? "is not there" : "has no models that chat, speak or transcribe";
+        const problem = pooled === undefined ? "does not exist" : "has no models that chat, speak or transcribe";
         const engine = JSON.stringify(target.engine);
         throw new AppError("invalid_request", `models.${id}.targets[${index}].engine is ${engine}, which ${problem}.`);
       }

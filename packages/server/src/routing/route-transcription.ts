@@ -34,7 +34,7 @@ async function* transcribeAt(
   if (call.words && !transcription.givesWords) {
     throw new AppError(
       "unsupported_parameter",
-      `The model ${JSON.stringify(model)} does not tell when words are spoken: timestamp_granularities must not have "word".`,
+      `The model ${JSON.stringify(model)} does not provide word timings; remove "word" from timestamp_granularities.`,
       { param: "timestamp_granularities" },
     );
   }

@@ -124,10 +124,8 @@ function unavailable(route: ModelRoute, nowMs: number): AppError {
   const inService = route.targets.filter((target) => target.weight > 0);
   const waits = inService.map(({ state }) => state.circuit.retryAfterMs(nowMs) || defaultRetryAfterMs);
   const full = inService.some(({ state }) => state.circuit.admits(nowMs));
-  const reason = full
-    ? "has as many calls in flight as it takes"
-    : "is out of service for a while after repeated failures";
-  return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason}; try again later.`, {
+  const reason = full ? "is at its concurrency limit" : "is temporarily out of service after repeated failures";
+  return new AppError("overloaded", `The model ${JSON.stringify(route.id)} ${reason}. Retry later.`, {
     retryAfterMs: Math.min(...waits, 60_000),
   });
 }

@@ -221,7 +221,7 @@ describe("a service that fails", () => {
     const told: unknown[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (fields: unknown) => void told.push(fields) };
     await using refusing = await startAzure({ connect: (socket) => socket.refuse(401) }, {}, logger);
-    await assert.rejects(say(refusing, "Hi."), /refused its credentials/);
+    await assert.rejects(say(refusing, "Hi."), /rejected its credentials/);
     assert.deepEqual(told, [{ engine: "azure", status: 401 }]);
     await using limited = await startAzure({ connect: (socket) => socket.refuse(429, { "retry-after": "7" }) });
     await assert.rejects(say(limited, "Hi."), { retryAfterMs: 7_000 });

@@ -36,7 +36,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     script: (exchange) => exchange.stall(),
     settings: { first_byte_timeout_ms: 200 },
     code: "upstream_timeout",
-    message: /did not begin within 200 ms/,
+    message: /did not start to respond within 200 ms/,
     only: "stream",
   },
   {
@@ -47,7 +47,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     },
     settings: { first_byte_timeout_ms: 200 },
     code: "upstream_timeout",
-    message: /did not begin within 200 ms/,
+    message: /did not start to respond within 200 ms/,
     only: "stream",
   },
   {
@@ -71,7 +71,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     },
     settings: { idle_timeout_ms: 200 },
     code: "upstream_timeout",
-    message: /silent for 200 ms/,
+    message: /sent nothing for 200 ms/,
     before: "Hel",
     only: "stream",
   },
@@ -83,7 +83,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     },
     settings: { first_byte_timeout_ms: 200 },
     code: "upstream_timeout",
-    message: /did not begin/,
+    message: /did not start to respond/,
     only: "stream",
   },
   {
@@ -124,7 +124,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       exchange.end();
     },
     code: "upstream_failed",
-    message: /before the answer was whole/,
+    message: /before the response was complete/,
     before: "Hel",
     only: "stream",
   },
@@ -136,7 +136,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       exchange.end();
     },
     code: "upstream_failed",
-    message: /before the answer was whole/,
+    message: /before the response was complete/,
     before: "Hel",
     only: "stream",
   },
@@ -149,7 +149,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       exchange.end();
     },
     code: "upstream_failed",
-    message: /before the answer was whole/,
+    message: /before the response was complete/,
     before: "Hel",
     only: "stream",
   },
@@ -160,7 +160,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       exchange.end();
     },
     code: "upstream_failed",
-    message: /before the answer was whole/,
+    message: /before the response was complete/,
     only: "stream",
   },
   {
@@ -171,7 +171,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       exchange.end();
     },
     code: "upstream_failed",
-    message: /before the answer was whole/,
+    message: /before the response was complete/,
     only: "stream",
   },
   {
@@ -184,7 +184,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     name: "answers with a web page",
     script: withStatus(200, "<html>Welcome</html>", { "content-type": "text/html" }),
     code: "upstream_failed",
-    message: /not JSON|before the answer was whole/,
+    message: /not JSON|before the response was complete/,
   },
   {
     name: "answers with half JSON",
@@ -199,7 +199,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     code: "upstream_failed",
     message: /no choices/,
   },
-  { name: "answers with a list", script: withStatus(200, "[]"), code: "upstream_failed", message: /no JSON object/ },
+  { name: "answers with a list", script: withStatus(200, "[]"), code: "upstream_failed", message: /not a JSON object/ },
   {
     name: "answers without choices",
     script: withStatus(200, { ...completion, choices: [] }),
@@ -228,7 +228,7 @@ const misbehaviours: readonly Misbehaviour[] = [
     name: "breaks off and says so",
     script: withStatus(200, { ...completion, choices: [{ message: { content: "x" }, finish_reason: "error" }] }),
     code: "upstream_failed",
-    message: /broke off/,
+    message: /aborted its response/,
   },
   {
     name: "compresses unasked",
@@ -289,7 +289,7 @@ const misbehaviours: readonly Misbehaviour[] = [
       await exchange.stall();
     },
     code: "upstream_failed",
-    message: /invalid answer/,
+    message: /invalid response/,
     only: "stream",
   })),
   {

@@ -130,7 +130,7 @@ const statuses: [name: string, status: number, body: unknown, expected: Expected
       openAiError('model "x" not found, try pulling it first', { type: "api_error" }),
       { code: "model_not_found" },
     ],
-    ["an unknown path", 404, "<html>Not Found</html>", { code: "upstream_failed", message: /address/ }],
+    ["an unknown path", 404, "<html>Not Found</html>", { code: "upstream_failed", message: /base_url/ }],
     [
       "OpenRouter's missing feature",
       404,
@@ -142,13 +142,13 @@ const statuses: [name: string, status: number, body: unknown, expected: Expected
       "a wrong key",
       401,
       openAiError("Incorrect API key provided: sk-secret0123456789"),
-      { code: "upstream_failed", message: /^The engine refused its credentials\.$/ },
+      { code: "upstream_failed", message: /^The engine rejected its credentials\.$/ },
     ],
     [
       "a forbidden model",
       403,
       openAiError("project proj_x has no access"),
-      { code: "upstream_failed", message: /^The engine refused its credentials\.$/ },
+      { code: "upstream_failed", message: /^The engine rejected its credentials\.$/ },
     ],
     ["an account without credit", 402, openAiError("pay"), { code: "upstream_failed", message: /no credit/ }],
     [
@@ -329,7 +329,7 @@ describe("an engine that cannot be reached", () => {
     });
     await assert.rejects(chatModel(engine).complete(toCall()), {
       code: "upstream_timeout",
-      message: /no connection within 200 ms/,
+      message: /not accept a connection within 200 ms/,
     });
     await engine.close();
     silent.close();

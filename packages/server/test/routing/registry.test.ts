@@ -112,7 +112,7 @@ describe("a model ID", () => {
     routing.engine("a").absent = ["gone"];
     assert.throws(() => routing.chat("a/gone"), {
       code: "model_not_found",
-      message: 'There is no model "a/gone". GET /v1/models lists those that there are.',
+      message: 'The model "a/gone" does not exist. GET /v1/models lists the available models.',
     });
   });
 
@@ -121,7 +121,7 @@ describe("a model ID", () => {
     assert.throws(() => routing.chat("gpt-lrage"), {
       code: "model_not_found",
       param: "model",
-      message: 'There is no model "gpt-lrage". Did you mean "gpt-large"?',
+      message: 'The model "gpt-lrage" does not exist. Did you mean "gpt-large"?',
     });
   });
 });
@@ -253,7 +253,7 @@ describe("discovery", () => {
     assert.deepEqual(listedIds(routing), ["x"]);
     const logged = String(lines.read())
       .split("\n")
-      .filter((line) => line.includes("did not tell"));
+      .filter((line) => line.includes("did not list"));
     assert.equal(logged.length, 1, logged.join("\n"));
   });
 

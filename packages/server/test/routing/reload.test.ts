@@ -72,7 +72,7 @@ describe("a reload", () => {
         engines: { a: scripted(1), b: scripted(1) },
         models: { m: { targets: [{ engine: "absent" }] } },
       }),
-      { code: "invalid_request", message: 'models.m.targets[0].engine is "absent", which is not there.' },
+      { code: "invalid_request", message: 'models.m.targets[0].engine is "absent", which does not exist.' },
     );
     assert.equal(routing.engine("b").closed, true);
     assert.equal(routing.engine("a").closed, false);

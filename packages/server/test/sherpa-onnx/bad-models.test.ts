@@ -40,14 +40,14 @@ describe("a model whose files are not as they should be", () => {
     const start = startTestEngine({ kind: "vits", files }, (folder) => writeTinyVoice(folder));
     await assert.rejects(start, /lacks model \(.*other\.onnx\), lexicon \(.*a\.txt\), lexicon \(.*b\.txt\)\.$/);
     const unknown = startTestEngine({ kind: "vits", files: { joiner: "x" } }, (folder) => writeTinyVoice(folder));
-    await assert.rejects(unknown, /a vits model has no files joiner; it has model, tokens, /);
+    await assert.rejects(unknown, /a vits model has no files joiner; its files are model, tokens, /);
   });
 
   test("a folder that is nowhere is told with the places where it was looked for", async () => {
     const start = startTestEngine({ kind: "vits", folder: "nowhere" }, async () => {});
     await assert.rejects(
       start,
-      /there is no folder .*models\/nowhere nor .*nowhere; fetch the model with: sounding models pull/,
+      /neither .*models\/nowhere nor .*nowhere exists as a folder; download the model with: sounding models pull/,
     );
   });
 
@@ -78,7 +78,7 @@ describe("a model whose files are not as they should be", () => {
       assert.match(String((logger.errors.at(-1)!["error"] as Error).cause), new RegExp(reason));
       await assert.rejects(speak(), { code: "upstream_failed" });
       // From now on it is left alone for a while.
-      await assert.rejects(speak(), { code: "overloaded", message: /failed 2 times and is started again in a moment/ });
+      await assert.rejects(speak(), { code: "overloaded", message: /failed 2 times and is about to be restarted/ });
     }
   });
 

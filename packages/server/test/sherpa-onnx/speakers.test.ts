@@ -101,7 +101,7 @@ describe("telling speakers apart", () => {
 
   test("models that are missing or wrong are told at the start", async () => {
     const without = start("transducer", (folder) => rm(join(folder, "embedding.onnx")));
-    await assert.rejects(without, /there is no file .*tiny\/embedding\.onnx nor .* \(speakers\.embedding\)/);
+    await assert.rejects(without, /neither .*tiny\/embedding\.onnx nor .* exists \(speakers\.embedding\)/);
     const wrong = start("transducer", (folder) => writeFile(join(folder, "segmentation.onnx"), "no model"));
     await assert.rejects(wrong, /segmentation\.onnx is not an ONNX file/);
   });

@@ -99,7 +99,7 @@ describe("speech by sherpa-onnx", () => {
     ]);
     const [anna] = await speak(configured, "aaaa", { voice: "anna" });
     assert.ok(Math.abs(heightOf(anna!) / heightOf(high!) - 1) < 0.01);
-    await assert.rejects(startVoice({ speakers: 2 }, { voices: named }), /"anna" is its speaker 2, but it has 2/);
+    await assert.rejects(startVoice({ speakers: 2 }, { voices: named }), /"anna" uses speaker 2, but the model has 2/);
   });
 
   test("names of speakers in the file are the voices' names, Kokoro's with language and gender", async () => {
@@ -211,7 +211,7 @@ describe("speech by sherpa-onnx", () => {
     await until(() => modelProcesses().length === 1);
     leaving.abort(new Error("left"));
     await left;
-    await until(() => messages.includes("Model unloaded after being idle"));
+    await until(() => messages.includes("model unloaded after being idle"));
   });
 
   test("a long text takes no more memory than a short one", async () => {

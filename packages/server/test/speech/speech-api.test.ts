@@ -224,7 +224,7 @@ describe("voices", () => {
   }
 
   const refused: [what: string, changes: object, param: string, message: RegExp][] = [
-    ["an unknown voice", { voice: "nobody" }, "voice", /"nobody"; expected one of "slt", "rms", "awb", "kal16"/],
+    ["an unknown voice", { voice: "nobody" }, "voice", /"nobody"; it must be one of "slt", "rms", "awb", "kal16"/],
     [
       "a language that the voice lacks",
       { speech_synthesis_language: "fr-FR" },
@@ -232,7 +232,7 @@ describe("voices", () => {
       /speaks en-US/,
     ],
     ["a well-known voice of another language", { voice: "fr-FR-DeniseNeural" }, "voice", /no voice for fr-FR/],
-    ["instructions", { instructions: "Whisper." }, "instructions", /cannot be told/],
+    ["instructions", { instructions: "Whisper." }, "instructions", /does not support instructions/],
   ];
   for (const [what, changes, param, message] of refused) {
     test(`${what} is refused`, async () => {

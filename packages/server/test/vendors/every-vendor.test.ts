@@ -251,7 +251,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
         await server.requests.at(-1)?.aborted;
         await engine.close();
       };
-      await limited({ first_byte_timeout_ms: 50 }, silent, true, /did not begin to answer within 50 ms/);
+      await limited({ first_byte_timeout_ms: 50 }, silent, true, /did not start to respond within 50 ms/);
       await limited({ idle_timeout_ms: 60 }, wire.stream("open", false), true, /sent nothing more within 60 ms/);
       await limited({ total_timeout_ms: 70 }, wire.stream("open", false), true, /did not finish within 70 ms/);
       await limited({ total_timeout_ms: 80 }, silent, false, /did not finish within 80 ms/);

@@ -25,7 +25,7 @@ export function azureSpeechEndpoint({
 }: AzureSpeechSettings): AzureSpeechEndpoint {
   const headers = ["user-agent", "sounding", "ocp-apim-subscription-key", key];
   if ((region === undefined) === (baseUrl === undefined)) {
-    throw new AppError("invalid_request", "An engine of type azure_speech has either region or base_url.");
+    throw new AppError("invalid_request", "An engine of type azure_speech needs either region or base_url.");
   }
   if (baseUrl !== undefined) {
     const { origin } = new URL(baseUrl);

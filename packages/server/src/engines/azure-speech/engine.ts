@@ -29,7 +29,7 @@ export function createAzureSpeechEngine(
   const limits = timeLimits(settings);
   const maxAnswerBytes = settings.max_answer_bytes;
   const onCredentialsRefused = (status: number): void =>
-    logger.error({ engine: name, status }, "An engine refused its credentials.");
+    logger.error({ engine: name, status }, "an engine rejected its credentials");
   const poolAt = (origin: string): ConnectionPool =>
     new ConnectionPool({
       origin,

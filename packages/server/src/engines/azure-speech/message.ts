@@ -33,7 +33,7 @@ export function writeMessage({ path, requestId, contentType, body }: OutgoingMes
 export function readMessage(data: string | ArrayBuffer): SpeechMessage {
   if (typeof data === "string") {
     const end = data.indexOf("\r\n\r\n");
-    if (end === -1) throw malformedMessage("it has no end of its headers");
+    if (end === -1) throw malformedMessage("its headers are incomplete");
     return withHeaders(data.slice(0, end), Buffer.from(data.slice(end + 4)));
   }
   const bytes = Buffer.from(data);
@@ -55,5 +55,5 @@ function withHeaders(text: string, body: Buffer): SpeechMessage {
 }
 
 export function malformedMessage(why: string, cause?: unknown): AppError {
-  return new AppError("upstream_failed", `The engine sent a message that cannot be read: ${why}.`, { cause });
+  return new AppError("upstream_failed", `The engine sent an invalid message: ${why}.`, { cause });
 }

@@ -37,7 +37,7 @@ export class SpeechSocket {
   static async open(options: SpeechSocketOptions): Promise<SpeechSocket> {
     if (options.signal.aborted) throw abortReason(options.signal);
     const socket = new SpeechSocket(options);
-    const message = `The engine took no connection within ${options.connectTimeoutMs} ms.`;
+    const message = `The engine did not accept a connection within ${options.connectTimeoutMs} ms.`;
     const timer = setTimeout(() => socket.#end(new AppError("upstream_timeout", message)), options.connectTimeoutMs);
     try {
       await socket.#opened.promise;
@@ -80,7 +80,7 @@ export class SpeechSocket {
   /** The next message. @throws AppError upstream_timeout after so long; whatever ended the socket */
   async next(withinMs: number): Promise<SpeechMessage> {
     const timer = setTimeout(() => {
-      this.#end(new AppError("upstream_timeout", `The engine was silent for ${Math.round(withinMs)} ms.`));
+      this.#end(new AppError("upstream_timeout", `The engine sent nothing for ${Math.round(withinMs)} ms.`));
     }, withinMs);
     try {
       return (await this.#messages.next())!;
@@ -91,12 +91,12 @@ export class SpeechSocket {
 
   /** Leaves at once, without a word: whatever the engine is still doing is not wanted. */
   leave(): void {
-    this.#end(new AppError("client_closed", "The connection was left."));
+    this.#end(new AppError("client_closed", "The connection was abandoned."));
   }
 
   onHandshake(controller: Dispatcher.DispatchController): void {
     this.#handshake = controller;
-    if (this.#isOver) controller.abort(new AppError("client_closed", "The call has ended already."));
+    if (this.#isOver) controller.abort(new AppError("client_closed", "The call has already ended."));
   }
 
   /** Ended here, so that no second attempt is made with the same key. */
@@ -179,9 +179,11 @@ function closed(code: number, reason: string): AppError {
   const words = reason === "" ? "" : `: ${reason.toWellFormed()}`;
   const cause = new Error(`WebSocket closed with ${code}${words}`);
   if (code === 4429 || /throttled|too many requests/i.test(reason)) {
-    return new AppError("rate_limited", "The engine's rate limit is reached; try again later.", { cause });
+    return new AppError("rate_limited", "The engine's rate limit is reached. Retry later.", { cause });
   }
-  if (code === 1013) return new AppError("overloaded", "The engine is overloaded; try again later.", { cause });
+  if (code === 1013) return new AppError("overloaded", "The engine is overloaded. Retry later.", { cause });
   if (code === 1007) return new AppError("invalid_request", `The engine refused the request${words}`, { cause });
-  return new AppError("upstream_failed", "The engine closed the connection before its answer was whole.", { cause });
+  return new AppError("upstream_failed", "The engine closed the connection before its response was complete.", {
+    cause,
+  });
 }

@@ -65,7 +65,7 @@ function readPhrases(answer: unknown): TranscribedSegment[] {
   if (!Array.isArray(phrases)) throw invalidTranscription("it has no phrases");
   const speakers = new SpeakerNumbers();
   return phrases.map((phrase: unknown) => {
-    if (!isObject(phrase)) throw invalidTranscription("a phrase is no object");
+    if (!isObject(phrase)) throw invalidTranscription("a phrase is not an object");
     const { confidence, words } = phrase;
     return {
       kind: "segment",
@@ -79,13 +79,13 @@ function readPhrases(answer: unknown): TranscribedSegment[] {
 }
 
 function readWord(word: unknown): TranscribedWord {
-  if (!isObject(word)) throw invalidTranscription("a word is no object");
+  if (!isObject(word)) throw invalidTranscription("a word is not an object");
   return { ...readPart(word), confidence: undefined };
 }
 
 function readPart(part: JsonObject): { text: string; startMs: number; endMs: number } {
   const { text, offsetMilliseconds: startMs, durationMilliseconds: durationMs } = part;
-  if (typeof text !== "string") throw invalidTranscription("a part of it has no text");
+  if (typeof text !== "string") throw invalidTranscription("a part has no text");
   if (typeof startMs !== "number" || typeof durationMs !== "number") throw invalidTranscription("a part has no times");
   return { text, startMs: Math.max(0, startMs), endMs: Math.max(0, startMs + durationMs) };
 }

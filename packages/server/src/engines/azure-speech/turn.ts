@@ -67,7 +67,7 @@ export async function speakTurn(
     } else if (message.path === "audio.metadata") words.push(...readWords(message));
     else if (message.path === "turn.end") break;
   }
-  if (byteLength % 2 === 1) throw malformedMessage("the sound ends in the middle of a sample");
+  if (byteLength % 2 === 1) throw malformedMessage("the audio ends in the middle of a sample");
   return { pcm: Buffer.concat(pieces, byteLength), words };
 }
 
@@ -85,10 +85,10 @@ function readWords({ body }: SpeechMessage): SpokenToken[] {
   try {
     value = JSON.parse(body.toString("utf8"));
   } catch (error) {
-    throw malformedMessage("its word times are not JSON", error);
+    throw malformedMessage("its word timings are not JSON", error);
   }
   const list = isObject(value) ? value["Metadata"] : undefined;
-  if (!Array.isArray(list)) throw malformedMessage("it has no list of word times");
+  if (!Array.isArray(list)) throw malformedMessage("it has no list of word timings");
   return list.flatMap((entry: unknown) => {
     if (!isObject(entry) || entry["Type"] !== "WordBoundary") return [];
     const data = entry["Data"];

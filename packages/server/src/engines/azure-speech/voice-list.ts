@@ -45,7 +45,7 @@ export class VoiceList {
 }
 
 function readVoices(answer: unknown): Voice[] {
-  if (!Array.isArray(answer)) throw invalidAnswer("it is no list of voices");
+  if (!Array.isArray(answer)) throw invalidAnswer("it is not a list of voices");
   return answer.flatMap((entry: unknown) => {
     const voice = isObject(entry) && entry["Status"] !== "Deprecated" ? readVoice(entry) : undefined;
     return voice === undefined ? [] : [voice];

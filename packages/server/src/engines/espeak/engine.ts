@@ -83,7 +83,7 @@ function createVariant(
     } catch (error) {
       signal.throwIfAborted();
       if (variant === "program" || !hasPackage()) throw error;
-      logger.debug({ error }, "espeak-ng is not installed as a program; its package speaks");
+      logger.debug({ error }, "the espeak-ng program is not installed; its npm package is used instead");
       return ofPackage;
     }
   };

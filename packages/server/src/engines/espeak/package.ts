@@ -26,7 +26,7 @@ export function createPackageVariant({ processes, logger }: { processes: number;
   const known = Promise.withResolvers<readonly PackageVoice[]>();
   const pool = createSpeakerPool<EspeakPhrase, EspeakSpeech>({
     most: processes,
-    what: "A process of espeak-ng",
+    what: "An espeak-ng process",
     logger,
     async start() {
       const process = await startProcess();

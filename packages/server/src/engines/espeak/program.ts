@@ -23,7 +23,7 @@ const longestMs = 60_000;
 
 export function createProgramVariant({ program, processes }: { program: string; processes: number }): EspeakVariant {
   // The engine's slots bound how many calls wait; a call has two phrases under way at most.
-  const queue = new FairQueue({ places: processes, maxWaiting: Infinity, what: "The program espeak-ng" });
+  const queue = new FairQueue({ places: processes, maxWaiting: Infinity, what: "The espeak-ng program" });
   let known: Voice[] | undefined;
   return {
     async voices(signal) {
@@ -62,14 +62,14 @@ async function run({ program, operands, input, signal }: Run): Promise<Buffer> {
   child.once("error", (cause) => {
     if (signal.aborted) reject(signal.reason);
     else if (limit.aborted) {
-      reject(new AppError("upstream_timeout", "The speech program did not answer in time.", { cause }));
+      reject(new AppError("upstream_timeout", "The speech program did not finish in time.", { cause }));
     } else reject(new AppError("overloaded", "The speech program cannot be started.", { cause }));
   });
   child.once("close", (code, killedBy) => {
     if (code === 0) resolve(Buffer.concat(output));
     else {
       const cause = new Error(`${program} ended with ${killedBy ?? `code ${code}`}: ${complaint.trim()}`);
-      reject(new AppError("upstream_failed", "The speech program failed at this text.", { cause }));
+      reject(new AppError("upstream_failed", "The speech program failed to speak this text.", { cause }));
     }
   });
   return promise;
@@ -81,7 +81,7 @@ async function readSamples(wav: Buffer): Promise<{ sampleRate: number; samples: 
     const { sampleRate, samples } = await readWav(onePiece(wav));
     return { sampleRate, samples: joinSamples(await Array.fromAsync(samples)) };
   } catch (cause) {
-    throw new AppError("upstream_failed", "The speech program wrote no WAV file.", { cause });
+    throw new AppError("upstream_failed", "The speech program did not produce a WAV file.", { cause });
   }
 }
 

@@ -78,7 +78,7 @@ export function openFlite(module: WasmModule): FliteLibrary {
       const utterance = flite.new_utterance();
       flite.utt_init(utterance, voice);
       flite.utt_set_input_text(utterance, input);
-      if (flite.utt_synth(utterance) === 0) throw new AppError("upstream_failed", "Flite could not speak the text.");
+      if (flite.utt_synth(utterance) === 0) throw new AppError("upstream_failed", "Flite failed to speak this text.");
       const wave = flite.utt_wave(utterance);
       const result = {
         sampleRate: memory.integer(wave + word),
@@ -111,7 +111,7 @@ function closedWorld(module: WasmModule): Record<string, WasmFunction> {
       name,
       (...operands: number[]): number => {
         if (name !== "proc_exit") return badFile;
-        throw new AppError("upstream_failed", `Flite ended itself with code ${operands[0]}.`);
+        throw new AppError("upstream_failed", `Flite exited with code ${operands[0]}.`);
       },
     ]),
   );
@@ -165,7 +165,7 @@ class Memory {
     const sought = Buffer.alloc(8);
     sought.writeBigUInt64LE(value);
     const pointer = Buffer.from(this.#memory.buffer).indexOf(sought);
-    if (pointer === -1) throw new AppError("internal", "Flite's memory is not as expected.");
+    if (pointer === -1) throw new AppError("internal", "Flite's memory layout is not as expected.");
     return pointer;
   }
 

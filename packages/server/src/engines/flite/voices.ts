@@ -7,7 +7,17 @@ export type FliteVoiceName = (typeof voiceNames)[number];
 /** The first voice is the default one. */
 export const fliteVoices: readonly (Voice & { readonly name: FliteVoiceName })[] = [
   { name: "slt", languages: ["en-US"], gender: "female", description: "American English, statistical (CMU ARCTIC)." },
-  { name: "rms", languages: ["en-US"], gender: "male", description: "American English, statistical; the clearest." },
+  {
+    name: "rms",
+    languages: ["en-US"],
+    gender: "male",
+    description: "American English, statistical; the clearest voice.",
+  },
   { name: "awb", languages: ["en-US", "en-GB"], gender: "male", description: "English with a Scottish accent." },
-  { name: "kal16", languages: ["en-US"], gender: "male", description: "American English, diphones; the cheapest." },
+  {
+    name: "kal16",
+    languages: ["en-US"],
+    gender: "male",
+    description: "American English, diphone synthesis; the fastest voice.",
+  },
 ];

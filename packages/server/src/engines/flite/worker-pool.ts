@@ -19,7 +19,7 @@ interface WorkerPoolOptions {
 export type WorkerPool = SpeakerPool<FlitePhrase, Utterance>;
 
 export function createWorkerPool({ workers, logger }: WorkerPoolOptions): WorkerPool {
-  return createSpeakerPool({ most: workers, what: "A worker thread of Flite", logger, start: startWorker });
+  return createSpeakerPool({ most: workers, what: "A Flite worker thread", logger, start: startWorker });
 }
 
 const workerUrl = scriptBeside(import.meta.url, "worker");

@@ -144,7 +144,7 @@ export async function toCompletion(
     else {
       const choice = choices[event.choice];
       if (choice === undefined)
-        throw new AppError("upstream_failed", "The model's process answered a choice that was not asked for.");
+        throw new AppError("upstream_failed", "The model's process sent a choice that was not requested.");
       choice.add(event);
     }
   }

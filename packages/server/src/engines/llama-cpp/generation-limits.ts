@@ -7,7 +7,7 @@ const area = "Chat completions";
 const error = "invalid_request";
 const schemaCharacters = inputLimit({
   area,
-  bounds: "Text of a schema in response_format.json_schema, for llama.cpp models",
+  bounds: "Length of a schema in response_format.json_schema, for llama.cpp models",
   value: 262_144,
   unit: "characters",
   error,
@@ -20,7 +20,7 @@ const schemaValues = inputLimit({
 });
 const toolCharacters = inputLimit({
   area,
-  bounds: "Text of all tools of a call, for llama.cpp models",
+  bounds: "Length of all tools of a call, for llama.cpp models",
   value: 1_048_576,
   unit: "characters",
   error,
@@ -33,7 +33,7 @@ const toolValues = inputLimit({
 });
 const templateCharacters = inputLimit({
   area,
-  bounds: "Text of chat_template_kwargs, for llama.cpp models",
+  bounds: "Length of chat_template_kwargs, for llama.cpp models",
   value: 65_536,
   unit: "characters",
   error,
@@ -47,7 +47,7 @@ const templateValues = inputLimit({
 const biases = inputLimit({ area, bounds: "Tokens in logit_bias, for llama.cpp models", value: 1_024, error });
 const stopCharacters = inputLimit({
   area,
-  bounds: "Text of a stop sequence, for llama.cpp models",
+  bounds: "Length of a stop sequence, for llama.cpp models",
   value: 1_024,
   unit: "characters",
   error,
@@ -55,7 +55,7 @@ const stopCharacters = inputLimit({
 export const maximumLogprobs = inputLimit({
   area,
   bounds:
-    "Log probabilities in one answer of a llama.cpp model: tokens of all choices, or of the prompt, times alternatives and one",
+    "Log probabilities in one response of a llama.cpp model: tokens of all choices, or of the prompt, times the number of alternatives plus one",
   value: 200_000,
   error,
 });
@@ -96,7 +96,7 @@ function requireFewLogprobs(request: ChatRequest, contextSize: number): void {
   if (values <= maximumLogprobs) return;
   throw tooMany(
     "logprobs",
-    `n, the most tokens and top_logprobs make ${values} log probabilities possible; at most ${maximumLogprobs} are allowed in one answer. Set max_tokens, lower top_logprobs, or stream`,
+    `n, the maximum number of tokens and top_logprobs allow up to ${values} log probabilities; at most ${maximumLogprobs} are allowed in one response. Set max_tokens, lower top_logprobs, or use stream`,
   );
 }
 
@@ -107,7 +107,7 @@ function requireSize(param: string, value: unknown, most: Size): void {
   throw tooMany(
     param,
     exceeded === "characters"
-      ? `its text is longer than ${most.characters} characters, which is the limit`
+      ? `it is longer than ${most.characters} characters, which is the limit`
       : `it has more than ${most.values} members and items, which is the limit`,
   );
 }

@@ -19,7 +19,7 @@ const accepted = new Set([
 ]);
 /** Parameters of the contract that no local model has. */
 const absent: Readonly<Record<string, string>> = {
-  audio: "the model writes text only",
+  audio: "the model generates only text",
   web_search_options: "the model cannot search the web",
   functions: "use tools",
   function_call: "use tool_choice",
@@ -36,16 +36,16 @@ function refuseUnsupported(request: ChatRequest): void {
     if (value == null) continue;
     if (absent[name] !== undefined) throw unsupported(name, absent[name]);
     if (!chatParameterNames.has(name) && !accepted.has(name) && !extensions.has(name))
-      throw unsupported(name, "llama.cpp models do not know it");
+      throw unsupported(name, "llama.cpp models do not support it");
   }
-  if (request.store === true) throw unsupported("store", "answers are not stored");
+  if (request.store === true) throw unsupported("store", "responses are not stored");
   if (request.service_tier === "flex")
-    throw unsupported("service_tier", '"flex" is not offered, only "auto" and "default"');
+    throw unsupported("service_tier", '"flex" is not available; use "auto" or "default"');
   const modality = request.modalities?.find((each) => each !== "text");
   if (modality !== undefined)
-    throw unsupported("modalities", `${JSON.stringify(modality)} is not offered, only "text"`);
+    throw unsupported("modalities", `${JSON.stringify(modality)} is not available; use "text"`);
   if (request.prompt_logprobs != null && request.stream === true)
-    throw unsupported("prompt_logprobs", "a stream has no place for it");
+    throw unsupported("prompt_logprobs", "it is not available in streams; set stream to false");
 }
 
 function partText(part: { type: string; text?: unknown; refusal?: unknown }, param: string): string {
@@ -53,7 +53,7 @@ function partText(part: { type: string; text?: unknown; refusal?: unknown }, par
   if (part.type === "refusal" && typeof part.refusal === "string") return part.refusal;
   if (part.type === "text" || part.type === "refusal")
     throw new AppError("invalid_request", `${param}.${part.type} must be a string.`, { param });
-  throw unsupported(`${param}.type`, `it reads text only, not ${JSON.stringify(part.type)}`);
+  throw unsupported(`${param}.type`, `the model accepts only text, not ${JSON.stringify(part.type)}`);
 }
 
 function messageText(content: ChatMessage["content"], param: string): string {
@@ -63,8 +63,7 @@ function messageText(content: ChatMessage["content"], param: string): string {
 
 function templateMessage(message: ChatMessage, index: number): TemplateMessage {
   const param = `messages[${index}]`;
-  if (message.role === "function")
-    throw unsupported(`${param}.role`, 'the role "function" is OpenAI\'s old form; use "tool"');
+  if (message.role === "function") throw unsupported(`${param}.role`, 'the role "function" is deprecated; use "tool"');
   return {
     role: message.role === "developer" ? "system" : message.role,
     content: messageText(message.content, param),
@@ -85,7 +84,7 @@ function templateMessage(message: ChatMessage, index: number): TemplateMessage {
 function biasOf(request: ChatRequest): [number, number][] {
   return Object.entries(request.logit_bias ?? {}).map(([key, bias]) => {
     if (!/^\d{1,9}$/.test(key)) {
-      throw new AppError("invalid_request", `logit_bias has the key ${JSON.stringify(key)}; keys are token IDs.`, {
+      throw new AppError("invalid_request", `logit_bias has the key ${JSON.stringify(key)}; keys must be token IDs.`, {
         param: "logit_bias",
       });
     }
@@ -104,7 +103,7 @@ function extensionNumber(
     return value;
   throw new AppError(
     "invalid_request",
-    `${name} is ${JSON.stringify(value)}; allowed is ${whole ? "a whole number" : "a number"} from ${minimum} to ${maximum}.`,
+    `${name} is ${JSON.stringify(value)}; it must be ${whole ? "a whole number" : "a number"} from ${minimum} to ${maximum}.`,
     { param: name },
   );
 }
@@ -134,7 +133,7 @@ function toolsOf(request: ChatRequest): { tools: GenerationTool[]; toolChoice: G
   if (choice === "auto") return { tools, toolChoice: "auto" };
   const toolChoice = choice === "required" ? choice : { name: choice.function.name };
   if (tools.length === 0 || (typeof toolChoice === "object" && tools.every(({ name }) => name !== toolChoice.name))) {
-    throw new AppError("invalid_request", "tool_choice asks for a tool that tools does not have.", {
+    throw new AppError("invalid_request", "tool_choice names a tool that is not in tools.", {
       param: "tool_choice",
     });
   }

@@ -62,7 +62,7 @@ function receive(
     case "log":
       logger[message.level === "error" ? "warn" : "debug"](
         { model: name, llama_cpp: message.message },
-        "llama.cpp says",
+        "llama.cpp output",
       );
       return;
     case "ready":
@@ -95,7 +95,7 @@ async function loaded({ child, send }: Connection, { name, settings, startTimeou
     reject(
       new AppError(
         "upstream_failed",
-        `The model's process ended while it loaded the model (${signal ?? `code ${code}`}).`,
+        `The model's process exited while loading the model (${signal ?? `code ${code}`}).`,
       ),
     );
   });
@@ -126,10 +126,12 @@ function connect(options: StartOptions): Connection & { readonly ended: Promise<
     if (running > 0)
       options.logger.warn(
         { model: options.name, how, running, output: lastOutput() },
-        "A model's process ended with calls running",
+        "a model's process exited during calls",
       );
     for (const queue of queues.values())
-      queue.fail(new AppError("upstream_failed", `The model's process ended (${how}) before the answer was whole.`));
+      queue.fail(
+        new AppError("upstream_failed", `The model's process exited (${how}) before the response was complete.`),
+      );
     resolve();
   };
   child.once("exit", (code, signal) => onEnd(signal ?? `code ${code}`));
@@ -151,7 +153,7 @@ export async function startModelProcess(options: StartOptions): Promise<ModelPro
   const { promptLimit, device } = await loaded(connection, options);
   options.logger.info(
     { model: options.name, pid: child.pid, device, context_size: promptLimit.contextSize },
-    "Model loaded",
+    "model loaded",
   );
   let calls = 0;
   return {
@@ -168,7 +170,7 @@ export async function startModelProcess(options: StartOptions): Promise<ModelPro
       signal.addEventListener("abort", cancel, { once: true });
       let over = false;
       try {
-        if (!child.connected) throw new AppError("upstream_failed", "The model's process has ended.");
+        if (!child.connected) throw new AppError("upstream_failed", "The model's process has exited.");
         if (!signal.aborted) send({ type: "generate", call, generation });
         for (let event = await queue.next(); event !== undefined; event = await queue.next()) {
           send({ type: "taken", call, count: 1 });

@@ -16,7 +16,7 @@ export function promptLimit(contextSize: number, longestTokenBytes: number): Pro
 export function overlongPrompt(characters: number, { characters: most, contextSize }: PromptLimit): AppError {
   return new AppError(
     "context_length_exceeded",
-    `The messages have at least ${characters} characters, but the model's context of ${contextSize} tokens holds ${most} at most, the answer included. Shorten the messages.`,
+    `The messages have at least ${characters} characters, but the model's context of ${contextSize} tokens holds at most ${most}, including the completion. Shorten the messages.`,
     { param: "messages" },
   );
 }

@@ -72,7 +72,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     if (pauseMs > 0) {
       throw new AppError(
         "overloaded",
-        `The model ${JSON.stringify(name)} failed ${count} times and is started again in a moment.`,
+        `The model ${JSON.stringify(name)} failed ${count} times and is about to be restarted. Retry later.`,
         { retryAfterMs: pauseMs },
       );
     }
@@ -81,7 +81,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     starting.catch((error: unknown) => {
       if (current === starting) current = undefined;
       pauses.fail();
-      logger.error({ model: name, error }, "A model cannot be loaded");
+      logger.error({ model: name, error }, "a model cannot be loaded");
     });
     return starting;
   };
@@ -106,7 +106,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     if (choices > sequences + queueLimit) {
       throw new AppError(
         "invalid_request",
-        `n is ${choices}, but this model gives ${sequences + queueLimit} choices at most.`,
+        `n is ${choices}, but this model generates at most ${sequences + queueLimit} choices.`,
         {
           param: "n",
         },
@@ -122,7 +122,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     choicesUnderway -= choices;
     if (choicesUnderway > 0 || idleUnloadMs === undefined || closed) return;
     idleTimer = setTimeout(() => {
-      logger.info({ model: name }, "Model unloaded after being idle");
+      logger.info({ model: name }, "model unloaded after being idle");
       void unload();
     }, idleUnloadMs);
     idleTimer.unref();

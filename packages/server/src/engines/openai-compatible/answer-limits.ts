@@ -3,20 +3,20 @@ import { inputLimit } from "../../input-limits.ts";
 
 export const maxEventValues = inputLimit({
   area: "Chat completions",
-  bounds: "JSON values and member names of one event of an engine's stream",
+  bounds: "JSON values and member names in one event of an engine's stream",
   value: 262_144,
   error: "upstream_failed",
 });
 /** As many as a request may ask for with `n`. */
 export const maxChoices = inputLimit({
   area: "Chat completions",
-  bounds: "Choices in an engine's answer",
+  bounds: "Choices in an engine's response",
   value: 128,
   error: "upstream_failed",
 });
 export const maxToolCalls = inputLimit({
   area: "Chat completions",
-  bounds: "Tool calls in one choice of an engine's answer",
+  bounds: "Tool calls in one choice of an engine's response",
   value: 1_024,
   error: "upstream_failed",
 });

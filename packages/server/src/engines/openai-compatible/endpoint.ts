@@ -75,7 +75,10 @@ const reservedHeaders =
 function withOwnHeaders(headers: readonly string[], own: Readonly<Record<string, string>>): string[] {
   for (const name of Object.keys(own)) {
     if (!reservedHeaders.test(name)) continue;
-    throw new AppError("invalid_request", `The engine's headers cannot have the name ${JSON.stringify(name)}.`);
+    throw new AppError(
+      "invalid_request",
+      `The engine's headers must not contain ${JSON.stringify(name)}; remove it from the configuration.`,
+    );
   }
   const names = new Set(Object.keys(own).map((name) => name.toLowerCase()));
   const ours = ["user-agent", "sounding", ...headers];

@@ -19,7 +19,7 @@ export async function listModels(pool: ConnectionPool, request: ModelListRequest
   const { ownedBy, ...rest } = request;
   const answer = await collectAnswer(pool, { ...rest, method: "GET", isStream: false }, maxListBytes);
   const list = isObject(answer) ? (answer["data"] ?? answer["models"]) : answer;
-  if (!Array.isArray(list)) throw invalidAnswer("it is no list of models");
+  if (!Array.isArray(list)) throw invalidAnswer("it is not a list of models");
   const models = new Map<string, ModelDescription>();
   for (const entry of list.slice(0, maxModels) as unknown[]) {
     if (!isObject(entry)) continue;

@@ -72,13 +72,13 @@ export class ChunkNormalizer {
     const chunk = parseChunk(data);
     throwCarriedError(chunk);
     const choices = chunk["choices"] ?? [];
-    if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are no list");
+    if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are not a list");
     if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
     const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
     if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
     const id = nonEmptyText(chunk["id"]);
     if (chunk["choices"] == null && usage === undefined && id === undefined) {
-      throw invalidAnswer("an event is no chunk");
+      throw invalidAnswer("an event is not a chunk");
     }
     normalizeHead(chunk);
     chunk["choices"] = choices.filter((choice: unknown, position) => this.#normalizeChoice(choice, position));
@@ -142,7 +142,7 @@ export class ChunkNormalizer {
 
   /** @returns false when the choice says nothing new after its end */
   #normalizeChoice(choice: unknown, position: number): boolean {
-    if (!isObject(choice)) throw invalidAnswer("a chunk's choice is no object");
+    if (!isObject(choice)) throw invalidAnswer("a choice in a chunk is not an object");
     normalizeChoice(choice);
     const index = choiceIndex(choice, position);
     choice["index"] = index;
@@ -196,14 +196,14 @@ function parseChunk(data: string): JsonObject {
   try {
     value = JSON.parse(data);
   } catch (error) {
-    throw new AppError("upstream_failed", "The engine sent an invalid answer: an event is not JSON.", {
+    throw new AppError("upstream_failed", "The engine sent an invalid response: an event is not JSON.", {
       cause: error,
     });
   }
-  if (!isObject(value)) throw invalidAnswer("an event is no JSON object");
+  if (!isObject(value)) throw invalidAnswer("an event is not a JSON object");
   return value;
 }
 
 export function endedEarly(cause?: unknown): AppError {
-  return new AppError("upstream_failed", "The engine's stream ended before the answer was whole.", { cause });
+  return new AppError("upstream_failed", "The engine's stream ended before the response was complete.", { cause });
 }

@@ -23,7 +23,7 @@ import {
  * @throws AppError upstream_failed when it is no chat completion, or the error that it carries
  */
 export function normalizeCompletion(value: unknown, model: string): ChatCompletion {
-  if (!isObject(value)) throw invalidAnswer("it is no JSON object");
+  if (!isObject(value)) throw invalidAnswer("it is not a JSON object");
   throwCarriedError(value);
   const choices = value["choices"];
   if (!Array.isArray(choices) || choices.length === 0) throw invalidAnswer("it has no choices");
@@ -43,7 +43,7 @@ export function normalizeCompletion(value: unknown, model: string): ChatCompleti
 }
 
 function normalizeBatchChoice(choice: unknown, position: number): void {
-  if (!isObject(choice)) throw invalidAnswer(`choices[${position}] is no object`);
+  if (!isObject(choice)) throw invalidAnswer(`choices[${position}] is not an object`);
   normalizeChoice(choice);
   choice["index"] = choiceIndex(choice, position);
   choice["logprobs"] ??= null;
@@ -64,7 +64,7 @@ function normalizeToolCalls(value: unknown): JsonObject[] {
   if (value.length > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
   return value.filter(isFunctionCall).map((call) => {
     const { function: called } = call;
-    if (nonEmptyText(called["name"]) === undefined) throw invalidAnswer("a tool call names no function");
+    if (nonEmptyText(called["name"]) === undefined) throw invalidAnswer("a tool call has no function name");
     called["arguments"] = argumentsOf(called["arguments"]);
     call["id"] = nonEmptyText(call["id"]) ?? newToolCallId();
     call["type"] = "function";

@@ -28,7 +28,7 @@ export function finishReasonOf(value: unknown): FinishReason | null {
   if (known.has(value)) return value as FinishReason;
   const word = value.toLowerCase();
   if (known.has(word)) return word as FinishReason;
-  if (brokenReasons.has(word)) throw new AppError("upstream_failed", "The engine broke off its answer.");
+  if (brokenReasons.has(word)) throw new AppError("upstream_failed", "The engine aborted its response.");
   if (lengthReasons.has(word)) return "length";
   if (toolReasons.has(word)) return "tool_calls";
   return filterReasons.has(word) ? "content_filter" : "stop";

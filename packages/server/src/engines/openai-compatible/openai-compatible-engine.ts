@@ -51,7 +51,7 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
     maxQueued: settings.max_queued,
     queueTimeoutMs: settings.queue_timeout_ms,
     connectTimeoutMs: limits.connectTimeoutMs,
-    onCredentialsRefused: (status) => logger.error({ engine: name, status }, "An engine refused its credentials."),
+    onCredentialsRefused: (status) => logger.error({ engine: name, status }, "an engine rejected its credentials"),
   });
   return {
     name,

@@ -92,5 +92,7 @@ function toRequest(input: string, call: SpeechCall, options: OpenAiSpeechModelOp
 }
 
 function nothingToSay(): AppError {
-  return new AppError("invalid_request", "input has nothing to speak; expected a text with words.", { param: "input" });
+  return new AppError("invalid_request", "input contains nothing to speak; it must contain at least one word.", {
+    param: "input",
+  });
 }

@@ -150,6 +150,6 @@ async function* readStream(
 /** @throws AppError upstream_failed when words are wanted and the engine left them out */
 function checkWords(segments: readonly TranscribedSegment[], call: TranscriptionCall): readonly TranscribedSegment[] {
   const isWordless = segments.length > 0 && segments.every(({ words = [] }) => words.length === 0);
-  if (call.words && isWordless) throw invalidTranscription("it has no words with times");
+  if (call.words && isWordless) throw invalidTranscription("it has no word timings");
   return segments;
 }

@@ -34,7 +34,7 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
   try {
     if (/json|text\//i.test(type)) throw notAudio(`its type is ${JSON.stringify(type.slice(0, 100))}`);
     const magic = /^(?:OggS|ID3|fLaC)/.exec(first.value.bytes.toString("latin1", 0, 4));
-    if (magic !== null) throw notAudio(`it begins with ${magic[0]}`);
+    if (magic !== null) throw notAudio(`it starts with ${magic[0]}`);
     const input = await readAudio(rest(), { mediaType });
     const { sampleRate } = input;
     for await (const each of input.open()) yield { sampleRate, samples: Float32Array.from(each) };
@@ -49,7 +49,7 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
 }
 
 function notAudio(why: string, cause?: unknown): AppError {
-  return new AppError("upstream_failed", "The engine's answer is not the audio that it was asked for.", {
+  return new AppError("upstream_failed", "The engine's response is not the requested audio.", {
     cause: cause ?? new Error(why),
   });
 }

@@ -13,7 +13,7 @@ import { carriedError } from "../upstream-http/upstream-error.ts";
  * @throws AppError upstream_failed for an answer that is no transcription, or whatever error it carries
  */
 export function readTranscription(answer: unknown, recording: { durationMs: number }): TranscribedSegment[] {
-  if (!isObject(answer)) throw invalidTranscription("it is no object");
+  if (!isObject(answer)) throw invalidTranscription("it is not an object");
   const error = carriedError(answer);
   if (error !== undefined) throw error;
   const { segments } = answer;
@@ -63,7 +63,7 @@ function readWords(words: readonly unknown[]): TranscribedWord[] {
 
 function readTimes(value: JsonObject): { startMs: number; endMs: number } {
   const { start, end } = value;
-  if (typeof start !== "number" || typeof end !== "number") throw invalidTranscription("something has no times");
+  if (typeof start !== "number" || typeof end !== "number") throw invalidTranscription("an entry has no times");
   const startMs = Math.max(0, start * 1_000);
   return { startMs, endMs: Math.max(startMs, end * 1_000) };
 }

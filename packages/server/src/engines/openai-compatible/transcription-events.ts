@@ -36,7 +36,7 @@ export class TranscriptionEvents {
     if (error !== undefined) throw error;
     switch (event["type"]) {
       case "error":
-        throw carriedError({ error: event }) ?? invalidTranscription("it is an error without words");
+        throw carriedError({ error: event }) ?? invalidTranscription("it contains an error without a message");
       case "transcript.text.delta":
         return this.#delta(event);
       case "transcript.text.segment":
@@ -53,7 +53,7 @@ export class TranscriptionEvents {
 
   /** @throws AppError upstream_failed when the end did not come */
   end(): void {
-    if (!this.#isWhole) throw new AppError("upstream_failed", "The engine's answer ended before it was whole.");
+    if (!this.#isWhole) throw new AppError("upstream_failed", "The engine's response ended before it was complete.");
   }
 
   /** Where segments come, their text comes whole with them. */
@@ -84,7 +84,7 @@ function parse(data: string): JsonObject {
   } catch (error) {
     throw invalidTranscription("an event is not JSON", error);
   }
-  throw invalidTranscription("an event is no object");
+  throw invalidTranscription("an event is not an object");
 }
 
 /** `{"object": "transcription.chunk", "choices": [{"delta": {"content": "…"}}]}` */

@@ -56,7 +56,7 @@ function refuseLanguage({ language }: TranscriptionCall): void {
   if (/^en(?:-|$)/i.test(language)) return;
   throw new AppError(
     "invalid_request",
-    `language is ${JSON.stringify(language)}; the model ${JSON.stringify(modelId)} understands English, such as "en-US".`,
+    `language is ${JSON.stringify(language)}, but the model ${JSON.stringify(modelId)} understands only English, such as "en-US".`,
     { param: "language" },
   );
 }

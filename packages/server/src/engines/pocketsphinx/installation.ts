@@ -40,7 +40,7 @@ const prefixes = ["/usr", "/usr/local", "/opt/homebrew"];
 /** @throws AppError overloaded, which says what is missing and how it is installed */
 export function findInstallation({ library, modelDirectory, root = "" }: Places): Installation {
   const found = library ?? libraryPaths(root).find((path) => existsSync(path));
-  if (found === undefined || !existsSync(found)) throw missing("The library PocketSphinx", library);
+  if (found === undefined || !existsSync(found)) throw missing("The PocketSphinx library", library);
   const directory = modelDirectory ?? modelDirectories(root).find((path) => existsSync(path));
   if (directory === undefined) throw missing("PocketSphinx's US English model", undefined);
   const installation: Installation = {

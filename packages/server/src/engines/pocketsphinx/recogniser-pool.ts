@@ -144,7 +144,7 @@ export class RecogniserPool {
     place.endSent = true;
     place.process.send({ type: "end" });
     place.timer = setTimeout(() => {
-      this.#fail(task, new AppError("upstream_timeout", "The recogniser took too long for an utterance."));
+      this.#fail(task, new AppError("upstream_timeout", "The recognizer took too long for an utterance."));
       this.#drop(place);
       this.#assign();
     }, longestMs).unref();
@@ -179,7 +179,7 @@ export class RecogniserPool {
       if (this.#closed) process.stop();
       else this.#add(process);
     } catch (error) {
-      this.#options.logger.error({ error }, "A recogniser's process did not start");
+      this.#options.logger.error({ error }, "a recognizer process did not start");
       for (const task of this.#waiting.filter(canStart)) this.#fail(task, error);
     } finally {
       this.#starting -= 1;
@@ -213,9 +213,9 @@ export class RecogniserPool {
     if (!this.#places.has(place)) return;
     const { task } = place;
     this.#drop(place);
-    this.#options.logger.warn({ how }, "A recogniser's process ended");
+    this.#options.logger.warn({ how }, "a recognizer process exited");
     if (task === undefined) return;
-    this.#fail(task, new AppError("upstream_failed", "The recogniser failed at this recording."));
+    this.#fail(task, new AppError("upstream_failed", "The recognizer failed to transcribe this recording."));
     this.#assign();
   }
 
@@ -275,5 +275,5 @@ function canStart({ job: { audio, partials }, putOff }: Task): boolean {
 }
 
 function shuttingDown(): AppError {
-  return new AppError("overloaded", "The recogniser is shutting down.", { retryAfterMs: 1_000 });
+  return new AppError("overloaded", "The recognizer is shutting down.", { retryAfterMs: 1_000 });
 }

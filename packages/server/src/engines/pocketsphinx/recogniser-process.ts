@@ -52,13 +52,13 @@ export async function startRecogniser(installation: Installation): Promise<Recog
     else listener?.(message);
   });
   const timer = setTimeout(() => reject(new Error("The model was not loaded in time.")), startTimeoutMs);
-  void ended.then((how) => reject(new Error(`The recogniser ended: ${how}`)));
+  void ended.then((how) => reject(new Error(`The recognizer exited: ${how}`)));
   send({ type: "load", installation });
   try {
     await loaded;
   } catch (cause) {
     child.kill("SIGKILL");
-    throw new AppError("upstream_failed", "The recogniser cannot be started.", { cause });
+    throw new AppError("upstream_failed", "The recognizer cannot be started.", { cause });
   } finally {
     clearTimeout(timer);
   }

@@ -35,20 +35,20 @@ export async function setUpPocketSphinx(options: SetUpOptions): Promise<boolean>
   if (isInstalled()) return false;
   const prefix = await privilege(options);
   if (prefix === undefined) {
-    logger.info({ command }, "speech is not recognised here yet: its packages are missing");
+    logger.info({ command }, "speech recognition is not available because its packages are not installed");
     return false;
   }
-  tell(`Installing speech recognition (${debianPackages.join(", ")}); its output is in ${options.logFile}.`);
+  tell(`Installing speech recognition (${debianPackages.join(", ")}); see ${options.logFile} for the output.`);
   try {
     await install(prefix, options);
-    if (!isInstalled()) throw new AppError("internal", "The packages do not have what was expected.");
-    tell(`Speech recognition is installed: the model "pocketsphinx" is there.`);
-    logger.info({}, "the packages that recognise speech were installed");
+    if (!isInstalled()) throw new AppError("internal", "The packages do not contain the expected files.");
+    tell(`Speech recognition is installed; the model is "pocketsphinx".`);
+    logger.info({}, "the speech recognition packages were installed");
     return true;
   } catch (error) {
     if (options.signal.aborted) return false;
-    tell(`Speech recognition could not be installed. To do it yourself: ${command}`);
-    logger.warn({ error, command }, "the packages that recognise speech could not be installed");
+    tell(`Speech recognition could not be installed. To install it yourself, run: ${command}`);
+    logger.warn({ error, command }, "the speech recognition packages could not be installed");
     return false;
   }
 }
@@ -102,7 +102,7 @@ function run(
   signal.addEventListener("abort", onAbort, { once: true });
   child.once("error", (error) => resolve(error.message));
   child.once("exit", (code, killedBy) =>
-    resolve(code === 0 ? undefined : `It ended with ${killedBy ?? `code ${code}`}.`),
+    resolve(code === 0 ? undefined : `It exited with ${killedBy ?? `code ${code}`}.`),
   );
   return promise.finally(() => {
     clearTimeout(timer);

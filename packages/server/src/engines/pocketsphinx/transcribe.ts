@@ -56,7 +56,7 @@ export async function* transcribe(
     }
     signal.throwIfAborted();
   } finally {
-    left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+    left.abort(new AppError("client_closed", "The transcription was cancelled."));
   }
 }
 

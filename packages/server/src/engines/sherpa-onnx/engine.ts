@@ -93,7 +93,7 @@ async function makeRunnable(
   const model = { id, createdUnixMs, pool };
   const { task } = modelKinds[kind];
   if (task === "speech") {
-    if (settings.speakers !== undefined) fail("`speakers` is for models that transcribe");
+    if (settings.speakers !== undefined) fail("`speakers` is only for models that transcribe");
     const sampleRate = Number(metadata.get("sample_rate") ?? usualVoiceRate);
     return {
       ...model,

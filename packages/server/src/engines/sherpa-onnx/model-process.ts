@@ -47,7 +47,7 @@ export class ModelProcess {
     this.ended = promise;
     const onEnd = (how: string): void => {
       this.#running?.reject(
-        this.#failure(`The model's process ended (${how}) before its work was done.`, this.#lastWords),
+        this.#failure(`The model's process exited (${how}) before its work was complete.`, this.#lastWords),
       );
       this.#running = undefined;
       resolve();
@@ -105,7 +105,7 @@ export class ModelProcess {
    */
   async run<W extends Work>(work: W): Promise<ResultOf<W>> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    if (!this.#child.connected) throw this.#failure("The model's process has ended.", undefined);
+    if (!this.#child.connected) throw this.#failure("The model's process has exited.", undefined);
     this.#running = { job: ++this.#jobs, resolve, reject };
     this.#send({ type: "work", job: this.#jobs, work });
     // Its end fails the work that is stuck.
@@ -144,7 +144,7 @@ export class ModelProcess {
     if (running?.job !== message.job) return;
     this.#running = undefined;
     if (message.type === "done") running.resolve(message.result);
-    else running.reject(this.#failure("The model failed at this input.", message.message));
+    else running.reject(this.#failure("The model failed to process this input.", message.message));
   }
 
   #failure(message: string, reason: string | undefined): AppError {

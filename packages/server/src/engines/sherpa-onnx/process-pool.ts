@@ -80,7 +80,7 @@ export class ProcessPool {
     const stream = ++this.#streams;
     return {
       listen: (work, listening) => {
-        if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has ended.");
+        if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has exited.");
         return this.#enqueue({ type: "listen", stream, ...work }, place.streamJobs, {
           first: false,
           group,
@@ -123,7 +123,7 @@ export class ProcessPool {
     if (pauseMs > 0 && this.#places.size === 0) {
       throw new AppError(
         "overloaded",
-        `The model ${JSON.stringify(this.#options.name)} failed ${count} times and is started again in a moment.`,
+        `The model ${JSON.stringify(this.#options.name)} failed ${count} times and is about to be restarted. Retry later.`,
         { retryAfterMs: pauseMs },
       );
     }
@@ -214,7 +214,7 @@ export class ProcessPool {
       this.#pauses.succeed();
     } catch (error) {
       job.reject(error);
-      if (!job.cancelled) this.#options.logger.warn({ model: this.#options.name, error }, "A model failed");
+      if (!job.cancelled) this.#options.logger.warn({ model: this.#options.name, error }, "a model failed");
     }
     place.job = undefined;
     this.#assign();
@@ -252,7 +252,7 @@ export class ProcessPool {
       this.#add(await ModelProcess.start({ name, settings, startTimeoutMs, signal }));
     } catch (error) {
       if (signal.aborted) return;
-      logger.error({ model: name, error }, "A model cannot be loaded");
+      logger.error({ model: name, error }, "a model cannot be loaded");
       this.#pauses.fail();
       if (this.#places.size > 0) return;
       this.#jobs.rejectAll(error);
@@ -264,10 +264,10 @@ export class ProcessPool {
     const { name, logger } = this.#options;
     const place: Place = { process, job: undefined, streamJobs: new JobQueue(), streams: 0 };
     this.#places.add(place);
-    logger.info({ model: name, pid: process.pid, load_ms: Math.round(process.loadMs) }, "Model loaded");
+    logger.info({ model: name, pid: process.pid, load_ms: Math.round(process.loadMs) }, "model loaded");
     void process.ended.then(() => {
       const died = this.#places.delete(place);
-      place.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has ended."));
+      place.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has exited."));
       if (died && !this.#closing.signal.aborted) this.#pauses.fail();
       this.#assign();
     });
@@ -280,7 +280,7 @@ export class ProcessPool {
     if (idleUnloadMs === undefined || this.#closing.signal.aborted || this.#isBusy) return;
     this.#idleTimer = setTimeout(() => {
       if (this.#isBusy || this.#places.size === 0) return;
-      logger.info({ model: name }, "Model unloaded after being idle");
+      logger.info({ model: name }, "model unloaded after being idle");
       void this.#stopAll();
     }, idleUnloadMs).unref();
   }

@@ -32,7 +32,7 @@ export async function resolveModel(
     (await findFolder(settings.folder, modelsDirectory)) ?? fail(noFolder(settings.folder, modelsDirectory));
   const unknown = Object.keys(settings.files).filter((part) => !Object.hasOwn(kind.parts, part));
   if (unknown.length > 0)
-    fail(`a ${settings.kind} model has no files ${unknown.join(", ")}; it has ${partNames(kind)}`);
+    fail(`a ${settings.kind} model has no files ${unknown.join(", ")}; its files are ${partNames(kind)}`);
   const names = await readdir(folder);
   const parts: Record<string, string> = {};
   const missing: string[] = [];
@@ -63,7 +63,7 @@ async function findSpeakerModels(
       if (!(await isThere(place, false))) continue;
       return (await readOnnxMetadata(place)) === undefined ? fail(`${place} is not an ONNX file`) : place;
     }
-    return fail(`there is no file ${places.join(" nor ")} (speakers.${part})`);
+    return fail(`neither ${places.join(" nor ")} exists (speakers.${part})`);
   };
   return { segmentation: await find("segmentation"), embedding: await find("embedding") };
 }
@@ -79,7 +79,7 @@ function candidates(folder: string, modelsDirectory: string): string[] {
 }
 
 function noFolder(folder: string, modelsDirectory: string): string {
-  return `there is no folder ${candidates(folder, modelsDirectory).join(" nor ")}; fetch the model with: sounding models pull`;
+  return `neither ${candidates(folder, modelsDirectory).join(" nor ")} exists as a folder; download the model with: sounding models pull`;
 }
 
 function partNames(kind: ModelKind): string {

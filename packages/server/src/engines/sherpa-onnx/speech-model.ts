@@ -60,7 +60,7 @@ function voiceNamed(name: string, voices: readonly SpeakerVoice[]): SpeakerVoice
   const found = voices.find((voice) => voice.name === name);
   if (found !== undefined) return found;
   const known = voices.slice(0, 40).map((voice) => JSON.stringify(voice.name));
-  throw new AppError("invalid_request", `voice is ${JSON.stringify(name)}; expected one of ${known.join(", ")}.`, {
+  throw new AppError("invalid_request", `voice is ${JSON.stringify(name)}; it must be one of ${known.join(", ")}.`, {
     param: "voice",
   });
 }

@@ -59,7 +59,7 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
           }
         }
       } finally {
-        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+        left.abort(new AppError("client_closed", "The transcription was cancelled."));
         stream?.close();
       }
     },

@@ -42,7 +42,7 @@ export function createVadSegmentModel(parts: VadSegmentModelParts): Transcriptio
       try {
         yield* transcribe(parts, call, { language, signal });
       } finally {
-        left.abort(new AppError("client_closed", "The transcription is no longer wanted."));
+        left.abort(new AppError("client_closed", "The transcription was cancelled."));
       }
     },
   };

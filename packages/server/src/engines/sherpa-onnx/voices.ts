@@ -24,7 +24,7 @@ export function voicesOf(
     if (facts.speaker < speakers) return { ...facts, name: voice, languages: own ?? languages };
     throw new AppError(
       "upstream_failed",
-      `The model ${JSON.stringify(name)} cannot be used: the voice ${JSON.stringify(voice)} is its speaker ${facts.speaker}, but it has ${speakers}, numbered from 0.`,
+      `The model ${JSON.stringify(name)} cannot be used: the voice ${JSON.stringify(voice)} uses speaker ${facts.speaker}, but the model has ${speakers}, numbered from 0.`,
     );
   });
   const names = metadata.get("speaker_names")?.split(",") ?? [];

@@ -23,7 +23,7 @@ export async function* speakPhrases(
   { sampleRate, speakPhrase }: PhraseSpeaker,
 ): AsyncGenerator<SpeechPiece, void, undefined> {
   if (call.instructions !== undefined) {
-    throw new AppError("unsupported_parameter", "The model cannot be told how to speak: leave out instructions.", {
+    throw new AppError("unsupported_parameter", "The model does not support instructions; omit them.", {
       param: "instructions",
     });
   }
@@ -50,6 +50,6 @@ export async function* speakPhrases(
       yield piece;
     }
   } finally {
-    left.abort(new AppError("client_closed", "The speech is no longer wanted."));
+    left.abort(new AppError("client_closed", "The synthesis was cancelled."));
   }
 }

@@ -98,8 +98,8 @@ export function createSpeakerPool<Phrase, Spoken>(
     if (job.cancelled) return;
     // Told once, by whoever notices first.
     job.cancelled = true;
-    logger.warn({ error: cause }, `${what} ended while it spoke`);
-    job.reject(new AppError("upstream_failed", "The speech engine failed at this text.", { cause }));
+    logger.warn({ error: cause }, `${what} failed while speaking`);
+    job.reject(new AppError("upstream_failed", "The speech engine failed to speak this text.", { cause }));
   };
 
   const start = async (): Promise<void> => {
@@ -123,7 +123,7 @@ export function createSpeakerPool<Phrase, Spoken>(
     logger.error({ error }, `${what} did not start`);
     if (failedStarts < mostFailedStarts) return;
     failedStarts = 0;
-    jobs.rejectAll(new AppError("upstream_failed", "The speech engine does not start.", { cause: error }));
+    jobs.rejectAll(new AppError("upstream_failed", "The speech engine cannot be started.", { cause: error }));
   };
 
   const addPlace = (speaker: Speaker<Phrase, Spoken>): void => {

@@ -36,5 +36,5 @@ export class BodyCollector {
 export function checkNotCompressed(headers: AnswerHeaders): void {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding === "identity" || encoding === "") return;
-  throw new AppError("upstream_failed", "The engine compressed its answer, which it was not asked to.");
+  throw new AppError("upstream_failed", "The engine compressed its response although that was not requested.");
 }

@@ -79,10 +79,10 @@ export function parseAnswer(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new AppError("upstream_failed", "The engine's answer is not JSON.", { cause: error });
+    throw new AppError("upstream_failed", "The engine's response is not JSON.", { cause: error });
   }
 }
 
 export function tooLarge(maxBytes: number): AppError {
-  return new AppError("upstream_failed", `The engine's answer is larger than ${maxBytes} bytes.`);
+  return new AppError("upstream_failed", `The engine's response is larger than ${maxBytes} bytes.`);
 }

@@ -2,14 +2,14 @@
 import { AppError } from "../../errors.ts";
 
 export function invalidAnswer(what: string): AppError {
-  return new AppError("upstream_failed", `The engine sent an invalid answer: ${what}.`);
+  return new AppError("upstream_failed", `The engine sent an invalid response: ${what}.`);
 }
 
 export function invalidTranscription(why: string, cause?: unknown): AppError {
-  const message = `The engine's answer is not the transcription that it was asked for: ${why}.`;
+  const message = `The engine's response is not a valid transcription: ${why}.`;
   return new AppError("upstream_failed", message, { cause });
 }
 
 export function tooMany(what: string, limit: number): AppError {
-  return new AppError("upstream_failed", `The engine's answer has more than ${limit} ${what}, the most that is taken.`);
+  return new AppError("upstream_failed", `The engine's response has more than ${limit} ${what}, which is the limit.`);
 }

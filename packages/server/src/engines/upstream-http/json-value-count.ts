@@ -5,7 +5,7 @@ import { tooMany } from "./invalid-answer.ts";
 /** Room for 4,000 tokens with the log probabilities of 20 alternatives each. */
 export const maxAnswerValues = inputLimit({
   area: "Chat completions",
-  bounds: "JSON values and member names of an engine's batch answer",
+  bounds: "JSON values and member names in an engine's batch response",
   value: 1_250_000,
   error: "upstream_failed",
 });

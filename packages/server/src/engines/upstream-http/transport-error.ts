@@ -5,14 +5,14 @@ import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "The engine could not be reached: it refused the connection.",
   ENOTFOUND: "The engine could not be reached: its host name is unknown.",
-  EAI_AGAIN: "The engine could not be reached: its host name could not be looked up.",
+  EAI_AGAIN: "The engine could not be reached: its host name could not be resolved.",
   EHOSTUNREACH: "The engine could not be reached: there is no route to its host.",
   ENETUNREACH: "The engine could not be reached: there is no route to its network.",
-  ECONNRESET: "The engine broke the connection.",
-  EPIPE: "The engine broke the connection.",
-  UND_ERR_SOCKET: "The engine closed the connection before its answer was whole.",
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The engine's answer was shorter or longer than it had said.",
-  UND_ERR_HEADERS_OVERFLOW: "The engine's answer had too many headers.",
+  ECONNRESET: "The engine reset the connection.",
+  EPIPE: "The engine reset the connection.",
+  UND_ERR_SOCKET: "The engine closed the connection before its response was complete.",
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: "The engine's response was shorter or longer than its declared length.",
+  UND_ERR_HEADERS_OVERFLOW: "The engine's response had too many headers.",
 };
 
 /** An error of the transport, or one of ours that passed through it. */
@@ -20,14 +20,14 @@ export function asAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
-    return new AppError("upstream_timeout", "The engine took no connection in time.", { cause: error });
+    return new AppError("upstream_timeout", "The engine did not accept a connection in time.", { cause: error });
   }
   if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return closing(error);
   return new AppError("upstream_failed", messages[code] ?? otherMessage(error, code), { cause: error });
 }
 
 function otherMessage(error: unknown, code: string): string {
-  if (error instanceof Error && error.name === "HTTPParserError") return "The engine's answer is not valid HTTP.";
+  if (error instanceof Error && error.name === "HTTPParserError") return "The engine's response is not valid HTTP.";
   if (/CERT|SELF_SIGNED|ERR_TLS|UNABLE_TO/.test(code)) return "The engine's TLS certificate was not accepted.";
   if (code.startsWith("ERR_SSL")) return "The TLS handshake with the engine failed.";
   return "The connection to the engine failed.";
@@ -35,7 +35,7 @@ function otherMessage(error: unknown, code: string): string {
 
 /** The engine takes no further calls because its configuration changed or the server stops. */
 export function closing(cause?: unknown): AppError {
-  return new AppError("overloaded", "The engine is being closed; try again.", {
+  return new AppError("overloaded", "The engine is being closed. Retry later.", {
     retryAfterMs: defaultRetryAfterMs,
     cause,
   });

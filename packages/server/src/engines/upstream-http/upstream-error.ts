@@ -106,16 +106,16 @@ function toError(complaint: Complaint, circumstances: Circumstances): AppError {
       retryAfterMs: circumstances.retryAfterMs,
       cause: new Error(`HTTP ${status}: ${redactText(circumstances.text.slice(0, longestMessage).toWellFormed())}`),
     });
-  if (status === 401 || status === 403) return ours("upstream_failed", "The engine refused its credentials.");
+  if (status === 401 || status === 403) return ours("upstream_failed", "The engine rejected its credentials.");
   if (status === 402 || (status === 429 && spentAccount.test(words))) {
     return ours("upstream_failed", "The account at the engine has no credit left.");
   }
-  if (status === 429) return ours("rate_limited", "The engine's rate limit is reached; try again later.");
-  if (status === 503 || status === 529) return ours("overloaded", "The engine is overloaded; try again later.");
+  if (status === 429) return ours("rate_limited", "The engine's rate limit is reached. Retry later.");
+  if (status === 503 || status === 529) return ours("overloaded", "The engine is overloaded. Retry later.");
   if (status >= 500 || status === 408) return ours("upstream_failed", `The engine failed with HTTP status ${status}.`);
-  if (status < 400) return ours("upstream_failed", `The engine answered with HTTP status ${status}.`);
+  if (status < 400) return ours("upstream_failed", `The engine responded with HTTP status ${status}.`);
   if (status === 404 && complaint.message === undefined) {
-    return ours("upstream_failed", "The engine has no such path; its address may be wrong.");
+    return ours("upstream_failed", "The engine does not have this path; check its base_url.");
   }
   return callersError(complaint, status);
 }

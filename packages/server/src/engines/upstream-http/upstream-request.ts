@@ -163,7 +163,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   leave(): void {
     if (this.#phase === "over") return;
     this.#close();
-    this.#controller?.abort(new AppError("client_closed", "The answer was left before its end."));
+    this.#controller?.abort(new AppError("client_closed", "The response was abandoned."));
   }
 
   /** Leaves the request with an error for the reader. */
@@ -186,17 +186,19 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
     if (this.#phase === "draining") {
       if (elapsedMs > drainTimeoutMs) this.leave();
     } else if (this.#phase === "telling") {
-      if (elapsedMs > Math.min(tellTimeoutMs, limits.idleTimeoutMs)) this.#timeOut("did not finish telling its error");
+      if (elapsedMs > Math.min(tellTimeoutMs, limits.idleTimeoutMs)) this.#timeOut("did not finish sending its error");
     } else if (nowMs - this.#startMs > limits.totalTimeoutMs) {
-      this.#timeOut(`did not answer within ${limits.totalTimeoutMs} ms`);
+      this.#timeOut(`did not finish within ${limits.totalTimeoutMs} ms`);
     } else if (this.#phase === "queued") {
       if (elapsedMs > this.#queueTimeoutMs) this.#fail(concurrencyExceeded());
     } else if (this.#phase === "connecting") {
-      if (elapsedMs > limits.connectTimeoutMs) this.#timeOut(`took no connection within ${limits.connectTimeoutMs} ms`);
+      if (elapsedMs > limits.connectTimeoutMs)
+        this.#timeOut(`did not accept a connection within ${limits.connectTimeoutMs} ms`);
     } else if (isStream && this.#phase === "waiting") {
-      if (elapsedMs > limits.firstByteTimeoutMs) this.#timeOut(`did not begin within ${limits.firstByteTimeoutMs} ms`);
+      if (elapsedMs > limits.firstByteTimeoutMs)
+        this.#timeOut(`did not start to respond within ${limits.firstByteTimeoutMs} ms`);
     } else if (isStream && !this.#isPaused && elapsedMs > limits.idleTimeoutMs) {
-      this.#timeOut(`was silent for ${limits.idleTimeoutMs} ms`);
+      this.#timeOut(`sent nothing for ${limits.idleTimeoutMs} ms`);
     }
   }
 
@@ -217,7 +219,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#phase === "over") controller.abort(new AppError("client_closed", "The call has ended already."));
+    if (this.#phase === "over") controller.abort(new AppError("client_closed", "The call has already ended."));
     else this.#enter("waiting");
   }
 
@@ -257,7 +259,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
 
 /** Every connection is taken and so are the places to wait. */
 export function concurrencyExceeded(): AppError {
-  return new AppError("overloaded", "The engine has as many calls as it takes; try again later.", {
+  return new AppError("overloaded", "The engine is at its concurrency limit. Retry later.", {
     retryAfterMs: defaultRetryAfterMs,
   });
 }

@@ -40,19 +40,19 @@ function refuseFormat(body: JsonObject, request: ChatRequest): AppError | undefi
   const additional = body["additionalModelRequestFields"];
   const native = isObject(additional) && isObject(additional["output_config"]);
   if (format.json_schema.strict === true && !native) {
-    const reason = "this model has no strict mode there. Leave strict out.";
+    const reason = "this model does not support strict. Omit strict.";
     return unsupported(label, "response_format.json_schema.strict", reason);
   }
   const choice = request.tool_choice;
   if (choice !== undefined && choice !== null && choice !== "auto" && asksByTool(body, request)) {
-    return unsupported(label, "tool_choice", "with this model a response_format leaves the choice of tools to it.");
+    return unsupported(label, "tool_choice", "with this model, response_format requires tool_choice auto.");
   }
   return undefined;
 }
 
 function refuseBody(body: JsonObject, request: ChatRequest, model: string): AppError | undefined {
   if (request.parallel_tool_calls === false && (request.tools?.length ?? 0) > 0 && !model.includes("anthropic.")) {
-    return unsupported(label, "parallel_tool_calls", "only models of Anthropic can be held to one call there.");
+    return unsupported(label, "parallel_tool_calls", "only Anthropic's models support this.");
   }
   return refuseFormat(body, request);
 }
@@ -63,7 +63,7 @@ function checkTools(request: ChatRequest): void {
   const given = (request.tools?.length ?? 0) > 0;
   if (called && (!given || request.tool_choice === "none")) {
     const param = given ? "tool_choice" : "tools";
-    throw unsupported(label, param, "messages that call tools need the tools in the same request.");
+    throw unsupported(label, param, "messages with tool calls require the tools in the same request.");
   }
 }
 

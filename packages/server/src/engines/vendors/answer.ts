@@ -32,10 +32,10 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ve
   const known = finishReasons[unified] ?? rawFinishReasons[raw ?? ""];
   if (known !== undefined) return known;
   if (unified === "interrupted" || raw === undefined) {
-    throw new AppError("upstream_failed", `${vendor.label} broke the answer off before its end.`);
+    throw new AppError("upstream_failed", `${vendor.label} aborted the response.`);
   }
   if (unified === "error" || failedReason.test(raw)) {
-    throw new AppError("upstream_failed", `${vendor.label} ended the answer with "${raw}".`);
+    throw new AppError("upstream_failed", `${vendor.label} ended the response with "${raw}".`);
   }
   return "stop";
 }
@@ -82,7 +82,7 @@ export function toRefusal(metadata: SharedV4ProviderMetadata | undefined): strin
 
 /** The failure for content that a chat completion has no place for. */
 export function unexpectedFile(mediaType: string, vendor: Vendor): AppError {
-  const text = `${vendor.label} answered with a file of type ${mediaType}, which a chat completion cannot carry.`;
+  const text = `${vendor.label} returned a file of type ${mediaType}, which a chat completion cannot contain.`;
   return new AppError("upstream_failed", text);
 }
 

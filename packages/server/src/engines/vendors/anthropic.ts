@@ -27,7 +27,7 @@ function refuseBody(body: JsonObject, request: ChatRequest): AppError | undefine
   const format = request.response_format;
   if (format?.type !== "json_schema" || format.json_schema.strict !== true) return undefined;
   if (isObject(body["output_config"]) && isObject(body["output_config"]["format"])) return undefined;
-  const reason = "this model, or this schema, has no strict mode. Leave strict out.";
+  const reason = "this model, or this schema, does not support strict. Omit strict.";
   return unsupported(label, "response_format.json_schema.strict", reason);
 }
 

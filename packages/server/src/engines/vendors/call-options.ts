@@ -46,11 +46,11 @@ function toToolChoice(request: ChatRequest): LanguageModelV4ToolChoice | undefin
   const names = new Set((request.tools ?? []).map((tool) => tool.function.name));
   if (typeof choice === "string") {
     if (names.size > 0) return { type: choice };
-    if (choice === "required") throw invalid("tool_choice", "is required, but there are no tools.");
+    if (choice === "required") throw invalid("tool_choice", "is required, but tools is empty.");
     return undefined;
   }
   const { name } = choice.function;
-  if (!names.has(name)) throw invalid("tool_choice.function.name", `is "${name}", which is not among the tools.`);
+  if (!names.has(name)) throw invalid("tool_choice.function.name", `is "${name}", which is not in tools.`);
   return { type: "tool", toolName: name };
 }
 
@@ -72,7 +72,7 @@ function toResponseFormat(request: ChatRequest, vendor: Vendor): LanguageModelV4
 function maxOutputTokens(request: ChatRequest, vendor: Vendor): number | undefined {
   const { max_completion_tokens: current, max_tokens: older } = request;
   if (typeof current === "number" && typeof older === "number" && current !== older) {
-    throw invalid("max_tokens", `is ${older} and max_completion_tokens is ${current}; give one of them.`);
+    throw invalid("max_tokens", `is ${older}, but max_completion_tokens is ${current}; send only one of them.`);
   }
   return current ?? older ?? vendor.defaultMaxTokens;
 }

@@ -165,5 +165,5 @@ export async function* toChunks(
     reasoning: new Map(),
   };
   for await (const part of parts) yield* translate(state, part);
-  if (!state.finished) throw new AppError("upstream_failed", `${vendor.label} broke the answer off before its end.`);
+  if (!state.finished) throw new AppError("upstream_failed", `${vendor.label} aborted the response.`);
 }

@@ -42,7 +42,7 @@ export function refuseUnknownMembers(value: JsonObject, known: readonly string[]
   for (const [name, member] of Object.entries(value)) {
     if (member === null || member === undefined || known.includes(name)) continue;
     if (name === "cache_control" && context.support.cacheControl) continue;
-    throw unsupported(context.label, `${context.path}.${name}`, "this member has no counterpart there.");
+    throw unsupported(context.label, `${context.path}.${name}`, "the API has no equivalent.");
   }
 }
 
@@ -59,7 +59,7 @@ function readDataUrl(url: string, path: string): { mediaType: string; data: stri
   const mediaType = dataUrlHead.exec(url.slice(0, Math.max(0, comma)))?.groups?.["type"];
   const data = url.slice(comma + 1);
   if (mediaType === undefined || data === "") {
-    throw invalid(path, "is not a data URL of the form data:<media type>;base64,<data>.");
+    throw invalid(path, "must be a data URL of the form data:<media type>;base64,<data>.");
   }
   return { mediaType, data };
 }
@@ -71,13 +71,13 @@ function inlineFile(mediaType: string, data: string, filename?: string): Languag
 function imageSource(url: string, path: string, context: PartContext): LanguageModelV4FilePart {
   if (url.startsWith("data:")) {
     const { mediaType, data } = readDataUrl(url, path);
-    if (!mediaType.startsWith("image/")) throw invalid(path, `has media type ${mediaType}; an image is expected.`);
+    if (!mediaType.startsWith("image/")) throw invalid(path, `has media type ${mediaType}; it must be an image.`);
     return inlineFile(mediaType, data);
   }
-  if (!URL.canParse(url)) throw invalid(path, "is neither a data URL nor an address.");
+  if (!URL.canParse(url)) throw invalid(path, "must be a data URL or an address.");
   const address = new URL(url);
   if (!context.support.imageUrl(address)) {
-    throw unsupported(context.label, path, "it does not fetch images from this address; send a data URL.");
+    throw unsupported(context.label, path, "the API does not fetch images from this address. Send a data URL.");
   }
   return { type: "file", mediaType: "image/*", data: { type: "url", url: address } };
 }
@@ -90,7 +90,7 @@ function toImagePart(part: JsonObject, context: PartContext): LanguageModelV4Fil
   const file = imageSource(image["url"], `${path}.url`, context);
   const detail = image["detail"];
   if (detail === undefined || detail === null || detail === "auto") return file;
-  if (!context.support.imageDetail) throw unsupported(context.label, `${path}.detail`, "only auto is possible.");
+  if (!context.support.imageDetail) throw unsupported(context.label, `${path}.detail`, "it must be auto.");
   if (detail !== "low" && detail !== "high") throw invalid(`${path}.detail`, "must be auto, low or high.");
   return { ...file, providerOptions: { cohere: { detail } } };
 }
@@ -98,7 +98,8 @@ function toImagePart(part: JsonObject, context: PartContext): LanguageModelV4Fil
 const audioTypes: Readonly<Record<string, string>> = { wav: "audio/wav", mp3: "audio/mpeg" };
 
 function toAudioPart(part: JsonObject, context: PartContext): LanguageModelV4FilePart {
-  if (!context.support.audio) throw unsupported(context.label, context.path, "it takes no audio in messages.");
+  if (!context.support.audio)
+    throw unsupported(context.label, context.path, "the API does not accept audio in messages.");
   const audio = part["input_audio"];
   const path = `${context.path}.input_audio`;
   const mediaType = isObject(audio) ? audioTypes[String(audio["format"])] : undefined;
@@ -111,7 +112,8 @@ function toAudioPart(part: JsonObject, context: PartContext): LanguageModelV4Fil
 
 function toFilePart(part: JsonObject, context: PartContext): LanguageModelV4FilePart {
   const { label, support } = context;
-  if (support.fileType === undefined) throw unsupported(label, context.path, "it takes no files in messages.");
+  if (support.fileType === undefined)
+    throw unsupported(label, context.path, "the API does not accept files in messages.");
   const file = part["file"];
   const path = `${context.path}.file`;
   if (!isObject(file)) throw invalid(path, "must be an object with file_data.");
@@ -119,7 +121,7 @@ function toFilePart(part: JsonObject, context: PartContext): LanguageModelV4File
   if (typeof file["file_data"] !== "string") throw invalid(`${path}.file_data`, "must be a data URL.");
   const { mediaType, data } = readDataUrl(file["file_data"], `${path}.file_data`);
   if (!support.fileType.test(mediaType)) {
-    throw unsupported(label, `${path}.file_data`, `it takes no files of type ${mediaType}.`);
+    throw unsupported(label, `${path}.file_data`, `the API does not accept files of type ${mediaType}.`);
   }
   return inlineFile(mediaType, data, typeof file["filename"] === "string" ? file["filename"] : undefined);
 }

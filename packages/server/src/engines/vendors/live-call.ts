@@ -28,7 +28,7 @@ export function beginLiveCall(options: LiveCallOptions): LiveCall {
   const cancel = (reason: AppError): void => controller.abort(reason);
   const onCallerAbort = (): void => {
     const reason: unknown = signal.reason;
-    cancel(reason instanceof AppError ? reason : new AppError("client_closed", "The client went away."));
+    cancel(reason instanceof AppError ? reason : new AppError("client_closed", "The client disconnected."));
   };
   const onEngineAbort = (): void => cancel(engineSignal.reason as AppError);
   const timer = setTimeout(() => {

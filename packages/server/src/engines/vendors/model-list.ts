@@ -16,7 +16,8 @@ export async function readPages(first: string, readPage: (url: string) => Promis
   let url: string | undefined = first;
   for (let page = 0; url !== undefined && page < mostPages; page++) {
     const { items, next } = await readPage(url);
-    if (!Array.isArray(items)) throw new AppError("upstream_failed", "The vendor's list of models has no list in it.");
+    if (!Array.isArray(items))
+      throw new AppError("upstream_failed", "The vendor's list of models does not contain a list.");
     all.push(...items.filter(isObject));
     url = next;
   }

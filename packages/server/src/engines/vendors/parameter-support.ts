@@ -79,12 +79,12 @@ function shown(value: unknown): string {
 
 /** The error for a parameter that a vendor cannot honour. */
 export function unsupported(label: string, param: string, reason: string): AppError {
-  return new AppError("unsupported_parameter", `${label} cannot honour ${param}: ${reason}`, { param });
+  return new AppError("unsupported_parameter", `${label} does not support ${param}: ${reason}`, { param });
 }
 
 function refuse(vendor: Vendor, request: ChatRequest, name: string): never {
   const value = shown((request as JsonObject)[name]);
-  throw unsupported(vendor.label, name, `the value was ${value}. Leave the parameter out, or ask another model.`);
+  throw unsupported(vendor.label, name, `its value is ${value}. Omit the parameter, or use another model.`);
 }
 
 /** Throws `unsupported_parameter` for the first parameter that the vendor never honours. */
@@ -105,7 +105,7 @@ export function refuseUnsupportedParameters(request: ChatRequest, vendor: Vendor
   const streamOptions: JsonObject = request.stream_options ?? {};
   for (const [name, value] of Object.entries(streamOptions)) {
     if (name === "include_usage" || value === null || value === false) continue;
-    throw unsupported(vendor.label, `stream_options.${name}`, "only include_usage is known.");
+    throw unsupported(vendor.label, `stream_options.${name}`, "only include_usage is supported.");
   }
 }
 

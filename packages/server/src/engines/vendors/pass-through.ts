@@ -11,7 +11,7 @@ export function mergeMembers(body: JsonObject, members: JsonObject, label: strin
     } else if (isObject(known) && isObject(value)) {
       mergeMembers(known, value, label, `${path}${name}.`);
     } else {
-      throw unsupported(label, path + name, "other parameters of the request have set it already.");
+      throw unsupported(label, path + name, "other parameters of the request already set it.");
     }
   }
 }

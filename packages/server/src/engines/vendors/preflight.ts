@@ -44,7 +44,7 @@ function toParameter({ feature, details }: Unsupported, request: ChatRequest): s
 function toRefusal(warnings: readonly SharedV4Warning[], request: ChatRequest, vendor: Vendor): AppError | undefined {
   for (const warning of warnings) {
     if (warning.type !== "unsupported") continue;
-    const reason = warning.details ?? "the model does not have it.";
+    const reason = warning.details ?? "the model does not support it.";
     return unsupported(vendor.label, toParameter(warning, request), reason);
   }
   return undefined;

@@ -46,7 +46,7 @@ function toText(message: ChatMessage, context: PartContext): LanguageModelV4Text
   return toParts(message, context).map((part, index) => {
     if (part.type === "text") return part;
     const path = `${context.path}.content[${index}]`;
-    throw unsupported(context.label, path, `a message of role ${message.role} holds text only.`);
+    throw unsupported(context.label, path, `a message with role ${message.role} may contain only text.`);
   });
 }
 
@@ -60,7 +60,7 @@ function parseArguments(call: ToolCall, path: string): JsonObject {
     // The error below says it.
   }
   const param = `${path}.function.arguments`;
-  throw new AppError("invalid_request", `${param} must be a JSON object in text form.`, { param });
+  throw new AppError("invalid_request", `${param} must be a JSON object encoded as text.`, { param });
 }
 
 function toToolCall(call: ToolCall, conversation: Conversation, path: string): LanguageModelV4ToolCallPart {
@@ -83,7 +83,8 @@ function toAssistant(message: ChatMessage, conversation: Conversation, context: 
   if (isObject(extra["function_call"])) {
     throw unsupported(context.label, `${context.path}.function_call`, "use tool_calls.");
   }
-  if (isObject(extra["audio"])) throw unsupported(context.label, `${context.path}.audio`, "it has no audio answers.");
+  if (isObject(extra["audio"]))
+    throw unsupported(context.label, `${context.path}.audio`, "responses with audio are not available.");
   const refusal = extra["refusal"];
   const text = toText(message, context).filter((part) => part.text !== "");
   if (typeof refusal === "string" && refusal !== "") text.push({ type: "text", text: refusal });
@@ -102,7 +103,7 @@ function toToolResult(message: ChatMessage, conversation: Conversation, context:
   const toolName = id === undefined ? undefined : conversation.functionNames.get(id);
   if (id === undefined || toolName === undefined) {
     const param = `${context.path}.tool_call_id`;
-    const seen = id === undefined ? "is missing" : `is "${id}", which no earlier assistant message has`;
+    const seen = id === undefined ? "is missing" : `is "${id}", which does not appear in an earlier assistant message`;
     throw new AppError("invalid_request", `${param} ${seen}.`, { param });
   }
   const value = toText(message, context)
@@ -117,7 +118,7 @@ function toToolResult(message: ChatMessage, conversation: Conversation, context:
 
 function toSystem(message: ChatMessage, conversation: Conversation, context: PartContext): LanguageModelV4Message {
   if (conversation.begun && !context.support.laterSystemMessages) {
-    throw unsupported(context.label, `${context.path}.role`, "system messages stand before all others there.");
+    throw unsupported(context.label, `${context.path}.role`, "system messages must come before all other messages.");
   }
   const content = toText(message, context)
     .map((part) => part.text)
@@ -129,7 +130,7 @@ function toMessage(message: ChatMessage, conversation: Conversation, path: strin
   const { label, content: support } = conversation.vendor;
   const context: PartContext = { label, support, path };
   const known = knownMembers[message.role];
-  if (known === undefined) throw unsupported(label, `${path}.role`, `use the role tool in place of ${message.role}.`);
+  if (known === undefined) throw unsupported(label, `${path}.role`, `use the role tool instead of ${message.role}.`);
   refuseUnknownMembers(message, known, context);
   if (message.role === "system" || message.role === "developer") return toSystem(message, conversation, context);
   conversation.begun = true;

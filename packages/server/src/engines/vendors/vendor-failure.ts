@@ -40,7 +40,7 @@ function toCode(status: number, message: string): ErrorCode {
 function toStatusFailure({ status, message, headers, cause }: VendorAnswer, vendor: Vendor): AppError {
   const refused = status === 401 || status === 403 || badCredentials.test(message);
   if (refused) {
-    const text = `${vendor.label} refused the credentials that this server has for it (status ${status}).`;
+    const text = `${vendor.label} rejected this server's credentials (status ${status}).`;
     return new AppError("upstream_failed", text, { cause: toCause(cause, vendor) });
   }
   const text = `${vendor.label} answered ${status}: ${withoutSecrets(message, vendor)}`;
@@ -73,12 +73,12 @@ const codeOf = (error: unknown): unknown => (isObject(error) ? error["code"] : u
 function toTransportFailure(thrown: unknown, vendor: Vendor): AppError {
   const codes = causes(thrown).map(codeOf);
   if (codes.some((code) => code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT")) {
-    return new AppError("upstream_timeout", `No connection to ${vendor.label} in time.`, {
+    return new AppError("upstream_timeout", `${vendor.label} did not accept a connection in time.`, {
       cause: toCause(thrown, vendor),
     });
   }
   const code = codes.find((each) => typeof each === "string");
-  const detail = code === undefined ? "answered what cannot be understood." : `could not be reached (${code}).`;
+  const detail = code === undefined ? "sent an invalid response." : `could not be reached (${code}).`;
   return new AppError("upstream_failed", `${vendor.label} ${detail}`, { cause: toCause(thrown, vendor) });
 }
 
@@ -109,7 +109,7 @@ export function toVendorFailure(thrown: unknown, vendor: Vendor): AppError {
   const own = causes(thrown).find((each) => each instanceof AppError);
   if (own !== undefined) return own;
   if (UnsupportedFunctionalityError.isInstance(thrown)) {
-    const text = `${vendor.label} cannot honour the messages: ${thrown.functionality}.`;
+    const text = `${vendor.label} does not support these messages: ${thrown.functionality}.`;
     return new AppError("unsupported_parameter", text, { param: "messages", cause: toCause(thrown, vendor) });
   }
   const answer = toVendorAnswer(thrown);

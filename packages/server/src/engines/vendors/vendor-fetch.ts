@@ -83,7 +83,7 @@ export function createVendorFetch(options: VendorFetchOptions): VendorFetch {
   const { dispatcher, call, limits } = options;
   return async (input, init) => {
     const silence = watchSilence(options);
-    if (limits !== undefined) silence.start(limits.firstByteTimeoutMs, "did not begin to answer");
+    if (limits !== undefined) silence.start(limits.firstByteTimeoutMs, "did not start to respond");
     try {
       const { statusCode, headers, body } = await request(input instanceof Request ? input.url : input, {
         method: init?.method ?? "GET",

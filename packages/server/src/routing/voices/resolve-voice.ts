@@ -41,7 +41,7 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
   throw new AppError(
     "invalid_request",
     known === undefined
-      ? `voice is ${JSON.stringify(name)}; expected one of ${listed(voices)}.`
+      ? `voice is ${JSON.stringify(name)}; it must be one of ${listed(voices)}.`
       : `voice is ${JSON.stringify(name)}, but the model has no voice for ${wanted}; its voices are ${listed(voices)}.`,
     { param: "voice" },
   );
@@ -74,7 +74,7 @@ function primaryOf(language: string): string {
 
 function alternatives(voices: readonly Voice[], language: string): string {
   const others = voices.filter((voice) => speaks(voice, language));
-  return others.length === 0 ? " No voice of the model speaks it." : ` These do: ${listed(others)}.`;
+  return others.length === 0 ? " None of the model's voices speaks it." : ` These do: ${listed(others)}.`;
 }
 
 const mostListed = 40;

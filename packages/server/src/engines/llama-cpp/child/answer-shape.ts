@@ -53,7 +53,7 @@ export function createAnswerShape(generation: Generation, toolFormat: ToolFormat
   if (toolFormat === undefined) {
     throw new AppError(
       "unsupported_parameter",
-      "tools: this model's chat template has no tools, or in a form that Sounding does not read.",
+      "tools: this model's chat template does not support tools, or in a form that Sounding does not recognize. Omit tools, or use another model.",
       { param: "tools" },
     );
   }
@@ -66,7 +66,7 @@ export function createAnswerShape(generation: Generation, toolFormat: ToolFormat
   if (isBareJson(trigger)) {
     throw new AppError(
       "unsupported_parameter",
-      "response_format: this model writes tool calls as JSON, so they cannot be told from a JSON answer; leave out tools or response_format.",
+      "response_format: this model writes tool calls as JSON, so they cannot be distinguished from a JSON response. Omit tools or response_format.",
       { param: "response_format" },
     );
   }

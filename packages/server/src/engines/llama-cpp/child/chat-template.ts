@@ -91,7 +91,7 @@ export function createChatTemplate({ template: text, bos, eos, controlTexts }: T
         return render(mapStrings(messages.map(withParsedArguments), guard) as Record<string, unknown>[], variables);
       } catch (error) {
         const reason = error instanceof Error ? error.message.slice(0, 500) : String(error);
-        throw new AppError("invalid_request", `The model's chat template refuses these messages: ${reason}`, {
+        throw new AppError("invalid_request", `The model's chat template rejects these messages: ${reason}`, {
           param: "messages",
           cause: error,
         });

@@ -77,7 +77,7 @@ function deadEnd({ format }: Generation): AppError {
   const param = format === "text" ? "tools" : "response_format";
   return new AppError(
     "unsupported_parameter",
-    `${param} leads to where no token of the model can follow: its schema admits no such answer, or the model's tokens cannot write it.`,
+    `${param} cannot be continued with any of the model's tokens: either no response satisfies the schema, or the model's tokens cannot express it.`,
     { param },
   );
 }
@@ -146,7 +146,7 @@ export async function generateChoice(
     const param = settings.generation.format === "text" ? "tools" : "response_format.json_schema.schema";
     throw new AppError(
       "invalid_request",
-      `${param} is too ambiguous or too large: ${error.message}. Use fewer alternatives that begin alike, and smaller counts in patterns.`,
+      `${param} is too ambiguous or too large: ${error.message}. Use fewer alternatives that start alike, and smaller counts in patterns.`,
       { param },
     );
   }

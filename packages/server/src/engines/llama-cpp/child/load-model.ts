@@ -27,7 +27,7 @@ function contextSizeFor(model: LlamaModel, settings: LoadSettings): number {
   if (settings.contextSize <= trained) return settings.contextSize;
   throw new AppError(
     "upstream_failed",
-    `context_size is ${settings.contextSize}, but the model was trained on ${trained} tokens at most.`,
+    `context_size is ${settings.contextSize}, but the model was trained with at most ${trained} tokens.`,
   );
 }
 
@@ -45,7 +45,10 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
       report(level === LlamaLogLevel.error || level === LlamaLogLevel.fatal ? "error" : "warn", message.trim()),
   });
   if (typeof settings.gpu === "string" && settings.gpu !== "auto" && llama.gpu !== settings.gpu) {
-    throw new AppError("upstream_failed", `gpu is ${JSON.stringify(settings.gpu)}, which this machine does not have.`);
+    throw new AppError(
+      "upstream_failed",
+      `gpu is ${JSON.stringify(settings.gpu)}, which is not available on this machine.`,
+    );
   }
   const model = await llama.loadModel({
     modelPath: settings.path,
@@ -73,11 +76,11 @@ async function load(settings: LoadSettings, report: ReportLog): Promise<LoadedMo
 
 function problemOf(error: unknown, { gpu }: LoadSettings): string {
   if (error instanceof NoBinaryFoundError) {
-    return `No llama.cpp binary for gpu ${JSON.stringify(gpu)} is installed; the documentation of the engine says how to get one.`;
+    return `No llama.cpp binary for gpu ${JSON.stringify(gpu)} is installed; the engine's documentation explains how to install one.`;
   }
   if (error instanceof InsufficientMemoryError)
     return "There is not enough memory for the model with this context_size.";
-  return "The model file cannot be loaded; the server's log says why.";
+  return "The model file cannot be loaded; see the server's log.";
 }
 
 /**

@@ -26,7 +26,7 @@ function refuseUnknownTokens(generation: Generation, size: number): void {
   if (unknown === undefined) return;
   throw new AppError(
     "invalid_request",
-    `logit_bias names the token ${unknown[0]}, but the model has the tokens 0 to ${size - 1}.`,
+    `logit_bias contains the token ${unknown[0]}, but the model's tokens are 0 to ${size - 1}.`,
     {
       param: "logit_bias",
     },
@@ -37,7 +37,7 @@ function requireFewLogprobs({ promptLogprobs }: Generation, prompt: readonly Tok
   if (promptLogprobs === undefined || prompt.length * (promptLogprobs + 1) <= maximumLogprobs) return;
   throw new AppError(
     "invalid_request",
-    `prompt_logprobs is ${promptLogprobs}, which makes ${prompt.length * (promptLogprobs + 1)} log probabilities for a prompt of ${prompt.length} tokens; at most ${maximumLogprobs} are allowed. Lower prompt_logprobs or shorten the prompt.`,
+    `prompt_logprobs is ${promptLogprobs}, which produces ${prompt.length * (promptLogprobs + 1)} log probabilities for a prompt of ${prompt.length} tokens; at most ${maximumLogprobs} are allowed. Lower prompt_logprobs or shorten the prompt.`,
     { param: "prompt_logprobs" },
   );
 }
@@ -62,7 +62,7 @@ export function createModelHost({ model, context, template }: LoadedModel, repor
     if (whole && tokens.length < contextSize) return tokens;
     throw new AppError(
       "context_length_exceeded",
-      `The messages are ${tokens.length} tokens long${whole ? "" : " or more"}, but the model's context holds ${contextSize} tokens, the answer included.`,
+      `The messages have ${tokens.length} tokens${whole ? "" : " or more"}, but the model's context holds ${contextSize} tokens, including the completion. Shorten the messages.`,
       { param: "messages" },
     );
   };

@@ -15,13 +15,14 @@ import type { TemplateSource } from "./chat-template.ts";
 
 export const maximumGrammarNodes = inputLimit({
   area: "Chat completions",
-  bounds: "Nodes of llama.cpp models' grammar that the schemas and tools of a call need",
+  bounds: "Grammar nodes that the schemas and tools of a call need, for llama.cpp models",
   value: 200_000,
   error: "invalid_request",
 });
 const maximumCpuMs = inputLimit({
   area: "Chat completions",
-  bounds: "CPU time to render a llama.cpp model's chat template and to turn the schemas of a call into a grammar",
+  bounds:
+    "CPU time to render the chat template and to convert the schemas of a call to a grammar, for llama.cpp models",
   value: 2_000,
   unit: "ms",
   error: "invalid_request",
@@ -147,7 +148,7 @@ async function busyMs(worker: Worker): Promise<number> {
 function tooMuch(what: string): AppError {
   return new AppError(
     "invalid_request",
-    `Preparing this call takes too much ${what}: the schema in response_format.json_schema, the tools or the messages are too complex. Simplify them.`,
+    `This call needs too much ${what} to prepare: the schema in response_format.json_schema, the tools or the messages are too complex. Simplify them.`,
     { param: "response_format.json_schema" },
   );
 }

@@ -28,7 +28,7 @@ import { integerGrammar, numberGrammar, stringGrammar } from "./schema-scalars.t
 /** Every value is followed at every token: tens of thousands would hold the model up for everybody. OpenAI's limit. */
 const maximumEnumValues = inputLimit({
   area: "Chat completions",
-  bounds: "Values of one enum in a schema, for llama.cpp models",
+  bounds: "Values in one enum of a schema, for llama.cpp models",
   value: 1_000,
   error: "invalid_request",
 });
@@ -36,7 +36,7 @@ const maximumEnumValues = inputLimit({
 /** Each branch is compared with every other. */
 const maximumBranches = inputLimit({
   area: "Chat completions",
-  bounds: "Schemas of one oneOf, for llama.cpp models",
+  bounds: "Schemas in one oneOf, for llama.cpp models",
   value: 200,
   error: "invalid_request",
 });
@@ -74,7 +74,7 @@ function literals(place: SchemaPlace, schema: SchemaObject, values: readonly unk
   refuseOtherKeywords(place, schema, "const", "enum", "type");
   const types = schema["type"] === undefined ? undefined : [schema["type"]].flat();
   const fitting = values.filter((value) => types === undefined || types.some((type) => isOfType(value, type)));
-  if (fitting.length === 0) throw invalid(place.path, "no value of enum or const has the schema's type.");
+  if (fitting.length === 0) throw invalid(place.path, "no value of enum or const matches the schema's type.");
   return choice(...fitting.map((value) => literal(JSON.stringify(value))));
 }
 
@@ -103,7 +103,7 @@ function typeGrammar(place: SchemaPlace, schema: SchemaObject, type: unknown): G
     case "null":
       return literal("null");
     default:
-      throw invalid(`${place.path}.type`, `it is ${JSON.stringify(type)}; allowed are ${typeNames.join(", ")}.`);
+      throw invalid(`${place.path}.type`, `it is ${JSON.stringify(type)}; it must be one of ${typeNames.join(", ")}.`);
   }
 }
 
@@ -126,7 +126,7 @@ function compile(place: SchemaPlace, schema: JsonSchema): Grammar {
     const values = schema["const"] === undefined ? schema["enum"] : [schema["const"]];
     if (!Array.isArray(values)) throw invalid(`${place.path}.enum`, "it must be a list of values.");
     if (values.length > maximumEnumValues) {
-      throw invalid(`${place.path}.enum`, `it has ${values.length} values; at most ${maximumEnumValues} are taken.`);
+      throw invalid(`${place.path}.enum`, `it has ${values.length} values; at most ${maximumEnumValues} are allowed.`);
     }
     return literals(place, schema, values);
   }
@@ -136,7 +136,7 @@ function compile(place: SchemaPlace, schema: JsonSchema): Grammar {
     const branches = schemaList(place, keyword, schema[keyword]);
     if (keyword === "oneOf") return oneOfGrammar(place, branches);
     if (keyword === "allOf" && branches.length > 1) {
-      refuse(place, "allOf", "only with one schema in it");
+      refuse(place, "allOf", "supported only with exactly one schema in it");
       return anyValue;
     }
     return choice(...branches.map((branch, index) => compile(at(place, keyword, index), branch)));

@@ -10,7 +10,7 @@ import { nothing, sequence, type Grammar } from "./grammar.ts";
 /** Steps for one token take some 20 ms at most; all other answers of the model wait meanwhile. */
 const maximumSteps = inputLimit({
   area: "Chat completions",
-  bounds: "Steps of llama.cpp models' grammar, of a schema or tools, for one token of the answer",
+  bounds: "Grammar steps, of a schema or tools, for one generated token, for llama.cpp models",
   value: 200_000,
   error: "invalid_request",
 });
@@ -24,7 +24,7 @@ export class GrammarStepsError extends Error {
   override readonly name = "GrammarStepsError";
 
   constructor(problem: string) {
-    super(`following the grammar takes more than ${problem}`);
+    super(`matching the grammar needs more than ${problem}`);
   }
 }
 
@@ -128,7 +128,7 @@ class Frames {
     if (byNext === undefined) this.byNode.set(node, (byNext = new Map()));
     let frame = byNext.get(next);
     if (frame === undefined) {
-      if (++this.count > maximumFrames) throw new GrammarStepsError(`${maximumFrames} places for one answer`);
+      if (++this.count > maximumFrames) throw new GrammarStepsError(`${maximumFrames} positions for one response`);
       byNext.set(next, (frame = { node, next }));
     }
     return frame;

@@ -14,7 +14,7 @@ export class PatternError extends Error {
 
 const longestPattern = inputLimit({
   area: "Chat completions",
-  bounds: "A pattern in a schema, for llama.cpp models",
+  bounds: "Length of a pattern in a schema, for llama.cpp models",
   value: 1_000,
   unit: "characters",
   error: "unsupported_parameter",

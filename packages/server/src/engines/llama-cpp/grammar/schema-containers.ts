@@ -34,7 +34,7 @@ function membersOf(place: SchemaPlace, schema: SchemaObject): Member[] {
   const additional = (schema["additionalProperties"] ?? true) as JsonSchema;
   const undeclared = required.filter((name: unknown) => typeof name === "string" && !Object.hasOwn(properties, name));
   if (additional === false && undeclared.length > 0)
-    throw invalid(`${place.path}.required`, `${undeclared.join(", ")} can never be there.`);
+    throw invalid(`${place.path}.required`, `${undeclared.join(", ")} can never be present.`);
   const others = undeclared.map((name: string) => ({
     name,
     grammar: place.compile(at(place, "additionalProperties"), additional),
@@ -94,7 +94,7 @@ export function arrayGrammar(place: SchemaPlace, schema: SchemaObject): Grammar 
     place.compile(at(place, "prefixItems", index), item),
   );
   if (maximum < prefix.length || minimum > prefix.length)
-    refuse(place, "prefixItems", "only with minItems and maxItems that allow exactly its items");
+    refuse(place, "prefixItems", "supported only if minItems and maxItems allow exactly its items");
   return sequence(
     literal("["),
     whiteSpace,

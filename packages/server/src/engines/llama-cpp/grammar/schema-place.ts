@@ -92,7 +92,7 @@ export function readerOf(place: SchemaPlace, schema: SchemaObject): SchemaReader
       const value = schema[keyword];
       if (value === undefined) return undefined;
       if (typeof value !== "number")
-        throw invalid(`${place.path}.${keyword}`, `it is ${JSON.stringify(value)}, not a number.`);
+        throw invalid(`${place.path}.${keyword}`, `it is ${JSON.stringify(value)}; it must be a number.`);
       return value;
     },
   };
@@ -108,7 +108,7 @@ export function schemaList(place: SchemaPlace, keyword: string, value: unknown):
 export function refuseOtherKeywords(place: SchemaPlace, schema: SchemaObject, ...known: readonly string[]): void {
   for (const keyword of Object.keys(schema)) {
     if (annotations.has(keyword) || keyword.startsWith("x-") || known.includes(keyword)) continue;
-    refuse(place, keyword, known.length === 0 ? "not supported" : `not supported beside ${known.join(", ")}`);
+    refuse(place, keyword, known.length === 0 ? "not supported" : `not supported together with ${known.join(", ")}`);
   }
 }
 
@@ -125,7 +125,7 @@ export function resolvePointer(place: SchemaPlace, pointer: string): JsonSchema 
   if (!pointer.startsWith("#"))
     throw invalid(
       `${place.path}.$ref`,
-      `it is ${JSON.stringify(pointer)}; only references within the schema (#/…) are followed.`,
+      `it is ${JSON.stringify(pointer)}; only references within the schema (#/…) are supported.`,
     );
   let found: unknown = place.root;
   for (const step of pointer.slice(1).split("/").slice(1)) {
@@ -134,6 +134,6 @@ export function resolvePointer(place: SchemaPlace, pointer: string): JsonSchema 
     found = isThere ? (found as Record<string, unknown>)[key] : undefined;
   }
   if (typeof found !== "boolean" && !isObject(found))
-    throw invalid(`${place.path}.$ref`, `nothing is at ${JSON.stringify(pointer)}.`);
+    throw invalid(`${place.path}.$ref`, `${JSON.stringify(pointer)} does not exist in the schema.`);
   return found;
 }

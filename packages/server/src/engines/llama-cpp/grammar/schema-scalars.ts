@@ -107,11 +107,11 @@ export function numberGrammar(reader: SchemaReader): Grammar {
   if (limits === undefined) return number;
   for (const keyword of ["exclusiveMinimum", "exclusiveMaximum"] as const) {
     if (reader.schema[keyword] !== undefined)
-      reader.refuse(keyword, "for numbers that need not be whole; use an inclusive bound");
+      reader.refuse(keyword, "supported only for integers; use an inclusive bound");
   }
   for (const keyword of ["minimum", "maximum"] as const) {
     const value = reader.number(keyword);
-    if (value !== undefined && !Number.isInteger(value)) reader.refuse(keyword, `${value} is not whole`);
+    if (value !== undefined && !Number.isInteger(value)) reader.refuse(keyword, `${value} is not a whole number`);
   }
   const low = Math.ceil(limits.minimum);
   const high = Math.floor(limits.maximum);

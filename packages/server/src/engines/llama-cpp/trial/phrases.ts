@@ -74,7 +74,7 @@ function claimTokens(text: string, taken: Set<string>): string[] {
     while ((taken.has(token) || token.length === 1) && index + 1 < words.length) token += words[++index]!;
     while (taken.has(token)) {
       const before = tokens.pop();
-      if (before === undefined) throw new Error(`The trial model says ${JSON.stringify(token)} in two places.`);
+      if (before === undefined) throw new Error(`The trial model has ${JSON.stringify(token)} in two places.`);
       taken.delete(before);
       token = before + token;
     }

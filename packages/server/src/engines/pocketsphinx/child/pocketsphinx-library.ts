@@ -78,10 +78,10 @@ function modernConstructor(main: Library): PocketSphinx["createDecoder"] {
   const free = main.func("int ps_config_free(void *config)");
   return (settings) => {
     const config: Native = parse(null, JSON.stringify({ ...settings, loglevel: "FATAL" }));
-    if (config === null) throw new Error("PocketSphinx refuses its settings.");
+    if (config === null) throw new Error("PocketSphinx rejected its settings.");
     const decoder: Native = create(config);
     free(config);
-    if (decoder === null) throw new Error("PocketSphinx cannot load its model.");
+    if (decoder === null) throw new Error("PocketSphinx could not load its model.");
     return decoder;
   };
 }
@@ -96,10 +96,10 @@ function formerConstructor(main: Library, base: Library): PocketSphinx["createDe
     silence(null);
     const values = Object.entries(settings).flatMap(([name, value]) => [`-${name}`, toArgument(value)]);
     const config: Native = parse(null, definitions(), values.length + 1, ["sounding", ...values], 1);
-    if (config === null) throw new Error("PocketSphinx refuses its settings.");
+    if (config === null) throw new Error("PocketSphinx rejected its settings.");
     const decoder: Native = create(config);
     free(config);
-    if (decoder === null) throw new Error("PocketSphinx cannot load its model.");
+    if (decoder === null) throw new Error("PocketSphinx could not load its model.");
     return decoder;
   };
 }

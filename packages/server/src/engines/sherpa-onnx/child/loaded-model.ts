@@ -43,7 +43,7 @@ function modelFor(settings: LoadSettings): LoadedModel {
 }
 
 function wrongWork(): never {
-  throw new Error("The model does something else.");
+  throw new Error("The model does not support this task.");
 }
 
 function speechModel({ config }: LoadSettings): LoadedModel {
