@@ -21,7 +21,7 @@ import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
-import { telemetryWorkOf } from "./limits/work-kind.ts";
+import { telemetryWorkOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";

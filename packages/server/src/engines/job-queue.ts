@@ -2,7 +2,7 @@
  * Queue of pieces of work of many calls. Organizations take turns. Within that, the first piece of a call goes before later
  * pieces of other calls, so that every caller gets something soon, but new calls cannot hold up the running ones.
  */
-import { FairLine } from "../scheduling/fair-line.ts";
+import { FairLine } from "../scheduling/round-robin-queue.ts";
 
 export interface QueuedJob {
   /** Whether it is the first piece of its call. */

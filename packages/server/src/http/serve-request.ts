@@ -9,7 +9,7 @@ import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
 import { measured } from "../scheduling/main-thread-time.ts";
-import type { AdmitWork, WorkAdmission } from "./admit-work.ts";
+import type { AdmitWork, WorkAdmission } from "./request-admission.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import type { ClientAddressOf } from "./client-address.ts";

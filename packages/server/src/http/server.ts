@@ -8,7 +8,7 @@ import { IndexedSet } from "../indexed-set.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { runWithCost } from "../scheduling/request-cost.ts";
-import type { AdmitWork } from "./admit-work.ts";
+import type { AdmitWork } from "./request-admission.ts";
 import type { KeyCheck } from "./authenticate.ts";
 import { framingFault } from "./check-framing.ts";
 import { createClientAddress } from "./client-address.ts";

@@ -5,7 +5,7 @@ import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
 import { remainingTokens, consumedTokens, waitMs } from "./token-bucket.ts";
-import { requestNouns, type WorkKind } from "./work-kind.ts";
+import { requestNouns, type WorkKind } from "./traffic-class.ts";
 
 /** Why not, and for how long. */
 interface Refusal {

@@ -9,7 +9,7 @@ import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { checkLimits } from "./check-limits.ts";
 import { createSubjects, type LimitedSubject, type Subjects } from "./subject.ts";
-import { type WorkKind, limitsFor, workKinds } from "./work-kind.ts";
+import { type WorkKind, limitsFor, workKinds } from "./traffic-class.ts";
 
 /** Limits for keys and organizations that have none of the kind. */
 interface DefaultLimits {

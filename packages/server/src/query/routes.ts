@@ -1,7 +1,7 @@
 /** The operations that read telemetry, and who serves them. */
 import { queryLogs, queryTraces } from "../api/observability.ts";
 import { AppError } from "../errors.ts";
-import { jsonInSlices } from "../http/json-in-slices.ts";
+import { jsonInSlices } from "../http/incremental-json.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { Store, TenantReader } from "../store/store.ts";
 import type { Scope } from "../tenant.ts";

@@ -1,6 +1,6 @@
 /** Cuts long work into slices, so that other requests are served between them. */
 import { account, beginStep } from "./main-thread-time.ts";
-import { isTurnAwaited, nextTurn } from "./round-robin.ts";
+import { isTurnAwaited, nextTurn } from "./time-slices.ts";
 import { currentRequestCost } from "./request-cost.ts";
 
 /** The longest time that a piece of work holds the event loop. */

@@ -14,7 +14,7 @@ import {
   record,
 } from "fast-check";
 import { AppError } from "../errors.ts";
-import { FairLine } from "./fair-line.ts";
+import { FairLine } from "./round-robin-queue.ts";
 import { FairQueue } from "./fair-queue.ts";
 
 const never = new AbortController().signal;

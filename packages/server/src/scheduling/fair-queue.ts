@@ -4,7 +4,7 @@
  */
 import { onAbort } from "../abort.ts";
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
-import { FairLine } from "./fair-line.ts";
+import { FairLine } from "./round-robin-queue.ts";
 
 export interface FairQueueOptions {
   /** Calls that run at the same time. */

@@ -8,8 +8,8 @@ import {
   type FinishedTranscription,
 } from "../finished-call.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
-import { createWatchedMetrics, type WatchedMetrics } from "./watched-metrics.ts";
-import { createWorkMetrics } from "./work-metrics.ts";
+import { createWatchedMetrics, type WatchedMetrics } from "./observable-gauges.ts";
+import { createWorkMetrics } from "./main-thread-metrics.ts";
 
 /** What is known of a finished HTTP request. */
 interface FinishedRequest {

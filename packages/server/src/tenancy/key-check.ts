@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { CheckedKey } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createFreshCache } from "./revalidating-cache.ts";
 import { parsePermissions } from "./keys.ts";
 import { createLastUsed } from "./last-used.ts";
 import { parseLimits } from "./row-values.ts";

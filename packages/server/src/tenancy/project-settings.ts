@@ -2,7 +2,7 @@
 import { defaultProjectSettings } from "../api/admin.ts";
 import type { ProjectSettings, Scope } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createFreshCache } from "./revalidating-cache.ts";
 import { parseSettings } from "./projects.ts";
 
 /**

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { jsonInSlices } from "../../src/http/json-in-slices.ts";
+import { jsonInSlices } from "../../src/http/incremental-json.ts";
 import { resultJson } from "../../src/query/prometheus-api/prometheus-json.ts";
 import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/languages/promql/engine.ts";
 import { labelsFrom } from "../../src/languages/promql/series/labels.ts";

@@ -1,7 +1,7 @@
 /** Large answers of log and trace queries: statements stay short, the thread is not held, memory is charged as rows arrive. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { jsonInSlices } from "../../src/http/json-in-slices.ts";
+import { jsonInSlices } from "../../src/http/incremental-json.ts";
 import { lookUpResources } from "../../src/query/resource-lookup.ts";
 import { searchLogs } from "../../src/query/logs/search-logs.ts";
 import { readSpanDetails, type StoredSpan } from "../../src/query/traces/spans.ts";

@@ -3,7 +3,7 @@
  * ended when they were idle for long. Work waits in line.
  */
 import { AppError } from "../../errors.ts";
-import { FairLine } from "../../scheduling/fair-line.ts";
+import { FairLine } from "../../scheduling/round-robin-queue.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../failure-backoff.ts";
 import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";

@@ -1,6 +1,6 @@
 /** The operations that read metrics, and who serves them. */
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
-import { jsonInSlices } from "../../http/json-in-slices.ts";
+import { jsonInSlices } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import { prometheusRoutes } from "../prometheus-api/prometheus-routes.ts";
 import { presetAliases, type MetricPresets } from "./presets/metric-presets.ts";

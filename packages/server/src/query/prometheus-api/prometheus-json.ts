@@ -1,5 +1,5 @@
 /** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
-import { JsonList } from "../../http/json-in-slices.ts";
+import { JsonList } from "../../http/incremental-json.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
 import { allBuckets } from "../../languages/promql/histogram/bucket-bounds.ts";
 import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";

@@ -1,7 +1,7 @@
 /** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
 import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
 import type { AppError, ErrorCode } from "../../errors.ts";
-import { jsonInSlices } from "../../http/json-in-slices.ts";
+import { jsonInSlices } from "../../http/incremental-json.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";

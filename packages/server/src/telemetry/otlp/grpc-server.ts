@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
-import type { WorkAdmission } from "../../http/admit-work.ts";
+import type { WorkAdmission } from "../../http/request-admission.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
 import type { FailedKeys } from "../../http/failed-keys.ts";
 import { inputLimit } from "../../input-limits.ts";

@@ -3,7 +3,7 @@
  * given to the idle place that has most of its beginning already. Organizations that wait take turns.
  */
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
-import { FairLine } from "../../../scheduling/fair-line.ts";
+import { FairLine } from "../../../scheduling/round-robin-queue.ts";
 
 /** Who asks for a place. */
 interface Turn {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { jsonInSlices } from "./json-in-slices.ts";
+import { jsonInSlices } from "./incremental-json.ts";
 
 async function streamed(value: unknown): Promise<string> {
   const answer = jsonInSlices(value);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
-import { createFreshCache } from "./fresh-cache.ts";
+import { createFreshCache } from "./revalidating-cache.ts";
 
 /** A cache on a clock and a source that the test steers. */
 function steered(options: { maximumEntries?: number; loadTimeoutMs?: number } = {}) {

@@ -2,7 +2,7 @@
  * Gives long work its turns on the main thread: one slice in each turn of the event loop, organizations in rotation, and
  * within an organization the one that has waited longest. However many evaluations run, other requests wait for one slice.
  */
-import { FairLine } from "./fair-line.ts";
+import { FairLine } from "./round-robin-queue.ts";
 
 const waiting = new FairLine<() => void>();
 let isScheduled = false;
