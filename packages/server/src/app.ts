@@ -21,7 +21,7 @@ import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
-import { telemetryWorkOf } from "./limits/traffic-class.ts";
+import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
@@ -193,9 +193,9 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       settings: config.server,
       checkKey,
       failedKeys,
-      admitWork: (scope, { permission }) => {
-        const kind = telemetryWorkOf(permission);
-        return kind === undefined ? undefined : limiter.admitWork(scope, kind);
+      admitRequest: (scope, { permission }) => {
+        const trafficClass = telemetryClassOf(permission);
+        return trafficClass === undefined ? undefined : limiter.admitTelemetry(scope, trafficClass);
       },
       logger,
       observe: (request) => {
@@ -227,7 +227,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     limits: otlp.limits,
     checkKey,
     failedKeys,
-    admit: (scope: Scope) => limiter.admitWork(scope, "ingest"),
+    admit: (scope: Scope) => limiter.admitTelemetry(scope, "ingest"),
     logger,
     observe: metrics.observeRequest,
   };

@@ -2,7 +2,7 @@
  * Queue of pieces of work of many calls. Organizations take turns. Within that, the first piece of a call goes before later
  * pieces of other calls, so that every caller gets something soon, but new calls cannot hold up the running ones.
  */
-import { FairLine } from "../scheduling/round-robin-queue.ts";
+import { RoundRobinQueue } from "../scheduling/round-robin-queue.ts";
 
 export interface QueuedJob {
   /** Whether it is the first piece of its call. */
@@ -25,8 +25,8 @@ export interface JobTurn {
 const mostFirstsInARow = 8;
 
 export class JobQueue<Job extends QueuedJob> {
-  readonly #first = new FairLine<Job>();
-  readonly #later = new FairLine<Job>();
+  readonly #first = new RoundRobinQueue<Job>();
+  readonly #later = new RoundRobinQueue<Job>();
   #firstsInARow = 0;
 
   get length(): number {
@@ -52,7 +52,7 @@ export class JobQueue<Job extends QueuedJob> {
     for (const job of [...this.#first.drain(), ...this.#later.drain()]) job.reject(error);
   }
 
-  #lineOf({ first }: Job): FairLine<Job> {
+  #lineOf({ first }: Job): RoundRobinQueue<Job> {
     return first ? this.#first : this.#later;
   }
 }

@@ -21,7 +21,7 @@ const singleHeaders = new Set([
 const watchedLengths = new Set([...singleHeaders].map(({ length }) => length));
 
 /** What is wrong with the request's headers, if anything. */
-export function framingFault({ headers, httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
+export function findFramingError({ headers, httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const raw = rawHeaders[index]!;

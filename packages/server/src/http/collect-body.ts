@@ -62,7 +62,7 @@ export function collectBody(
     source.once("end", () => {
       ended = true;
       if (whole !== undefined) resolve(whole);
-      else resolve(joinPieces(chunks, length).finally(() => charge.remove(length)));
+      else resolve(concatChunks(chunks, length).finally(() => charge.remove(length)));
     });
     source.once("close", () => {
       // Every request closes; an error for each would cost more than all the rest here.
@@ -76,7 +76,7 @@ export function collectBody(
 }
 
 /** The pieces in one buffer, copied in slices. */
-export async function joinPieces(pieces: readonly Buffer[], length: number): Promise<Buffer> {
+export async function concatChunks(pieces: readonly Buffer[], length: number): Promise<Buffer> {
   if (pieces.length === 1) return pieces[0]!;
   const whole = Buffer.allocUnsafe(length);
   const yielder = new CooperativeYield();

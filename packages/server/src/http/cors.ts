@@ -1,9 +1,9 @@
 /** Lets the web pages of chosen origins call the server. https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { IncomingMessage } from "node:http";
-import type { AnswerHeaders } from "./route.ts";
+import type { ResponseHeaders } from "./route.ts";
 
 /** The CORS headers for this request's origin; undefined when the origin is absent or not allowed. */
-export function corsHeaders(request: IncomingMessage, allowedOrigins: readonly string[]): AnswerHeaders | undefined {
+export function corsHeaders(request: IncomingMessage, allowedOrigins: readonly string[]): ResponseHeaders | undefined {
   const { origin } = request.headers;
   if (origin === undefined || allowedOrigins.length === 0) return undefined;
   if (!allowedOrigins.includes("*") && !allowedOrigins.includes(origin)) return undefined;
@@ -16,7 +16,7 @@ export function corsHeaders(request: IncomingMessage, allowedOrigins: readonly s
 }
 
 /** What a preflight request is told beside the origin. */
-export function preflightHeaders(request: IncomingMessage, methods: readonly string[]): AnswerHeaders {
+export function preflightHeaders(request: IncomingMessage, methods: readonly string[]): ResponseHeaders {
   return {
     "access-control-allow-methods": methods.join(", "),
     "access-control-allow-headers": request.headers["access-control-request-headers"] ?? "authorization, content-type",

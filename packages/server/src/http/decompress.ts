@@ -5,7 +5,7 @@
 import { createGunzip, gunzipSync } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
-import { type BodyLimits, joinPieces, tooLarge } from "./collect-body.ts";
+import { type BodyLimits, concatChunks, tooLarge } from "./collect-body.ts";
 
 /** Inflated synchronously, without the detour over a thread: at most about a millisecond of work. */
 const quickInputBytes = 65_536;
@@ -15,7 +15,7 @@ const pieceBytes = 65_536;
 /** @throws AppError payload_too_large, invalid_request or as the charge */
 export async function decompress(bytes: Buffer, limits: BodyLimits): Promise<Buffer> {
   const { charge, limitBytes } = limits;
-  const told = toldLength(bytes);
+  const told = declaredLength(bytes);
   if (bytes.length <= quickInputBytes && told <= quickOutputBytes && told <= limitBytes) {
     charge.add(told);
     try {
@@ -27,15 +27,15 @@ export async function decompress(bytes: Buffer, limits: BodyLimits): Promise<Buf
       if (!isTooLarge(error)) throw failure(error, limitBytes);
     }
   }
-  return inflateInPieces(bytes, limits);
+  return inflateInChunks(bytes, limits);
 }
 
 /** The length that gzip of one member has at its end, modulo 2^32; the sender may lie. */
-function toldLength(bytes: Buffer): number {
+function declaredLength(bytes: Buffer): number {
   return bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
 }
 
-async function inflateInPieces(bytes: Buffer, { limitBytes, charge }: BodyLimits): Promise<Buffer> {
+async function inflateInChunks(bytes: Buffer, { limitBytes, charge }: BodyLimits): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: pieceBytes });
   const inflated = new InflatedBytes(bytes, limitBytes);
   gunzip.end(bytes);
@@ -59,7 +59,7 @@ class InflatedBytes {
   #restLength = 0;
 
   constructor(input: Buffer, limitBytes: number) {
-    const told = toldLength(input);
+    const told = declaredLength(input);
     // Pages of it that are never written to take no memory.
     this.#expected = Buffer.allocUnsafe(told <= limitBytes ? told : 0);
   }
@@ -81,7 +81,7 @@ class InflatedBytes {
     const begun = this.#expected.subarray(0, this.#expectedLength);
     if (this.#restLength === 0) return begun;
     charge.add(this.length);
-    const whole = await joinPieces([begun, ...this.#rest], this.length);
+    const whole = await concatChunks([begun, ...this.#rest], this.length);
     charge.remove(this.length);
     return whole;
   }

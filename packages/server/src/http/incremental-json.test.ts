@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
-import { jsonInSlices } from "./incremental-json.ts";
+import { incrementalJson } from "./incremental-json.ts";
 
 async function streamed(value: unknown): Promise<string> {
-  const answer = jsonInSlices(value);
+  const answer = incrementalJson(value);
   assert.ok(answer.kind === "stream");
   return Buffer.concat(await Array.fromAsync(answer.bytes)).toString("utf8");
 }
@@ -35,7 +35,7 @@ describe("JSON in slices", () => {
 
   test("is a whole answer where no list is long", () => {
     const value = { status: "success", data: { result: [{ metric: {}, value: [1, "2"] }] } };
-    assert.deepEqual(jsonInSlices(value), { kind: "json", value });
+    assert.deepEqual(incrementalJson(value), { kind: "json", value });
   });
 
   test("lets other work run between the pieces", async () => {

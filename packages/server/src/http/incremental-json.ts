@@ -1,13 +1,13 @@
 /** Long values as JSON without holding the thread or memory: the text is made in pieces and sent as it is made. */
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import type { RouteAnswer } from "./route.ts";
+import type { RouteResponse } from "./route.ts";
 
 /** Lists up to here are written by one call of JSON.stringify, of longer ones so many items at a time. */
 const itemsAtOnce = 64;
 const pieceCharacters = 65_536;
 
 /** A list whose items are made one by one while they are written. */
-export class JsonList<Item> {
+export class LazyList<Item> {
   readonly items: Iterable<Item>;
 
   constructor(items: Iterable<Item>) {
@@ -16,9 +16,9 @@ export class JsonList<Item> {
 }
 
 /** The answer with a value of plain objects, lists and scalars: as a whole where it is short, else as a stream of the same text. */
-export function jsonInSlices(value: unknown): RouteAnswer {
+export function incrementalJson(value: unknown): RouteResponse {
   if (!isLong(value)) return { kind: "json", value };
-  return { kind: "stream", bytes: encoded(textsOf(value, new CooperativeYield())), type: "application/json" };
+  return { kind: "stream", bytes: encoded(serialize(value, new CooperativeYield())), type: "application/json" };
 }
 
 /** Longer texts are written one by one: a list of them is long whatever its length. */
@@ -28,28 +28,28 @@ const longText = 16_384;
 function isLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > longText;
   if (typeof value !== "object" || value === null) return false;
-  if (value instanceof JsonList) return true;
+  if (value instanceof LazyList) return true;
   if (Array.isArray(value)) return value.length > itemsAtOnce || value.some(isLong);
   return Object.values(value).some(isLong);
 }
 
-async function* textsOf(value: unknown, yielder: CooperativeYield): AsyncGenerator<string> {
+async function* serialize(value: unknown, yielder: CooperativeYield): AsyncGenerator<string> {
   if (typeof value !== "object" || !isLong(value)) yield JSON.stringify(value);
-  else if (Array.isArray(value)) yield* textsOfList(value, yielder);
-  else if (value instanceof JsonList) yield* textsOfList(value.items, yielder);
+  else if (Array.isArray(value)) yield* serializeList(value, yielder);
+  else if (value instanceof LazyList) yield* serializeList(value.items, yielder);
   else {
     let before = "{";
     for (const [name, member] of Object.entries(value as object)) {
       if (member === undefined) continue;
       yield `${before}${JSON.stringify(name)}:`;
-      yield* textsOf(member, yielder);
+      yield* serialize(member, yielder);
       before = ",";
     }
     yield "}";
   }
 }
 
-async function* textsOfList(list: Iterable<unknown>, yielder: CooperativeYield): AsyncGenerator<string> {
+async function* serializeList(list: Iterable<unknown>, yielder: CooperativeYield): AsyncGenerator<string> {
   let before = "[";
   // Fewer at a time where items are long, which the first ones show.
   let atOnce = 1;
@@ -67,7 +67,7 @@ async function* textsOfList(list: Iterable<unknown>, yielder: CooperativeYield):
       if (items.length > 0) yield take();
       yield before;
       before = ",";
-      yield* textsOf(item, yielder);
+      yield* serialize(item, yielder);
     } else if (items.push(item) >= atOnce) yield take();
     else continue;
     if (yielder.isDue(longStep)) await yielder.yield();

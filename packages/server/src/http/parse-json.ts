@@ -3,7 +3,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import { measured } from "../scheduling/main-thread-time.ts";
+import { measureStep } from "../scheduling/main-thread-time.ts";
 import { JsonScan } from "./json-scan.ts";
 
 export interface JsonLimits {
@@ -35,10 +35,10 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = bytes.length >= largeBytes;
   if (isLarge) await yielder.yield();
-  const text = measured("decode", () => bytes.toString("utf8"));
+  const text = measureStep("decode", () => bytes.toString("utf8"));
   if (isLarge) await yielder.yield();
   try {
-    return measured("parse", () => JSON.parse(text) as unknown);
+    return measureStep("parse", () => JSON.parse(text) as unknown);
   } catch (error) {
     throw notJson(error);
   } finally {

@@ -3,7 +3,7 @@ import type { Operation } from "../api/operation.ts";
 import type { Scope } from "../tenant.ts";
 
 /** What an admitted request holds of its caller's limits until it ends. */
-export interface WorkAdmission {
+export interface RequestAdmission {
   /** Counts seconds of work that the request caused. */
   charge(computeSeconds: number): void;
   /** `x-ratelimit-…` headers for the response. */
@@ -15,4 +15,4 @@ export interface WorkAdmission {
  * undefined for operations that are not limited here; inference is admitted by its own routes, which estimate tokens.
  * @throws AppError rate_limited
  */
-export type AdmitWork = (scope: Scope, operation: Operation) => WorkAdmission | undefined;
+export type AdmitRequest = (scope: Scope, operation: Operation) => RequestAdmission | undefined;

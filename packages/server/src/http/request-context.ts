@@ -3,8 +3,8 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { redactText, type LogFields } from "../logger.ts";
-import type { AnswerTarget } from "./reply.ts";
-import type { AnswerHeaders } from "./route.ts";
+import type { ResponseTarget } from "./reply.ts";
+import type { ResponseHeaders } from "./route.ts";
 import type { IndexedSetMember } from "../indexed-set.ts";
 import type { Scope } from "../tenant.ts";
 import { RequestCost } from "../scheduling/request-cost.ts";
@@ -30,23 +30,23 @@ function isSafeId(text: string): boolean {
   return requestIdPattern.test(text) && redactText(text) === text;
 }
 
-export class RequestContext implements AnswerTarget, IndexedSetMember {
+export class RequestContext implements ResponseTarget, IndexedSetMember {
   setIndex = -1;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly operation: string;
   readonly requestId: string;
-  readonly work: RequestCost;
+  readonly cost: RequestCost;
   readonly fields: LogFields = {};
   /** What every answer to this request has. */
-  answerHeaders: AnswerHeaders = {};
+  responseHeaders: ResponseHeaders = {};
   scope: Scope | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();
   readonly #controller = new AbortController();
   readonly #onFinished: (request: RequestContext) => void;
   /** The work and the response: both must end. */
-  #openEnds = 2;
+  #openParts = 2;
 
   /** `onFinished` is called once, when the answer has been served and the response is sent or its connection gone. */
   constructor(
@@ -58,24 +58,24 @@ export class RequestContext implements AnswerTarget, IndexedSetMember {
     this.operation = target.operation;
     const given = target.request.headers["x-request-id"];
     this.requestId = typeof given === "string" && isSafeId(given) ? given : `req_${randomUUID()}`;
-    this.work = new RequestCost(target.operation, this.requestId);
+    this.cost = new RequestCost(target.operation, this.requestId);
     this.#onFinished = onFinished;
     target.response.once("close", () => {
       if (!target.response.writableFinished) {
         this.abort(new AppError("client_closed", "The client closed the connection."));
       }
-      this.#endOne();
+      this.#endPart();
     });
   }
 
   /** To be called once, when nothing more is done for this request. */
   served(): void {
-    this.#endOne();
+    this.#endPart();
   }
 
-  #endOne(): void {
-    this.#openEnds -= 1;
-    if (this.#openEnds === 0) this.#onFinished(this);
+  #endPart(): void {
+    this.#openParts -= 1;
+    if (this.#openParts === 0) this.#onFinished(this);
   }
 
   /** Aborted when the client goes away or the server must stop; the reason is an AppError. */
@@ -99,8 +99,8 @@ export class RequestContext implements AnswerTarget, IndexedSetMember {
       method: this.request.method ?? "",
       status: this.outcome === "client_closed" ? 499 : this.response.statusCode,
       durationMs: performance.now() - this.#startMs,
-      mainThreadMs: this.work.mainThreadMs,
-      storeMs: this.work.storeMs,
+      mainThreadMs: this.cost.mainThreadMs,
+      storeMs: this.cost.storeMs,
       outcome: this.outcome,
       fields: this.fields,
     };

@@ -26,22 +26,22 @@ export interface RouteInput<Body> {
   note(fields: LogFields): void;
 }
 
-export type AnswerHeaders = Readonly<Record<string, string>>;
+export type ResponseHeaders = Readonly<Record<string, string>>;
 
-export type RouteAnswer =
-  | { readonly kind: "json"; readonly value: unknown; readonly status?: number; readonly headers?: AnswerHeaders }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly type: string; readonly headers?: AnswerHeaders }
-  | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: AnswerHeaders }
-  | { readonly kind: "empty"; readonly status: number; readonly headers?: AnswerHeaders }
+export type RouteResponse =
+  | { readonly kind: "json"; readonly value: unknown; readonly status?: number; readonly headers?: ResponseHeaders }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly type: string; readonly headers?: ResponseHeaders }
+  | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: ResponseHeaders }
+  | { readonly kind: "empty"; readonly status: number; readonly headers?: ResponseHeaders }
   /** Bytes of some media type while they are made; when the making fails the connection is reset. */
   | {
       readonly kind: "stream";
       readonly bytes: AsyncIterable<Uint8Array>;
       readonly type: string;
-      readonly headers?: AnswerHeaders;
+      readonly headers?: ResponseHeaders;
     }
   /** Lines of JSON, each without its line break; a failure is told in a last line of type `error`. */
-  | { readonly kind: "lines"; readonly lines: AsyncIterable<string>; readonly headers?: AnswerHeaders }
+  | { readonly kind: "lines"; readonly lines: AsyncIterable<string>; readonly headers?: ResponseHeaders }
   /**
    * Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one unless
    * `done` is false.
@@ -50,13 +50,13 @@ export type RouteAnswer =
       readonly kind: "events";
       readonly events: AsyncIterable<string>;
       readonly done?: boolean;
-      readonly headers?: AnswerHeaders;
+      readonly headers?: ResponseHeaders;
     };
 
 /** An operation and its server. The type of the body is known to `route` alone; http checks the value against the schema. */
 export interface Route extends RouteOptions {
   readonly operation: Operation;
-  readonly serve: (input: RouteInput<never>) => Promise<RouteAnswer> | RouteAnswer;
+  readonly serve: (input: RouteInput<never>) => Promise<RouteResponse> | RouteResponse;
 }
 
 /** Where a route differs from the others. */
@@ -79,7 +79,7 @@ export type ErrorWriter = (
 
 export function route<Body>(
   operation: Operation<Body>,
-  serve: (input: RouteInput<Body>) => Promise<RouteAnswer> | RouteAnswer,
+  serve: (input: RouteInput<Body>) => Promise<RouteResponse> | RouteResponse,
   options: RouteOptions = {},
 ): Route {
   return { operation, serve, ...options };

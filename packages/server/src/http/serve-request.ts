@@ -8,8 +8,8 @@ import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
-import { measured } from "../scheduling/main-thread-time.ts";
-import type { AdmitWork, WorkAdmission } from "./request-admission.ts";
+import { measureStep } from "../scheduling/main-thread-time.ts";
+import type { AdmitRequest, RequestAdmission } from "./request-admission.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import type { ClientAddressOf } from "./client-address.ts";
@@ -20,9 +20,9 @@ import type { FailedKeys } from "./failed-keys.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
-import type { ErrorWriter, Route, RouteAnswer, RouteInput } from "./route.ts";
+import type { ErrorWriter, Route, RouteResponse, RouteInput } from "./route.ts";
 import type { PathParameters } from "./router.ts";
-import { leaveUnread } from "./unread-body.ts";
+import { discardUnreadBody } from "./unread-body.ts";
 
 export interface ServeContext {
   readonly settings: {
@@ -37,7 +37,7 @@ export interface ServeContext {
   readonly clientAddress: ClientAddressOf;
   /** Of all routes that have none of their own. */
   readonly memory: MemoryBudget;
-  readonly admitWork?: AdmitWork | undefined;
+  readonly admitRequest?: AdmitRequest | undefined;
   readonly logger: Logger;
   isClosing(): boolean;
 }
@@ -45,9 +45,9 @@ export interface ServeContext {
 const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
 
 /** Notes the headers that every answer has, good or bad. */
-export function beginAnswer(context: RequestContext, server: ServeContext): void {
+export function setCommonHeaders(context: RequestContext, server: ServeContext): void {
   const { cors_origins: origins } = server.settings;
-  context.answerHeaders = {
+  context.responseHeaders = {
     "x-request-id": context.requestId,
     ...(server.isClosing() ? { connection: "close" } : undefined),
     ...(origins.length === 0 ? undefined : corsHeaders(context.request, origins)),
@@ -67,19 +67,19 @@ export async function serveRequest(
 ): Promise<void> {
   let charge: MemoryCharge | undefined;
   let form: SpooledForm | undefined;
-  let admission: WorkAdmission | undefined;
+  let admission: RequestAdmission | undefined;
   try {
     const scope = await admit(context, route.operation, server);
-    admission = scope === undefined ? undefined : server.admitWork?.(scope, route.operation);
+    admission = scope === undefined ? undefined : server.admitRequest?.(scope, route.operation);
     if (admission !== undefined) {
-      context.work.chargeTo(admission);
-      context.answerHeaders = { ...context.answerHeaders, ...admission.headers() };
+      context.cost.chargeTo(admission);
+      context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
     }
     charge = (route.memory ?? server.memory).open(scope?.organizationId ?? "");
     form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
     const { bytes, value } = await read(context, { route, charge }, server);
     const { body: schema } = route.operation;
-    const body = schema === undefined ? undefined : measured("validate", () => validate(schema, value));
+    const body = schema === undefined ? undefined : measureStep("validate", () => validate(schema, value));
     const input = {
       // The route was made with the type of its own operation's body; http only checks that the value has it.
       body: body as never,
@@ -95,14 +95,14 @@ export async function serveRequest(
       memory: charge,
       note: (fields) => context.note(fields),
     } satisfies RouteInput<never>;
-    const answer = await measured("serve", () => route.serve(input));
-    if (form === undefined && leaveUnread(context.request, context.response)) closeAfter(context);
+    const answer = await measureStep("serve", () => route.serve(input));
+    if (form === undefined && discardUnreadBody(context.request, context.response)) closeAfter(context);
     await send(context, answer, server);
   } catch (thrown) {
     fail(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     charge?.release();
-    context.work.end();
+    context.cost.end();
     admission?.settle();
     await form?.close();
     context.served();
@@ -120,7 +120,7 @@ async function admit(
     failedKeys,
   });
   context.scope = scope instanceof Promise ? await scope : scope;
-  context.work.organizationId = context.scope.organizationId;
+  context.cost.organizationId = context.scope.organizationId;
   if (operation.permission !== "any") context.scope.require(operation.permission);
   return context.scope;
 }
@@ -139,14 +139,14 @@ function read(
   return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
 }
 
-async function send(context: RequestContext, answer: RouteAnswer, { settings, logger }: ServeContext): Promise<void> {
+async function send(context: RequestContext, answer: RouteResponse, { settings, logger }: ServeContext): Promise<void> {
   const { signal } = context;
   const streams = answer.kind === "events" || answer.kind === "lines" || answer.kind === "stream";
   // A stream is begun even then, so that its source learns of the abort and cleans up.
   if (signal.aborted && !streams) throw signal.reason;
   switch (answer.kind) {
     case "json":
-      return measured("respond", () => replyJson(context, answer.status ?? 200, answer.value, answer.headers));
+      return measureStep("respond", () => replyJson(context, answer.status ?? 200, answer.value, answer.headers));
     case "text":
       return replyText(context, 200, answer, answer.headers);
     case "bytes":
@@ -196,7 +196,7 @@ function fail(
 }
 
 function closeAfter(context: RequestContext): void {
-  context.answerHeaders = { ...context.answerHeaders, connection: "close" };
+  context.responseHeaders = { ...context.responseHeaders, connection: "close" };
 }
 
 function noteFailure(context: RequestContext, thrown: unknown, logger: Logger) {

@@ -8,9 +8,9 @@ import { IndexedSet } from "../indexed-set.ts";
 import type { Logger } from "../logger.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { runWithCost } from "../scheduling/request-cost.ts";
-import type { AdmitWork } from "./request-admission.ts";
+import type { AdmitRequest } from "./request-admission.ts";
 import type { KeyCheck } from "./authenticate.ts";
-import { framingFault } from "./check-framing.ts";
+import { findFramingError } from "./check-framing.ts";
 import { createClientAddress } from "./client-address.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
@@ -21,7 +21,7 @@ import { replyEmpty, replyError } from "./reply.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import type { Route } from "./route.ts";
 import { Router, type PathParameters } from "./router.ts";
-import { beginAnswer, serveRequest, type ServeContext } from "./serve-request.ts";
+import { setCommonHeaders, serveRequest, type ServeContext } from "./serve-request.ts";
 
 /** The part of the server's settings that http needs. */
 export interface HttpSettings {
@@ -47,7 +47,7 @@ export interface HttpServerParts {
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
   /** Absent: telemetry queries and exports have no limits. */
-  readonly admitWork?: AdmitWork | undefined;
+  readonly admitRequest?: AdmitRequest | undefined;
   readonly logger: Logger;
   /** Called when a request has ended; must not throw. */
   observe(context: FinishedRequest): void;
@@ -101,8 +101,8 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     const { endpoint, path } = findEndpoint(router, request);
     const context = new RequestContext({ request, response, operation: endpoint.operation }, onFinished);
     open.add(context);
-    beginAnswer(context, serveContext);
-    const fault = framingFault(request);
+    setCommonHeaders(context, serveContext);
+    const fault = findFramingError(request);
     if (fault === undefined) endpoint.serve(context, path);
     else refuse(context, fault, { headers: { connection: "close" } });
   });
@@ -175,7 +175,7 @@ function findEndpoint(
 function routeEndpoint(route: Route, server: ServeContext): Endpoint {
   return {
     operation: route.operation.id,
-    serve: (context, path) => void runWithCost(context.work, () => serveRequest(context, route, { server, path })),
+    serve: (context, path) => void runWithCost(context.cost, () => serveRequest(context, route, { server, path })),
   };
 }
 

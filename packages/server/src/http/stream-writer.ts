@@ -8,8 +8,8 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { toAppError, toErrorBody, type AppError } from "../errors.ts";
-import type { AnswerTarget } from "./reply.ts";
-import type { AnswerHeaders } from "./route.ts";
+import type { ResponseTarget } from "./reply.ts";
+import type { ResponseHeaders } from "./route.ts";
 
 const streamHeaders = {
   "cache-control": "no-cache",
@@ -18,7 +18,7 @@ const streamHeaders = {
 };
 
 export interface EventsOptions {
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   /** How long to wait for the first event before the status is sent without it. */
   readonly holdMs: number;
   /** Silence after which a keep-alive comment is sent. */
@@ -34,7 +34,7 @@ export interface EventsOptions {
  * @throws what the events throw before the first one, while the response can still be an HTTP error
  */
 export async function writeEvents(
-  { response, answerHeaders }: AnswerTarget,
+  { response, responseHeaders: answerHeaders }: ResponseTarget,
   events: AsyncIterable<string>,
   options: EventsOptions,
 ): Promise<AppError | undefined> {
@@ -78,7 +78,7 @@ export async function writeEvents(
 
 export interface BytesOptions {
   /** Including the content type. */
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   readonly signal: AbortSignal;
   /** The last bytes of a stream that failed; absent: the caller must reset the connection. */
   readonly onFailure?: (error: AppError) => string;
@@ -89,7 +89,7 @@ export interface BytesOptions {
  * @throws what the stream throws before its first chunk, while the response can still be an HTTP error
  */
 export async function writeBytes(
-  { response, answerHeaders }: AnswerTarget,
+  { response, responseHeaders: answerHeaders }: ResponseTarget,
   chunks: AsyncIterable<Uint8Array | string>,
   { headers, signal, onFailure }: BytesOptions,
 ): Promise<AppError | undefined> {

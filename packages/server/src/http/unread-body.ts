@@ -19,7 +19,7 @@ const lingerMs = 2_000;
  * To be called before the answer's head is written.
  * @returns whether the connection must not be used again; the answer says so
  */
-export function leaveUnread(request: IncomingMessage, response: ServerResponse): boolean {
+export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): boolean {
   const { "content-length": declared, "transfer-encoding": coding } = request.headers;
   if (request.complete || (coding === undefined && (declared === undefined || declared === "0"))) return false;
   discardRest(request);

@@ -46,20 +46,20 @@ export class Reservation implements LimitedSubject {
     subject.inFlight -= 1;
     subject.reservedTokens -= this.#estimatedTokens;
     if (limits.requests_per_minute !== undefined) {
-      this.#restUntil(nowMs + refillMs(subject.requests, limits.requests_per_minute, nowMs));
+      this.#extendReplenishment(nowMs + refillMs(subject.requests, limits.requests_per_minute, nowMs));
     }
     if (limits.tokens_per_minute !== undefined) {
       consumedTokens(subject.tokens, limits.tokens_per_minute, nowMs);
       take(subject.tokens, usedTokens - this.#reservedTokens);
-      this.#restUntil(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
+      this.#extendReplenishment(nowMs + refillMs(subject.tokens, limits.tokens_per_minute, nowMs));
     }
     if (limits.compute_seconds_per_minute !== undefined) {
-      this.#restUntil(nowMs + refillMs(subject.compute, limits.compute_seconds_per_minute, nowMs));
+      this.#extendReplenishment(nowMs + refillMs(subject.compute, limits.compute_seconds_per_minute, nowMs));
     }
   }
 
-  #restUntil(restedAtMs: number): void {
-    if (restedAtMs > this.subject.restedAtMs) this.subject.restedAtMs = restedAtMs;
+  #extendReplenishment(restedAtMs: number): void {
+    if (restedAtMs > this.subject.replenishedAtMs) this.subject.replenishedAtMs = restedAtMs;
   }
 }
 

@@ -5,7 +5,7 @@ import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
 import { remainingTokens, consumedTokens, waitMs } from "./token-bucket.ts";
-import { requestNouns, type WorkKind } from "./traffic-class.ts";
+import { requestNouns, type TrafficClass } from "./traffic-class.ts";
 
 /** Why not, and for how long. */
 interface Refusal {
@@ -15,7 +15,7 @@ interface Refusal {
 }
 
 export interface AdmissionRequest {
-  readonly kind: WorkKind;
+  readonly trafficClass: TrafficClass;
   readonly estimatedTokens: number;
   readonly nowMs: number;
   readonly usage: MonthlyUsage;
@@ -70,13 +70,16 @@ function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Admis
   );
 }
 
-function checkRequests({ subject, limits }: LimitedSubject, { kind, nowMs }: AdmissionRequest): Refusal | undefined {
+function checkRequests(
+  { subject, limits }: LimitedSubject,
+  { trafficClass, nowMs }: AdmissionRequest,
+): Refusal | undefined {
   const limit = limits.requests_per_minute;
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
   if (wait === 0) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} ${requestNouns[kind]} a minute, and all are used. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} ${requestNouns[trafficClass]} a minute, and all are used. Try again in ${formatDuration(wait)}.`,
     wait,
   );
 }
@@ -97,23 +100,29 @@ function checkTokens(
 }
 
 /** Admits while any of the budget is left, because nobody knows beforehand what a request will use. */
-function checkCompute({ subject, limits }: LimitedSubject, { kind, nowMs }: AdmissionRequest): Refusal | undefined {
+function checkCompute(
+  { subject, limits }: LimitedSubject,
+  { trafficClass, nowMs }: AdmissionRequest,
+): Refusal | undefined {
   const limit = limits.compute_seconds_per_minute;
   if (limit === undefined) return undefined;
   const wait = waitMs(subject.compute, limit, { amount: 0, nowMs });
   if (wait === 0) return undefined;
   const used = consumedTokens(subject.compute, limit, nowMs).toFixed(1);
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} compute seconds a minute for ${requestNouns[kind]}, and ${used} are used. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} compute seconds a minute for ${requestNouns[trafficClass]}, and ${used} are used. Try again in ${formatDuration(wait)}.`,
     wait,
   );
 }
 
-function checkConcurrency({ subject, limits }: LimitedSubject, { kind }: AdmissionRequest): Refusal | undefined {
+function checkConcurrency(
+  { subject, limits }: LimitedSubject,
+  { trafficClass }: AdmissionRequest,
+): Refusal | undefined {
   const limit = limits.concurrent_requests;
   if (limit === undefined || subject.inFlight < limit) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[kind]}, and ${subject.inFlight} are running. Try again when one has ended.`,
+    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[trafficClass]}, and ${subject.inFlight} are running. Try again when one has ended.`,
     unknownWaitMs,
   );
 }

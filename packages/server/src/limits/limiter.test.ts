@@ -203,41 +203,41 @@ describe("telemetry queries and exports", () => {
   test("have buckets of their own, so neither takes from the other or from inference", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });
     limiter.admit(scope(), { estimatedTokens: 1 });
-    limiter.admitWork(scope(), "query");
-    limiter.admitWork(scope(), "ingest");
-    const error = refusal(() => limiter.admitWork(scope(), "query"));
+    limiter.admitTelemetry(scope(), "query");
+    limiter.admitTelemetry(scope(), "ingest");
+    const error = refusal(() => limiter.admitTelemetry(scope(), "query"));
     assert.equal(
       error.message,
       'The API key "name of key-1" is limited to 1 telemetry queries a minute, and all are used. Try again in 1m0s.',
     );
-    assert.match(refusal(() => limiter.admitWork(scope(), "ingest")).message, /1 telemetry exports a minute/);
+    assert.match(refusal(() => limiter.admitTelemetry(scope(), "ingest")).message, /1 telemetry exports a minute/);
     assert.equal(error.headers?.["x-ratelimit-remaining-requests"], "0");
   });
 
   test("are counted over all keys of an organization", async () => {
     const { limiter } = await setUp({ organization: { concurrent_requests: 1 } });
-    const first = limiter.admitWork(scope({ keyId: "a" }), "query");
-    const error = refusal(() => limiter.admitWork(scope({ keyId: "b" }), "query"));
+    const first = limiter.admitTelemetry(scope({ keyId: "a" }), "query");
+    const error = refusal(() => limiter.admitTelemetry(scope({ keyId: "b" }), "query"));
     assert.match(error.message, /^The organization .* 1 concurrent telemetry queries, and 1 are running/);
     first.settle();
-    limiter.admitWork(scope({ keyId: "b" }), "query");
+    limiter.admitTelemetry(scope({ keyId: "b" }), "query");
   });
 
   test("have no use for limits of tokens", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 1, tokens_per_month: 1 } });
     limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 5 });
-    limiter.admitWork(scope(), "query");
+    limiter.admitTelemetry(scope(), "query");
   });
 });
 
 describe("compute seconds a minute", () => {
   test("are charged while the request runs, and what is too much is a debt of those that follow", async () => {
     const { limiter, clock } = await setUp({ key: { compute_seconds_per_minute: 10 } });
-    const heavy = limiter.admitWork(scope(), "query");
+    const heavy = limiter.admitTelemetry(scope(), "query");
     heavy.charge(4);
-    limiter.admitWork(scope(), "query").settle();
+    limiter.admitTelemetry(scope(), "query").settle();
     heavy.charge(21);
-    const error = refusal(() => limiter.admitWork(scope(), "query"));
+    const error = refusal(() => limiter.admitTelemetry(scope(), "query"));
     assert.equal(
       error.message,
       'The API key "name of key-1" is limited to 10 compute seconds a minute for telemetry queries, and 25.0 are used. Try again in 1m30s.',
@@ -250,24 +250,25 @@ describe("compute seconds a minute", () => {
     });
     heavy.settle();
     clock.nowMs += 90_000;
-    limiter.admitWork(scope(), "query");
+    limiter.admitTelemetry(scope(), "query");
   });
 
   test("are remembered of a key that rests while others come and go", async () => {
     const { limiter } = await setUp({ key: { compute_seconds_per_minute: 10 }, maxSubjects: 50 });
-    const heavy = limiter.admitWork(scope(), "ingest");
+    const heavy = limiter.admitTelemetry(scope(), "ingest");
     heavy.charge(30);
     heavy.settle();
-    for (let other = 0; other < 40; other++) limiter.admitWork(scope({ keyId: `other-${other}` }), "ingest").settle();
-    refusal(() => limiter.admitWork(scope(), "ingest"));
+    for (let other = 0; other < 40; other++)
+      limiter.admitTelemetry(scope({ keyId: `other-${other}` }), "ingest").settle();
+    refusal(() => limiter.admitTelemetry(scope(), "ingest"));
   });
 
   test("of the organization add up over its keys, those of queries and of exports apart", async () => {
     const { limiter } = await setUp({ organization: { compute_seconds_per_minute: 1 } });
-    limiter.admitWork(scope({ keyId: "a" }), "query").charge(0.6);
-    limiter.admitWork(scope({ keyId: "b" }), "query").charge(0.6);
-    assert.match(refusal(() => limiter.admitWork(scope({ keyId: "c" }), "query")).message, /and 1\.2 are used/);
-    limiter.admitWork(scope({ keyId: "c" }), "ingest");
+    limiter.admitTelemetry(scope({ keyId: "a" }), "query").charge(0.6);
+    limiter.admitTelemetry(scope({ keyId: "b" }), "query").charge(0.6);
+    assert.match(refusal(() => limiter.admitTelemetry(scope({ keyId: "c" }), "query")).message, /and 1\.2 are used/);
+    limiter.admitTelemetry(scope({ keyId: "c" }), "ingest");
   });
 
   test("do not count for inference", async () => {

@@ -8,8 +8,8 @@ import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { checkLimits } from "./check-limits.ts";
-import { createSubjects, type LimitedSubject, type Subjects } from "./subject.ts";
-import { type WorkKind, limitsFor, workKinds } from "./traffic-class.ts";
+import { createSubjectCache, type LimitedSubject, type SubjectCache } from "./subject.ts";
+import { type TrafficClass, limitsFor, trafficClasses } from "./traffic-class.ts";
 
 /** Limits for keys and organizations that have none of the kind. */
 interface DefaultLimits {
@@ -28,7 +28,7 @@ export interface Limiter {
    * Admits one request that reads or sends telemetry. What it uses is charged while it runs; it must be settled.
    * @throws AppError rate_limited (with the time to wait)
    */
-  admitWork(scope: Scope, kind: Exclude<WorkKind, "inference">): Admission;
+  admitTelemetry(scope: Scope, trafficClass: Exclude<TrafficClass, "inference">): Admission;
   /** In force from the next call on. */
   setDefaults(defaults: DefaultLimits): void;
 }
@@ -45,25 +45,25 @@ export interface LimiterOptions {
 export function createLimiter(options: LimiterOptions): Limiter {
   const { usage, now = Date.now, maxSubjects = 100_000 } = options;
   let defaults = options.defaults;
-  const subjects = Object.fromEntries(
-    workKinds.map((kind) => [
-      kind,
-      { keys: createSubjects("key", maxSubjects), organizations: createSubjects("organization", maxSubjects) },
+  const caches = Object.fromEntries(
+    trafficClasses.map((trafficClass) => [
+      trafficClass,
+      { keys: createSubjectCache("key", maxSubjects), organizations: createSubjectCache("organization", maxSubjects) },
     ]),
-  ) as Record<WorkKind, { readonly keys: Subjects; readonly organizations: Subjects }>;
+  ) as Record<TrafficClass, { readonly keys: SubjectCache; readonly organizations: SubjectCache }>;
 
-  const admit = ({ key }: Scope, kind: WorkKind, estimatedTokens: number): Admission => {
+  const admit = ({ key }: Scope, trafficClass: TrafficClass, estimatedTokens: number): Admission => {
     const nowMs = now();
-    const { keys, organizations } = subjects[kind];
+    const { keys, organizations } = caches[trafficClass];
     const limitedKey: LimitedSubject = {
       subject: keys.get(key.keyId, key.keyName, nowMs),
-      limits: limitsFor(kind, key.keyLimits, defaults.key),
+      limits: limitsFor(trafficClass, key.keyLimits, defaults.key),
     };
     const limitedOrganization: LimitedSubject = {
       subject: organizations.get(key.organizationId, key.organizationName, nowMs),
-      limits: limitsFor(kind, key.organizationLimits, defaults.organization),
+      limits: limitsFor(trafficClass, key.organizationLimits, defaults.organization),
     };
-    const request = { kind, estimatedTokens, nowMs, usage };
+    const request = { trafficClass, estimatedTokens, nowMs, usage };
     const refusal = checkLimits([limitedKey, limitedOrganization], request);
     if (refusal !== undefined) throw refusal;
     return new Admission(
@@ -75,7 +75,7 @@ export function createLimiter(options: LimiterOptions): Limiter {
 
   return {
     admit: (scope, { estimatedTokens }) => admit(scope, "inference", estimatedTokens),
-    admitWork: (scope, kind) => admit(scope, kind, 0),
+    admitTelemetry: (scope, trafficClass) => admit(scope, trafficClass, 0),
     setDefaults(next) {
       defaults = next;
     },

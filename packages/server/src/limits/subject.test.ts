@@ -1,27 +1,27 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { createSubjects } from "./subject.ts";
+import { createSubjectCache } from "./subject.ts";
 
 describe("what is remembered of keys", () => {
   test("is one thing for one ID, under its newest name", () => {
-    const subjects = createSubjects("key", 10);
+    const subjects = createSubjectCache("key", 10);
     const first = subjects.get("a", "old", 0);
     assert.equal(subjects.get("a", "new", 5), first);
     assert.equal(first.name, "new");
   });
 
   test("is forgotten once it rests, so that a stream of keys does not fill the memory", () => {
-    const subjects = createSubjects("key", 1_000_000);
+    const subjects = createSubjectCache("key", 1_000_000);
     for (let index = 0; index < 5_000; index++) subjects.get(`key-${index}`, "", index);
     assert.ok(subjects.size <= 4, `${subjects.size} are remembered`);
   });
 
   test("stays while its buckets are not full and while calls are in flight", () => {
-    const subjects = createSubjects("key", 1_000);
+    const subjects = createSubjectCache("key", 1_000);
     const busy = subjects.get("busy", "", 0);
     busy.inFlight = 1;
     const tired = subjects.get("tired", "", 0);
-    tired.restedAtMs = 60_000;
+    tired.replenishedAtMs = 60_000;
     for (let index = 0; index < 500; index++) subjects.get(`a${index}`, "", 59_999);
     assert.equal(subjects.get("tired", "", 59_999), tired);
     for (let index = 0; index < 500; index++) subjects.get(`b${index}`, "", 60_000);
@@ -30,11 +30,11 @@ describe("what is remembered of keys", () => {
   });
 
   test("gives way when all places are taken, except while calls are in flight", () => {
-    const subjects = createSubjects("key", 100);
+    const subjects = createSubjectCache("key", 100);
     const busy = subjects.get("busy", "", 0);
     busy.inFlight = 1;
     for (let index = 0; index < 1_000; index++) {
-      subjects.get(`key-${index}`, "", 0).restedAtMs = Infinity;
+      subjects.get(`key-${index}`, "", 0).replenishedAtMs = Infinity;
       assert.ok(subjects.size <= 100);
     }
     assert.equal(subjects.get("busy", "", 0), busy);

@@ -17,7 +17,7 @@ export interface Subject {
   /** Estimated tokens of the calls in flight. */
   reservedTokens: number;
   /** When the buckets of a subject without calls are full again, so that it may be forgotten. */
-  restedAtMs: number;
+  replenishedAtMs: number;
 }
 
 /** A key or an organization and the limits that hold for it in this call. */
@@ -26,30 +26,30 @@ export interface LimitedSubject {
   readonly limits: Limits;
 }
 
-export interface Subjects {
+export interface SubjectCache {
   /** The subject with this ID, made when it is not there. */
   get(id: string, name: string, nowMs: number): Subject;
   readonly size: number;
 }
 
 /** More than one for each that comes, so that the rested ones leave faster than others arrive. */
-const lookedAtForEach = 4;
+const checkedPerInsert = 4;
 
 /**
  * At most about `maxSubjects`. Whenever one comes, a few others are looked at in turn: those that rest are
  * forgotten, and when all places are taken, those that merely have no call in flight too.
  */
-export function createSubjects(kind: SubjectKind, maxSubjects: number): Subjects {
+export function createSubjectCache(kind: SubjectKind, maxSubjects: number): SubjectCache {
   const subjects = new Map<string, Subject>();
 
-  function makeRoom(nowMs: number): void {
+  function evict(nowMs: number): void {
     let looked = 0;
     for (const [id, subject] of subjects) {
-      if (looked++ === lookedAtForEach) return;
+      if (looked++ === checkedPerInsert) return;
       const full = subjects.size >= maxSubjects;
       subjects.delete(id);
       // To the end of the row: the next look begins with another one.
-      if (subject.inFlight > 0 || (nowMs < subject.restedAtMs && !full)) subjects.set(id, subject);
+      if (subject.inFlight > 0 || (nowMs < subject.replenishedAtMs && !full)) subjects.set(id, subject);
     }
   }
 
@@ -57,7 +57,7 @@ export function createSubjects(kind: SubjectKind, maxSubjects: number): Subjects
     get(id, name, nowMs) {
       let subject = subjects.get(id);
       if (subject === undefined) {
-        makeRoom(nowMs);
+        evict(nowMs);
         subject = {
           kind,
           id,
@@ -67,7 +67,7 @@ export function createSubjects(kind: SubjectKind, maxSubjects: number): Subjects
           compute: createBucket(nowMs),
           inFlight: 0,
           reservedTokens: 0,
-          restedAtMs: nowMs,
+          replenishedAtMs: nowMs,
         };
         subjects.set(id, subject);
       }

@@ -1,30 +1,30 @@
 /** The kinds of work that limits count separately, so that dashboards and exporters cannot use up what an application calls models with. */
 import type { Limits, Permission } from "../tenant.ts";
 
-export const workKinds = ["inference", "query", "ingest"] as const;
+export const trafficClasses = ["inference", "query", "ingest"] as const;
 /** `query` reads telemetry, `ingest` sends it, `inference` calls models. */
-export type WorkKind = (typeof workKinds)[number];
+export type TrafficClass = (typeof trafficClasses)[number];
 
 /** The kind of an operation on telemetry; undefined for others. Inference is admitted by its routes, which estimate tokens. */
-export function telemetryWorkOf(permission: Permission | "none" | "any"): "query" | "ingest" | undefined {
+export function telemetryClassOf(permission: Permission | "none" | "any"): "query" | "ingest" | undefined {
   if (permission === "telemetry_read") return "query";
   return permission === "telemetry_write" ? "ingest" : undefined;
 }
 
 /** What one request of the kind is called in error messages, in the plural. */
-export const requestNouns: Readonly<Record<WorkKind, string>> = {
+export const requestNouns: Readonly<Record<TrafficClass, string>> = {
   inference: "requests",
   query: "telemetry queries",
   ingest: "telemetry exports",
 };
 
 /** The limits that hold for the kind: those of the key or organization, else the configuration's. */
-export function limitsFor(kind: WorkKind, own: Limits, fallback: Limits): Limits {
+export function limitsFor(trafficClass: TrafficClass, own: Limits, fallback: Limits): Limits {
   const requests = {
     requests_per_minute: own.requests_per_minute ?? fallback.requests_per_minute,
     concurrent_requests: own.concurrent_requests ?? fallback.concurrent_requests,
   };
-  if (kind !== "inference") {
+  if (trafficClass !== "inference") {
     const limit = own.compute_seconds_per_minute ?? fallback.compute_seconds_per_minute;
     return { ...requests, compute_seconds_per_minute: limit };
   }

@@ -1,7 +1,7 @@
 /** The operations that read telemetry, and who serves them. */
 import { queryLogs, queryTraces } from "../api/observability.ts";
 import { AppError } from "../errors.ts";
-import { jsonInSlices } from "../http/incremental-json.ts";
+import { incrementalJson } from "../http/incremental-json.ts";
 import { route, type Route, type RouteInput } from "../http/route.ts";
 import type { Store, TenantReader } from "../store/store.ts";
 import type { Scope } from "../tenant.ts";
@@ -30,7 +30,7 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
         limit: body.limit ?? defaults.logs.limit,
         signal,
       };
-      return jsonInSlices(await searchLogs(openReader(store, scope, memory), search));
+      return incrementalJson(await searchLogs(openReader(store, scope, memory), search));
     }),
     route(queryTraces, async ({ body, scope, signal, memory }) => {
       const nowUnixNano = now();
@@ -46,11 +46,11 @@ export function queryRoutes({ store, tracePresets }: QueryParts): Route[] {
           detail,
           signal,
         };
-        return jsonInSlices(await findTrace(openReader(store, scope, memory), lookup));
+        return incrementalJson(await findTrace(openReader(store, scope, memory), lookup));
       }
       const limit = body.limit ?? defaults.traces.limit;
       const search = { project, preset, range, nowUnixNano, limit, detail, signal };
-      return jsonInSlices(await searchTraces(openReader(store, scope, memory), search));
+      return incrementalJson(await searchTraces(openReader(store, scope, memory), search));
     }),
   ];
 }

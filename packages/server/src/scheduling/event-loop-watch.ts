@@ -1,6 +1,6 @@
 /** Watches the event loop: how late it is, and which request held it when it was very late. */
 import type { Logger } from "../logger.ts";
-import { takeSteps, threadCpuMs } from "./main-thread-time.ts";
+import { takeStepReport, threadCpuMs } from "./main-thread-time.ts";
 
 const intervalMs = 20;
 /** A hold that uses more CPU time than this is logged. */
@@ -27,15 +27,15 @@ export function watchEventLoop({
     const usedMs = cpuMs - lastCpuMs;
     lastMs = nowMs;
     lastCpuMs = cpuMs;
-    const { longest, last } = takeSteps(cpuMs);
+    const { longest, last } = takeStepReport(cpuMs);
     observe(delayMs);
     // Late without CPU time: the machine was busy with something else, or asleep.
     if (delayMs <= warnedHoldMs || usedMs <= warnedHoldMs) return;
     const culprit = longest ?? last;
     const hold = { hold_ms: Math.round(usedMs), ...(longest === undefined ? {} : { step_ms: Math.round(longest.ms) }) };
     if (culprit === undefined) return logger.warn(hold, "the event loop was held, not by a measured step of a request");
-    const { work, step } = culprit;
-    const { operation, requestId, organizationId } = work;
+    const { cost, step } = culprit;
+    const { operation, requestId, organizationId } = cost;
     logger.warn(
       { ...hold, operation, step, request_id: requestId, organization_id: organizationId },
       "the event loop was held; the request with the longest step is named",

@@ -14,7 +14,7 @@ import {
   record,
 } from "fast-check";
 import { AppError } from "../errors.ts";
-import { FairLine } from "./round-robin-queue.ts";
+import { RoundRobinQueue } from "./round-robin-queue.ts";
 import { FairQueue } from "./fair-queue.ts";
 
 const never = new AbortController().signal;
@@ -199,7 +199,7 @@ describe("the line between groups", () => {
     const arrivals = array(constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 40 });
     assertProperty(
       property(arrivals, (groups) => {
-        const line = new FairLine<number>();
+        const line = new RoundRobinQueue<number>();
         for (const [item, group] of groups.entries()) line.push(group, item);
         const order = groups.map(() => line.next()!);
         assert.equal(line.next(), undefined);

@@ -4,7 +4,7 @@
  */
 import { onAbort } from "../abort.ts";
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
-import { FairLine } from "./round-robin-queue.ts";
+import { RoundRobinQueue } from "./round-robin-queue.ts";
 
 export interface FairQueueOptions {
   /** Calls that run at the same time. */
@@ -27,7 +27,7 @@ interface Waiting {
 
 export class FairQueue {
   readonly #options: FairQueueOptions;
-  readonly #line = new FairLine<Waiting>();
+  readonly #queue = new RoundRobinQueue<Waiting>();
   /** Places in use by each group that has some. */
   readonly #held = new Map<string, number>();
   #running = 0;
@@ -42,7 +42,7 @@ export class FairQueue {
   }
 
   get waiting(): number {
-    return this.#line.size;
+    return this.#queue.size;
   }
 
   /**
@@ -55,16 +55,16 @@ export class FairQueue {
     if (this.#closed !== undefined) throw this.#closed.error;
     // While a place is free, only groups wait that hold as many as they may.
     if (this.#running < this.#options.places && this.#mayHoldMore(group)) return this.#take(group);
-    if (this.#line.size >= this.#options.maxWaiting) {
-      const displaced = this.#line.takeFromLongest(this.#line.waitingOf(group) + 1);
+    if (this.#queue.size >= this.#options.maxWaiting) {
+      const displaced = this.#queue.takeFromLongest(this.#queue.waitingOf(group) + 1);
       if (displaced === undefined) throw this.#full();
       displaced.refuse(this.#full());
     }
     const { promise, resolve, reject } = Promise.withResolvers<() => void>();
     const waiting: Waiting = { group, admit: () => resolve(this.#take(group)), refuse: reject };
-    this.#line.push(group, waiting);
+    this.#queue.push(group, waiting);
     using _listener = onAbort(signal, () => {
-      if (this.#line.remove(group, waiting)) reject(signal.reason);
+      if (this.#queue.remove(group, waiting)) reject(signal.reason);
     });
     return await promise;
   }
@@ -72,7 +72,7 @@ export class FairQueue {
   /** Refuses what waits and all later calls; running calls are not affected. */
   close(error: unknown): void {
     this.#closed = { error };
-    for (const waiting of this.#line.drain()) waiting.refuse(error);
+    for (const waiting of this.#queue.drain()) waiting.refuse(error);
   }
 
   #take(group: string): () => void {
@@ -92,7 +92,7 @@ export class FairQueue {
     if (held > 0) this.#held.set(group, held);
     else this.#held.delete(group);
     while (this.#running < this.#options.places) {
-      const next = this.#line.next((each) => (this.#mayHoldMore(each) ? this.#heldBy(each) : Infinity));
+      const next = this.#queue.next((each) => (this.#mayHoldMore(each) ? this.#heldBy(each) : Infinity));
       if (next === undefined) return;
       next.item.admit();
     }
@@ -110,7 +110,7 @@ export class FairQueue {
     const { what, retryAfterMs = defaultRetryAfterMs } = this.#options;
     return new AppError(
       "overloaded",
-      `${what} has ${this.#running} calls running and ${this.#line.size} waiting, which is its limit; retry later.`,
+      `${what} has ${this.#running} calls running and ${this.#queue.size} waiting, which is its limit; retry later.`,
       { retryAfterMs },
     );
   }

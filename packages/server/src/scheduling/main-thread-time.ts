@@ -7,7 +7,7 @@ import { currentRequestCost, type RequestCost } from "./request-cost.ts";
 
 /** What held the main thread longest, without a pause. */
 export interface LongestStep {
-  readonly work: RequestCost;
+  readonly cost: RequestCost;
   readonly step: string;
   readonly ms: number;
 }
@@ -19,7 +19,7 @@ let accountedUntilMs = 0;
 let depth = 0;
 let lastCpuMs = 0;
 let longest: LongestStep | undefined;
-let last: { readonly work: RequestCost; readonly step: string } | undefined;
+let last: { readonly cost: RequestCost; readonly step: string } | undefined;
 
 /** CPU time of the main thread since it began, in milliseconds. */
 export function threadCpuMs(): number {
@@ -28,16 +28,16 @@ export function threadCpuMs(): number {
 }
 
 /** Runs one step of the current request. Steps may contain others; each moment counts once. */
-export function measured<Result>(step: string, run: () => Result): Result {
-  const work = currentRequestCost();
-  if (work === undefined) return run();
+export function measureStep<Result>(step: string, run: () => Result): Result {
+  const cost = currentRequestCost();
+  if (cost === undefined) return run();
   beginStep();
   depth += 1;
   try {
     return run();
   } finally {
     depth -= 1;
-    account(work, step);
+    recordStep(cost, step);
   }
 }
 
@@ -49,7 +49,7 @@ export function beginStep(): number {
 }
 
 /** Counts the time since the last moment that was counted as the work's. @returns the moment, as `performance.now()` gives it */
-export function account(work: RequestCost, step: string): number {
+export function recordStep(cost: RequestCost, step: string): number {
   const nowMs = performance.now();
   let ms = nowMs - accountedUntilMs;
   accountedUntilMs = nowMs;
@@ -58,15 +58,15 @@ export function account(work: RequestCost, step: string): number {
     const cpuMs = threadCpuMs();
     ms = Math.min(ms, cpuMs - lastCpuMs);
     lastCpuMs = cpuMs;
-    if (longest === undefined || ms > longest.ms) longest = { work, step, ms };
+    if (longest === undefined || ms > longest.ms) longest = { cost, step, ms };
   }
-  last = { work, step };
-  work.addMainThread(ms);
+  last = { cost, step };
+  cost.addMainThread(ms);
   return nowMs;
 }
 
 /** What happened since the last look: the longest step, and the one that was measured last. Then forgets it. */
-export function takeSteps(cpuMs: number): {
+export function takeStepReport(cpuMs: number): {
   readonly longest: LongestStep | undefined;
   readonly last: Omit<LongestStep, "ms"> | undefined;
 } {

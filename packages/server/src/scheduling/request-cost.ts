@@ -59,8 +59,8 @@ export class RequestCost {
 const storage = new AsyncLocalStorage<RequestCost>();
 
 /** Runs the function, and everything that it starts, as part of the work. */
-export function runWithCost<Result>(work: RequestCost, run: () => Result): Result {
-  return storage.run(work, run);
+export function runWithCost<Result>(cost: RequestCost, run: () => Result): Result {
+  return storage.run(cost, run);
 }
 
 /** The request that the running code is part of. */

@@ -1,6 +1,6 @@
 /** Waiting work of several groups, such as organizations: the groups take turns, each group's work is first in, first out. */
 
-export class FairLine<Item> {
+export class RoundRobinQueue<Item> {
   /** Groups with waiting items; the group whose turn is next comes first. */
   readonly #groups = new Map<string, Set<Item>>();
   #size = 0;

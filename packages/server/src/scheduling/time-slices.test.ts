@@ -5,9 +5,9 @@ import { longStep, CooperativeYield } from "./cooperative-yield.ts";
 import { runWithCost, RequestCost } from "./request-cost.ts";
 
 function workOf(organizationId: string): RequestCost {
-  const work = new RequestCost("test");
-  work.organizationId = organizationId;
-  return work;
+  const cost = new RequestCost("test");
+  cost.organizationId = organizationId;
+  return cost;
 }
 
 /** Work whose every step is long, so that each look at the clock ends a slice as soon as somebody else waits. */

@@ -1,13 +1,13 @@
 /** Speech synthesis' operations and who serves them. */
 import { createSpeech, listVoices } from "../api/speech.ts";
-import { route, type Route, type RouteAnswer } from "../http/route.ts";
+import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { Speak } from "./speak.ts";
 import { toBytes, toEvents, toLines } from "./stream-forms.ts";
 import type { ListVoices } from "./list-voices.ts";
 
 export function speechRoutes(speak: Speak, voices: ListVoices): Route[] {
   return [
-    route(createSpeech, async (input): Promise<RouteAnswer> => {
+    route(createSpeech, async (input): Promise<RouteResponse> => {
       const answer = await speak(input);
       const { headers } = answer;
       switch (answer.kind) {

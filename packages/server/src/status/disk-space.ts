@@ -10,7 +10,7 @@ export interface DiskSpaceOptions {
   readonly minimumBytes: number;
 }
 
-const lookMs = 5000;
+const refreshIntervalMs = 5000;
 
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
@@ -19,13 +19,13 @@ export class DiskSpace {
 
   private constructor(options: DiskSpaceOptions) {
     this.#options = options;
-    this.#timer = setInterval(() => void this.look(), lookMs);
+    this.#timer = setInterval(() => void this.refresh(), refreshIntervalMs);
     this.#timer.unref();
   }
 
   static async watch(options: DiskSpaceOptions): Promise<DiskSpace> {
     const space = new DiskSpace(options);
-    await space.look();
+    await space.refresh();
     return space;
   }
 
@@ -34,7 +34,7 @@ export class DiskSpace {
   }
 
   /** Reads the free space now. Where the system does not tell it, it counts as enough. */
-  async look(): Promise<void> {
+  async refresh(): Promise<void> {
     try {
       const { bavail, bsize } = await statfs(this.#options.directory);
       this.#freeBytes = bavail * bsize;

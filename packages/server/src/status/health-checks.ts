@@ -40,7 +40,7 @@ async function checkReads(control: ControlDatabase): Promise<string | undefined>
 }
 
 async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
-  await disk.look();
+  await disk.refresh();
   return disk.problem();
 }
 

@@ -1,18 +1,18 @@
 /** Metrics of what the main thread does: how late the event loop is, and which operations use its time. */
 import { Counter, Histogram, type Registry } from "prom-client";
 
-interface FinishedWork {
+interface RequestTimes {
   readonly operation: string;
   readonly mainThreadMs: number;
   readonly storeMs: number;
 }
 
-export interface WorkMetrics {
-  observeWork(work: FinishedWork): void;
+export interface MainThreadMetrics {
+  observeRequestTimes(work: RequestTimes): void;
   observeLoopDelay(delayMs: number): void;
 }
 
-export function createWorkMetrics(registers: Registry[]): WorkMetrics {
+export function createMainThreadMetrics(registers: Registry[]): MainThreadMetrics {
   const loopDelay = new Histogram({
     name: "sounding_event_loop_delay_seconds",
     help: "How late the event loop ran a timer that is due every 20 ms.",
@@ -32,7 +32,7 @@ export function createWorkMetrics(registers: Registry[]): WorkMetrics {
     registers,
   });
   return {
-    observeWork({ operation, mainThreadMs, storeMs }) {
+    observeRequestTimes({ operation, mainThreadMs, storeMs }) {
       cpuSeconds.inc({ operation }, mainThreadMs / 1000);
       if (storeMs > 0) storeSeconds.inc({ operation }, storeMs / 1000);
     },

@@ -8,8 +8,8 @@ import {
   type FinishedTranscription,
 } from "../finished-call.ts";
 import { createScrape, type Scrape } from "./scrape.ts";
-import { createWatchedMetrics, type WatchedMetrics } from "./observable-gauges.ts";
-import { createWorkMetrics } from "./main-thread-metrics.ts";
+import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
+import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
 /** What is known of a finished HTTP request. */
 interface FinishedRequest {
@@ -28,7 +28,7 @@ interface TelemetryWrite {
   readonly durationMs?: number | undefined;
 }
 
-export interface Metrics extends WatchedMetrics {
+export interface Metrics extends ObservableGauges {
   observeRequest(request: FinishedRequest): void;
   /** Counts a call for which a model was asked. */
   observeCall(call: FinishedCall): void;
@@ -217,7 +217,7 @@ export function createMetrics(version: string): Metrics {
     buckets: durationBuckets,
     registers,
   });
-  const { observeWork, observeLoopDelay } = createWorkMetrics(registers);
+  const { observeRequestTimes: observeWork, observeLoopDelay } = createMainThreadMetrics(registers);
   return {
     observeLoopDelay,
     observeRequest(request) {
@@ -241,7 +241,7 @@ export function createMetrics(version: string): Metrics {
       telemetryRows.inc({ table, outcome }, rows);
       if (durationMs !== undefined) telemetrySeconds.observe({ table }, durationMs / 1000);
     },
-    ...createWatchedMetrics(registers),
+    ...createObservableGauges(registers),
     scrape: createScrape(registry),
   };
 }

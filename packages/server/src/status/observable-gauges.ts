@@ -1,7 +1,7 @@
 /** Metrics that are read when Prometheus scrapes, in place of being counted. */
 import { Gauge, type Registry } from "prom-client";
 
-export interface WatchedMetrics {
+export interface ObservableGauges {
   /** `readBytes` tells how much telemetry waits to be written. */
   watchTelemetryQueue(readBytes: () => number): void;
   /** `readCount` tells how many statements of queries wait for the telemetry store. */
@@ -12,7 +12,7 @@ export interface WatchedMetrics {
   watchChecks(readChecks: () => Promise<Readonly<Record<string, string | undefined>>>): void;
 }
 
-export function createWatchedMetrics(registers: Registry[]): WatchedMetrics {
+export function createObservableGauges(registers: Registry[]): ObservableGauges {
   const watch = (name: string, help: string, read: () => number): void => {
     const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(read()) });
   };

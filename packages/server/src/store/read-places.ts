@@ -50,12 +50,12 @@ export class ReadPlaces {
   /** The bytes of the statement's answer. @throws AppError overloaded when no place is free in time; what `begin` throws */
   async *read({ organizationId, signal, begin }: Read): AsyncGenerator<Uint8Array> {
     const leave = await this.#enter(organizationId, signal);
-    const work = currentRequestCost();
+    const cost = currentRequestCost();
     let sinceMs = performance.now();
     let isWaiting = true;
     try {
       for await (const chunk of await begin()) {
-        work?.addStore(performance.now() - sinceMs);
+        cost?.addStore(performance.now() - sinceMs);
         isWaiting = false;
         yield chunk;
         sinceMs = performance.now();
@@ -63,7 +63,7 @@ export class ReadPlaces {
       }
     } finally {
       // A statement that fails or whose reader leaves has cost the store as much.
-      if (isWaiting) work?.addStore(performance.now() - sinceMs);
+      if (isWaiting) cost?.addStore(performance.now() - sinceMs);
       leave();
     }
   }

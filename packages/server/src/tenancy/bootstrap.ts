@@ -38,13 +38,13 @@ export async function bootstrap(
   if (adminKey !== undefined) checkForm(adminKey);
   return control.change(async (transaction) => {
     const any = await transaction.selectFrom("organizations").select("id").limit(1).executeTakeFirst();
-    if (any === undefined) return makeFirstObjects(transaction, adminKey);
+    if (any === undefined) return createFirstObjects(transaction, adminKey);
     if (adminKey !== undefined) await installAdminKey(transaction, adminKey);
     return undefined;
   });
 }
 
-async function makeFirstObjects(transaction: Writer, adminKey: string | undefined): Promise<InitialCredentials> {
+async function createFirstObjects(transaction: Writer, adminKey: string | undefined): Promise<InitialCredentials> {
   const organization = await insertOrganization(transaction, { name: defaultOrganizationName });
   const organizationId = organization.id;
   const key = await insertKey(transaction, { organizationId, name: "first key" });

@@ -6,12 +6,12 @@ import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { CheckedKey } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { createFreshCache } from "./revalidating-cache.ts";
+import { createRevalidatingCache } from "./revalidating-cache.ts";
 import { parsePermissions } from "./keys.ts";
 import { createLastUsed } from "./last-used.ts";
 import { parseLimits } from "./row-values.ts";
 import { parseAllowedModels } from "./organizations.ts";
-import { hashSecret, maximumSecretLength, sameHash } from "./secret.ts";
+import { hashSecret, maximumSecretLength, equalHashes } from "./secret.ts";
 
 export interface KeyCheck {
   /**
@@ -50,7 +50,7 @@ interface KnownSecret {
 
 export function createKeyCheck({ control, logger, now = Date.now }: KeyCheckOptions): KeyCheck {
   const lastUsed = createLastUsed(control, logger);
-  const known = createFreshCache<string, KnownSecret>({ load: (hash) => loadSecret(control, hash), now });
+  const known = createRevalidatingCache<string, KnownSecret>({ load: (hash) => loadSecret(control, hash), now });
   const unknown = new Map<string, number>();
   control.onChange(() => {
     known.clear();
@@ -64,7 +64,7 @@ export function createKeyCheck({ control, logger, now = Date.now }: KeyCheckOpti
   }
 
   function admit(secret: KnownSecret | undefined, hash: string): CheckedKey {
-    if (secret === undefined || !sameHash(secret.hash, hash)) throw refused(unknownMessage);
+    if (secret === undefined || !equalHashes(secret.hash, hash)) throw refused(unknownMessage);
     const time = now();
     if (secret.refusal !== undefined) throw refused(secret.refusal);
     if (time >= secret.expiresMs) throw refused("This API key has expired.");

@@ -12,7 +12,7 @@ import {
   parseLimits,
   nowSeconds,
 } from "./row-values.ts";
-import { keepLastOperator } from "./operators.ts";
+import { requireRemainingOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./list-query.ts";
 import { hashSecret, newSecret, redactSecret } from "./secret.ts";
 import type { ControlTables } from "./tables.ts";
@@ -47,7 +47,7 @@ export async function listKeys(control: ControlDatabase, filter: KeyFilter): Pro
 
 /** @throws AppError not_found */
 export async function getKey(control: ControlDatabase, id: string): Promise<Key> {
-  return control.read(async (database) => toKey(await takeKey(database, id)));
+  return control.read(async (database) => toKey(await requireKey(database, id)));
 }
 
 /** @throws AppError not_found (organization or project), conflict (one of them is archived) or invalid_request */
@@ -91,7 +91,7 @@ export async function insertKey(
 /** @throws AppError not_found, invalid_request, or conflict when it is revoked or no operator's key would be left */
 export async function updateKey(control: ControlDatabase, id: string, input: KeyUpdate): Promise<Key> {
   return control.change(async (transaction) => {
-    const row = await takeKey(transaction, id);
+    const row = await requireKey(transaction, id);
     if (row.revoked_at !== null) throw new AppError("conflict", `${id} is revoked and cannot be changed any more.`);
     checkExpiry(input.expires_at);
     const changes = {
@@ -110,10 +110,10 @@ export async function updateKey(control: ControlDatabase, id: string, input: Key
  */
 export async function revokeKey(control: ControlDatabase, id: string): Promise<Key> {
   return control.change(async (transaction) => {
-    const row = await takeKey(transaction, id);
+    const row = await requireKey(transaction, id);
     if (row.revoked_at !== null) return toKey(row);
     const revoked = { revoked_at: nowSeconds() };
-    await keepLastOperator(transaction, async () => {
+    await requireRemainingOperator(transaction, async () => {
       await transaction.updateTable("keys").set(revoked).where("id", "=", id).execute();
     });
     return toKey({ ...row, ...revoked });
@@ -161,7 +161,7 @@ async function requireOwnProject(transaction: Writer, organizationId: string, pr
   requireNotArchived(project);
 }
 
-async function takeKey(database: Reader, id: string): Promise<KeyRow> {
+async function requireKey(database: Reader, id: string): Promise<KeyRow> {
   const row = await database.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new AppError("not_found", `There is no key ${JSON.stringify(id)}.`);
   return row;

@@ -37,7 +37,7 @@ export function identifierParameter(query: URLSearchParams, name: string): strin
 }
 
 /** @throws AppError invalid_request */
-export function switchParameter(query: URLSearchParams, name: string): boolean {
+export function booleanParameter(query: URLSearchParams, name: string): boolean {
   const value = query.get(name) ?? "false";
   if (value !== "true" && value !== "false") throw invalid(name, value, '"true" or "false"');
   return value === "true";

@@ -7,10 +7,10 @@ import { nowSeconds } from "./row-values.ts";
  * Runs a change that may revoke or end keys.
  * @throws AppError conflict when it leaves no operator's key and there was one before
  */
-export async function keepLastOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
-  const hadOne = await hasOperator(transaction);
+export async function requireRemainingOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
+  const hadOperator = await hasOperator(transaction);
   await change();
-  if (hadOne && !(await hasOperator(transaction))) {
+  if (hadOperator && !(await hasOperator(transaction))) {
     throw new AppError("conflict", "This would take away the last operator's key. Create another one first.");
   }
 }

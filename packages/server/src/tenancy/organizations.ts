@@ -6,7 +6,7 @@ import { defaultProjectName } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier, changeLimits, parseLimits, requireNotArchived, nowSeconds } from "./row-values.ts";
-import { keepLastOperator } from "./operators.ts";
+import { requireRemainingOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./list-query.ts";
 import { insertProject } from "./projects.ts";
 import type { ControlTables } from "./tables.ts";
@@ -38,7 +38,7 @@ export async function listOrganizations(
 
 /** @throws AppError not_found */
 export async function getOrganization(control: ControlDatabase, id: string): Promise<Organization> {
-  return control.read(async (database) => toOrganization(await takeOrganization(database, id)));
+  return control.read(async (database) => toOrganization(await requireOrganization(database, id)));
 }
 
 /**
@@ -73,7 +73,7 @@ export async function updateOrganization(
   input: OrganizationUpdate,
 ): Promise<Organization> {
   return control.change(async (transaction) => {
-    const row = await takeOrganization(transaction, id);
+    const row = await requireOrganization(transaction, id);
     requireNotArchived(row);
     const changed = {
       ...row,
@@ -95,11 +95,11 @@ export async function updateOrganization(
  */
 export async function archiveOrganization(control: ControlDatabase, id: string): Promise<Organization> {
   return control.change(async (transaction) => {
-    const row = await takeOrganization(transaction, id);
+    const row = await requireOrganization(transaction, id);
     if (row.archived_at !== null) return toOrganization(row);
     const now = nowSeconds();
     const archived = { archived_at: now };
-    await keepLastOperator(transaction, async () => {
+    await requireRemainingOperator(transaction, async () => {
       await transaction.updateTable("organizations").set(archived).where("id", "=", id).execute();
       await transaction
         .updateTable("projects")
@@ -118,7 +118,7 @@ export async function archiveOrganization(control: ControlDatabase, id: string):
   });
 }
 
-async function takeOrganization(database: Reader, id: string): Promise<OrganizationRow> {
+async function requireOrganization(database: Reader, id: string): Promise<OrganizationRow> {
   const row = await database.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new AppError("not_found", `There is no organization ${JSON.stringify(id)}.`);
   return row;

@@ -2,7 +2,7 @@
 import { defaultProjectSettings } from "../api/admin.ts";
 import type { ProjectSettings, Scope } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
-import { createFreshCache } from "./revalidating-cache.ts";
+import { createRevalidatingCache } from "./revalidating-cache.ts";
 import { parseSettings } from "./projects.ts";
 
 /**
@@ -12,7 +12,10 @@ import { parseSettings } from "./projects.ts";
 export type ProjectSettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
 
 export function createProjectSettings(control: ControlDatabase): ProjectSettingsOf {
-  const cache = createFreshCache<Scope, ProjectSettings>({ load: (scope) => load(control, scope), now: Date.now });
+  const cache = createRevalidatingCache<Scope, ProjectSettings>({
+    load: (scope) => load(control, scope),
+    now: Date.now,
+  });
   control.onChange(() => cache.clear());
   return (scope) => {
     const found = cache.get(`${scope.organizationId} ${scope.projectName}`, scope);

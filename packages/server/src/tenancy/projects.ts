@@ -6,7 +6,7 @@ import type { ProjectSettings } from "../tenant.ts";
 import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
-import { keepLastOperator } from "./operators.ts";
+import { requireRemainingOperator } from "./operators.ts";
 import { toPage, type PageRequest } from "./list-query.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -39,7 +39,7 @@ export async function listProjects(control: ControlDatabase, filter: ProjectFilt
 
 /** @throws AppError not_found */
 export async function getProject(control: ControlDatabase, id: string): Promise<Project> {
-  return control.read(async (database) => toProject(await takeProject(database, id)));
+  return control.read(async (database) => toProject(await requireProject(database, id)));
 }
 
 /** @throws AppError not_found (the organization), or conflict when it is archived or the name is taken */
@@ -67,7 +67,7 @@ export async function insertProject(transaction: Writer, input: NewProject): Pro
 /** @throws AppError not_found, or conflict when it is archived */
 export async function updateProject(control: ControlDatabase, id: string, input: ProjectUpdate): Promise<Project> {
   return control.change(async (transaction) => {
-    const row = await takeProject(transaction, id);
+    const row = await requireProject(transaction, id);
     requireNotArchived(row);
     const settings = JSON.stringify({ ...parseSettings(row.settings), ...input.settings });
     await transaction.updateTable("projects").set({ settings }).where("id", "=", id).execute();
@@ -81,10 +81,10 @@ export async function updateProject(control: ControlDatabase, id: string, input:
  */
 export async function archiveProject(control: ControlDatabase, id: string): Promise<Project> {
   return control.change(async (transaction) => {
-    const row = await takeProject(transaction, id);
+    const row = await requireProject(transaction, id);
     if (row.archived_at !== null) return toProject(row);
     const now = nowSeconds();
-    await keepLastOperator(transaction, async () => {
+    await requireRemainingOperator(transaction, async () => {
       await transaction.updateTable("projects").set({ archived_at: now }).where("id", "=", id).execute();
       await transaction
         .updateTable("keys")
@@ -101,7 +101,7 @@ export function parseSettings(text: string): ProjectSettings {
   return { ...defaultProjectSettings, ...(JSON.parse(text) as Partial<ProjectSettings>) };
 }
 
-async function takeProject(database: Reader, id: string): Promise<ProjectRow> {
+async function requireProject(database: Reader, id: string): Promise<ProjectRow> {
   const row = await database.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new AppError("not_found", `There is no project ${JSON.stringify(id)}.`);
   return row;

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
-import { createFreshCache } from "./revalidating-cache.ts";
+import { createRevalidatingCache } from "./revalidating-cache.ts";
 
 /** A cache on a clock and a source that the test steers. */
 function steered(options: { maximumEntries?: number; loadTimeoutMs?: number } = {}) {
   const state = { time: 1_000_000, loads: 0, load: async (input: string): Promise<string | undefined> => input };
-  const cache = createFreshCache<string, string>({
+  const cache = createRevalidatingCache<string, string>({
     load: (input) => {
       state.loads += 1;
       return state.load(input);

@@ -4,7 +4,7 @@
  */
 import { AppError } from "../errors.ts";
 
-export interface FreshCacheOptions<Input, Value> {
+export interface RevalidatingCacheOptions<Input, Value> {
   /** Reads a value; undefined is not kept. */
   readonly load: (input: Input) => Promise<Value | undefined>;
   /** Milliseconds that move forward. */
@@ -13,7 +13,7 @@ export interface FreshCacheOptions<Input, Value> {
   readonly loadTimeoutMs?: number;
 }
 
-export interface FreshCache<Input, Value> {
+export interface RevalidatingCache<Input, Value> {
   /**
    * The value of `id`, which `input` tells how to load.
    * @throws AppError overloaded when it can be neither loaded nor served from before
@@ -43,7 +43,9 @@ interface Entry<Value> {
   failedMs: number;
 }
 
-export function createFreshCache<Input, Value>(options: FreshCacheOptions<Input, Value>): FreshCache<Input, Value> {
+export function createRevalidatingCache<Input, Value>(
+  options: RevalidatingCacheOptions<Input, Value>,
+): RevalidatingCache<Input, Value> {
   const { load, now, maximumEntries = 10_000, loadTimeoutMs = 2000 } = options;
   const entries = new Map<string, Entry<Value>>();
   const loads = new Map<string, Promise<Value | undefined>>();
@@ -79,7 +81,7 @@ export function createFreshCache<Input, Value>(options: FreshCacheOptions<Input,
     return loading;
   }
 
-  async function loadOrServeOld(id: string, input: Input): Promise<Value | undefined> {
+  async function loadOrServeStale(id: string, input: Input): Promise<Value | undefined> {
     try {
       return await loadOnce(id, input);
     } catch (error) {
@@ -93,15 +95,15 @@ export function createFreshCache<Input, Value>(options: FreshCacheOptions<Input,
   return {
     get(id, input) {
       const entry = entries.get(id);
-      if (entry === undefined) return loadOrServeOld(id, input);
+      if (entry === undefined) return loadOrServeStale(id, input);
       const time = now();
       const ageMs = time - entry.loadedMs;
       if (isWithin(ageMs, refreshAgeMs)) return entry.value;
       const sinceFailureMs = time - entry.failedMs;
       if (!isWithin(ageMs, isWithin(sinceFailureMs, outageMs) ? staleAgeMs : maximumAgeMs)) {
-        return loadOrServeOld(id, input);
+        return loadOrServeStale(id, input);
       }
-      if (!loads.has(id) && !isWithin(sinceFailureMs, retryAfterMs)) loadOrServeOld(id, input).catch(() => {});
+      if (!loads.has(id) && !isWithin(sinceFailureMs, retryAfterMs)) loadOrServeStale(id, input).catch(() => {});
       return entry.value;
     },
     clear() {

@@ -18,12 +18,12 @@ import {
 } from "../api/admin-operations.ts";
 import type { Key, Project } from "../api/admin.ts";
 import { validateKey } from "../api/authentication.ts";
-import { route, type Route, type RouteAnswer } from "../http/route.ts";
+import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { createKey, getKey, listKeys, revokeKey, updateKey } from "./keys.ts";
-import { identifierParameter, pageRequest, switchParameter } from "./list-query.ts";
+import { identifierParameter, pageRequest, booleanParameter } from "./list-query.ts";
 import {
   archiveOrganization,
   createOrganization,
@@ -45,7 +45,7 @@ function organizationRoutes(control: ControlDatabase): Route[] {
           ...pageRequest(query),
           id: scope.key.operator ? undefined : scope.organizationId,
           name: query.get("name") ?? undefined,
-          includeArchived: switchParameter(query, "include_archived"),
+          includeArchived: booleanParameter(query, "include_archived"),
         }),
       ),
     ),
@@ -78,7 +78,7 @@ function projectRoutes(control: ControlDatabase): Route[] {
           ...pageRequest(query),
           organizationId: await listedOrganization(control, scope, query),
           name: query.get("name") ?? undefined,
-          includeArchived: switchParameter(query, "include_archived"),
+          includeArchived: booleanParameter(query, "include_archived"),
         }),
       ),
     ),
@@ -107,7 +107,7 @@ function keyRoutes(control: ControlDatabase): Route[] {
           ...pageRequest(query),
           organizationId: await listedOrganization(control, scope, query),
           projectId: identifierParameter(query, "project_id"),
-          includeRevoked: switchParameter(query, "include_revoked"),
+          includeRevoked: booleanParameter(query, "include_revoked"),
         }),
       ),
     ),
@@ -163,7 +163,7 @@ async function listedOrganization(
   return named ?? (scope.key.operator ? undefined : scope.organizationId);
 }
 
-function json(value: unknown, status = 200): RouteAnswer {
+function json(value: unknown, status = 200): RouteResponse {
   return { kind: "json", value, status };
 }
 

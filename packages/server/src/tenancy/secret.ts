@@ -25,7 +25,7 @@ export function hashSecret(secret: string): string {
 }
 
 /** Whether two hashes are the same, in a time that does not tell where they differ. */
-export function sameHash(left: string, right: string): boolean {
+export function equalHashes(left: string, right: string): boolean {
   return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right));
 }
 

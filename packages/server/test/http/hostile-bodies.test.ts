@@ -8,13 +8,13 @@ import { queryLogs } from "../../src/api/observability.ts";
 import { operation } from "../../src/api/operation.ts";
 import { schema } from "../../src/api/schema.ts";
 import { parseJson } from "../../src/http/parse-json.ts";
-import { route, type RouteAnswer } from "../../src/http/route.ts";
+import { route, type RouteResponse } from "../../src/http/route.ts";
 import { MemoryBudget } from "../../src/memory-budget.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 
 const mebibyte = 1_048_576;
 
-function echo(serve: () => RouteAnswer | Promise<RouteAnswer>) {
+function echo(serve: () => RouteResponse | Promise<RouteResponse>) {
   return route(
     operation({
       id: "echo",

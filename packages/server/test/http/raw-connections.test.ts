@@ -6,10 +6,10 @@ import { describe, test } from "node:test";
 import { Type } from "typebox";
 import { operation } from "../../src/api/operation.ts";
 import { schema } from "../../src/api/schema.ts";
-import { route, type RouteAnswer, type RouteInput } from "../../src/http/route.ts";
+import { route, type RouteResponse, type RouteInput } from "../../src/http/route.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 
-type Serve = (input: RouteInput<{ value?: string }>) => RouteAnswer | Promise<RouteAnswer>;
+type Serve = (input: RouteInput<{ value?: string }>) => RouteResponse | Promise<RouteResponse>;
 
 const echo = (serve: Serve = ({ body }) => ({ kind: "json", value: body })) =>
   route(

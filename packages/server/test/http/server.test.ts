@@ -8,12 +8,12 @@ import { gzipSync } from "node:zlib";
 import { operation } from "../../src/api/operation.ts";
 import { schema } from "../../src/api/schema.ts";
 import { AppError } from "../../src/errors.ts";
-import { route, type Route, type RouteAnswer, type RouteInput } from "../../src/http/route.ts";
+import { route, type Route, type RouteResponse, type RouteInput } from "../../src/http/route.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 
 const Greeting = schema(Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: false }));
 
-function greet(serve: (input: RouteInput<{ name: string }>) => Promise<RouteAnswer> | RouteAnswer): Route {
+function greet(serve: (input: RouteInput<{ name: string }>) => Promise<RouteResponse> | RouteResponse): Route {
   return route(
     operation({
       id: "greet",

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
-import { jsonInSlices } from "../../src/http/incremental-json.ts";
+import { incrementalJson } from "../../src/http/incremental-json.ts";
 import { resultJson } from "../../src/query/prometheus-api/prometheus-json.ts";
 import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/languages/promql/engine.ts";
 import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
@@ -233,7 +233,7 @@ describe("many series", () => {
     const query = { query: "a", startMs: 1000, endMs: 40_000, stepMs: 1000 };
     const { holdMs, outcome } = await longestHold(async () => {
       const { value } = await queryRange(storage, query);
-      const answer = jsonInSlices(resultJson(value, 0));
+      const answer = incrementalJson(resultJson(value, 0));
       assert.ok(answer.kind === "stream");
       let largest = 0;
       for await (const piece of answer.bytes) largest = Math.max(largest, piece.length);

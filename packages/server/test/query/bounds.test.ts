@@ -1,7 +1,7 @@
 /** Large answers of log and trace queries: statements stay short, the thread is not held, memory is charged as rows arrive. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { jsonInSlices } from "../../src/http/incremental-json.ts";
+import { incrementalJson } from "../../src/http/incremental-json.ts";
 import { lookUpResources } from "../../src/query/resource-lookup.ts";
 import { searchLogs } from "../../src/query/logs/search-logs.ts";
 import { readSpanDetails, type StoredSpan } from "../../src/query/traces/spans.ts";
@@ -113,7 +113,7 @@ describe("a large answer of logs", () => {
     const making = await turnsDuring(async () => (answer = await searchLogs(reader, search)));
     // Each row takes some hundred microseconds, and a slice is 2 ms.
     assert.ok(making > 20, `${making} turns`);
-    const written = jsonInSlices(answer);
+    const written = incrementalJson(answer);
     assert.equal(written.kind, "stream");
     let text = "";
     const writing = await turnsDuring(async () => {
@@ -126,6 +126,6 @@ describe("a large answer of logs", () => {
 
   test("with a few huge lines is written in pieces too", () => {
     const huge = { data: [["1", "x".repeat(2 ** 20)]] };
-    assert.equal(jsonInSlices(huge).kind, "stream");
+    assert.equal(incrementalJson(huge).kind, "stream");
   });
 });

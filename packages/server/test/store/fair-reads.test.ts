@@ -130,14 +130,14 @@ describe("statements that read", () => {
   });
 
   test("count as time of the store for the request that they belong to", async () => {
-    const work = new RequestCost("test");
-    const reading = runWithCost(work, () => read("org_a"));
+    const cost = new RequestCost("test");
+    const reading = runWithCost(cost, () => read("org_a"));
     await untilArrived(1);
     const since = performance.now();
     while (performance.now() - since < 20) await new Promise((resolve) => setImmediate(resolve));
     answer(0);
     await reading;
-    assert.ok(work.storeMs >= 19, `${work.storeMs} ms`);
+    assert.ok(cost.storeMs >= 19, `${cost.storeMs} ms`);
   });
 });
 

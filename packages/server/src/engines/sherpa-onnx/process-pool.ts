@@ -3,7 +3,7 @@
  * ended when they were idle for long. Work waits in line.
  */
 import { AppError } from "../../errors.ts";
-import { FairLine } from "../../scheduling/round-robin-queue.ts";
+import { RoundRobinQueue } from "../../scheduling/round-robin-queue.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../failure-backoff.ts";
 import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";
@@ -53,7 +53,7 @@ export class ProcessPool {
   readonly #places = new Set<Place>();
   readonly #jobs = new JobQueue<Job>();
   /** Streams that wait for a process. */
-  readonly #streamsWaiting = new FairLine<{ resolve(place: Place): void; reject(error: unknown): void }>();
+  readonly #streamsWaiting = new RoundRobinQueue<{ resolve(place: Place): void; reject(error: unknown): void }>();
   readonly #starts = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #streams = 0;

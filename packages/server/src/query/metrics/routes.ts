@@ -1,6 +1,6 @@
 /** The operations that read metrics, and who serves them. */
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
-import { jsonInSlices } from "../../http/incremental-json.ts";
+import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import { prometheusRoutes } from "../prometheus-api/prometheus-routes.ts";
 import { presetAliases, type MetricPresets } from "./presets/metric-presets.ts";
@@ -11,7 +11,7 @@ export function metricsRoutes(parts: MetricsParts & { readonly version: string }
     ...prometheusRoutes(parts),
     route(listMetrics, () => ({ kind: "json", value: metricList(parts.presets) })),
     route(queryMetrics, async ({ body, memory, scope, signal }) =>
-      jsonInSlices(await queryPreset(parts, body, { scope, signal, memory, nowMs: Date.now() })),
+      incrementalJson(await queryPreset(parts, body, { scope, signal, memory, nowMs: Date.now() })),
     ),
   ];
 }

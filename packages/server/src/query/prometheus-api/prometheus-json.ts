@@ -1,5 +1,5 @@
 /** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
-import { JsonList } from "../../http/incremental-json.ts";
+import { LazyList } from "../../http/incremental-json.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
 import { allBuckets } from "../../languages/promql/histogram/bucket-bounds.ts";
 import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
@@ -23,7 +23,7 @@ export interface VectorItemJson {
 }
 
 /** Long lists are made while they are written, so that an answer is never in memory as a whole. */
-type List<Item> = Item[] | JsonList<Item>;
+type List<Item> = Item[] | LazyList<Item>;
 
 export interface MatrixItemJson {
   metric: Record<string, string>;
@@ -60,7 +60,7 @@ export function listOf<Item, Json>(
   convert: (item: Item, index: number) => Json,
   longest = longList,
 ): List<Json> {
-  return items.length > longest ? new JsonList(converted(items, convert)) : [...converted(items, convert)];
+  return items.length > longest ? new LazyList(converted(items, convert)) : [...converted(items, convert)];
 }
 
 function* converted<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): Generator<Json> {

@@ -1,7 +1,7 @@
 /** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
 import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
 import type { AppError, ErrorCode } from "../../errors.ts";
-import { jsonInSlices } from "../../http/incremental-json.ts";
+import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
@@ -64,7 +64,9 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
         operation,
         async (input) => {
           const parameters = new PrometheusParameters(input.query, input.bytes.toString("utf8"));
-          return jsonInSlices(await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }));
+          return incrementalJson(
+            await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }),
+          );
         },
         { writeError, bodyLimitBytes: maximumFormBytes },
       ),

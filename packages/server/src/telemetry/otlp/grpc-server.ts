@@ -7,14 +7,14 @@ import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
-import type { WorkAdmission } from "../../http/request-admission.ts";
+import type { RequestAdmission } from "../../http/request-admission.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
 import type { FailedKeys } from "../../http/failed-keys.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { LogFields, Logger } from "../../logger.ts";
 import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
-import { measured } from "../../scheduling/main-thread-time.ts";
+import { measureStep } from "../../scheduling/main-thread-time.ts";
 import { runWithCost, RequestCost } from "../../scheduling/request-cost.ts";
 import { writeOutcome } from "./export-result.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
@@ -36,7 +36,7 @@ export interface GrpcParts {
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
   /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
-  readonly admit?: ((scope: Scope) => WorkAdmission) | undefined;
+  readonly admit?: ((scope: Scope) => RequestAdmission) | undefined;
   readonly logger: Logger;
   readonly settings: GrpcSettings;
   readonly limits: BodyLimits;
@@ -88,7 +88,7 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
   server.on("stream", (stream, headers) => {
     stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call broke"));
     const call = new Call(stream, headers);
-    void runWithCost(call.work, () => serveCall(call, parts));
+    void runWithCost(call.cost, () => serveCall(call, parts));
   });
   server.listen(settings.port, settings.host);
   await once(server, "listening");
@@ -120,7 +120,7 @@ async function serveCall(call: Call, parts: GrpcParts): Promise<void> {
   } finally {
     clearTimeout(timer);
     call.charge?.release();
-    call.work.end();
+    call.cost.end();
     call.admission?.settle();
     finish(call, performance.now() - startMs, parts);
   }
@@ -132,19 +132,19 @@ class Call {
   readonly headers: IncomingHttpHeaders;
   /** undefined for a method that does not exist. */
   readonly signal: Signal | undefined;
-  readonly work: RequestCost;
+  readonly cost: RequestCost;
   outcome: "ok" | ErrorCode = "ok";
   error?: AppError;
   scope?: Scope;
   charge?: MemoryCharge;
-  admission?: WorkAdmission | undefined;
+  admission?: RequestAdmission | undefined;
   fields: LogFields = {};
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
     this.stream = stream;
     this.headers = headers;
     this.signal = signalByPath.get(headers[":path"] ?? "");
-    this.work = new RequestCost(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
+    this.cost = new RequestCost(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
   }
 }
 
@@ -161,7 +161,7 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
 }
 
 async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits }: GrpcParts): Promise<Uint8Array> {
-  const { stream, headers, signal, work } = call;
+  const { stream, headers, signal, cost } = call;
   if (!/^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")) {
     throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
   }
@@ -171,13 +171,13 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
   const address = stream.session?.socket.remoteAddress;
   call.scope = await authenticate(headers, checkKey, { address: () => address, failedKeys });
   call.scope.require("telemetry_write");
-  work.organizationId = call.scope.organizationId;
+  cost.organizationId = call.scope.organizationId;
   call.admission = admit?.(call.scope);
-  if (call.admission !== undefined) work.chargeTo(call.admission);
+  if (call.admission !== undefined) cost.chargeTo(call.admission);
   call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
   const { key } = call.scope;
-  const outcome = await measured("serve", () => ingest({ key, signal, encoding: "protobuf", bytes }));
+  const outcome = await measureStep("serve", () => ingest({ key, signal, encoding: "protobuf", bytes }));
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
   return writeOutcome(outcome, signal, "protobuf");
 }
@@ -193,8 +193,8 @@ function fail(call: Call, thrown: unknown, logger?: Logger): void {
 }
 
 function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts): void {
-  const { error, scope, work } = call;
-  const { operation, mainThreadMs, storeMs } = work;
+  const { error, scope, cost } = call;
+  const { operation, mainThreadMs, storeMs } = cost;
   const status = error?.status ?? 200;
   observe({ operation, status, durationMs, mainThreadMs, storeMs });
   logger.info(

@@ -3,7 +3,7 @@
  * given to the idle place that has most of its beginning already. Organizations that wait take turns.
  */
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
-import { FairLine } from "../../../scheduling/round-robin-queue.ts";
+import { RoundRobinQueue } from "../../../scheduling/round-robin-queue.ts";
 
 /** Who asks for a place. */
 interface Turn {
@@ -25,7 +25,7 @@ interface Waiting {
 
 export function createSequencePool(context: Pick<LlamaContext, "totalSequences" | "getSequence">): SequencePool {
   const idle = Array.from({ length: context.totalSequences }, () => context.getSequence());
-  const waiting = new FairLine<Waiting>();
+  const waiting = new RoundRobinQueue<Waiting>();
   const holders = new Map<LlamaContextSequence, string>();
 
   const take = (prompt: Token[], group: string): LlamaContextSequence => {
