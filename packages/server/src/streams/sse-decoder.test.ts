@@ -14,7 +14,7 @@ function decode(pieces: readonly (string | Uint8Array)[], maxEventBytes = 1_000_
 
 const dataOf = (text: string): string[] => decode([text]).map(({ data }) => data);
 
-/** The specification's algorithm on a whole text, as short as it can be said. */
+/** The specification's algorithm on a whole text, as briefly as possible. */
 function decodeWhole(text: string): SseEvent[] {
   const events: SseEvent[] = [];
   let type = "";

@@ -24,7 +24,7 @@ const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 export class SseDecoder {
   readonly #onEvent: (event: SseEvent) => void;
   readonly #maxEventBytes: number;
-  /** Pieces of a line whose end has not arrived. */
+  /** Pieces of an incomplete line. */
   #partialLine: Buffer[] = [];
   /** Bytes of the current event, its unfinished line included. */
   #eventBytes = 0;
@@ -43,7 +43,7 @@ export class SseDecoder {
   /**
    * Takes the next bytes of the stream and reports the events that they complete. The bytes are kept until their
    * line ends, so they must not be overwritten.
-   * @throws AppError upstream_failed when an event is too large, and whatever `onEvent` throws
+   * @throws AppError upstream_failed when an event is too large, and what `onEvent` throws
    */
   push(bytes: Buffer): void {
     const hasCarriageReturns = this.#afterCarriageReturn || bytes.includes(carriageReturn);
@@ -124,7 +124,7 @@ export class SseDecoder {
   }
 }
 
-/** The first carriage return or line feed at or after `start`; -1 when there is none. */
+/** The first carriage return or line feed at or after `start`, or -1. */
 function findLineEnd(bytes: Buffer, start: number): number {
   for (let at = start; at < bytes.length; at++) {
     const byte = bytes[at];
@@ -144,7 +144,7 @@ function startsWithData(bytes: Buffer, start: number, end: number): boolean {
   );
 }
 
-/** What stands after the colon at `at`, less one space; empty when the field has no colon. */
+/** The text after the colon at `at`, without one leading space; empty if the field has no colon. */
 function readValue(bytes: Buffer, at: number, end: number): string {
   if (at >= end) return "";
   return bytes.toString("utf8", bytes[at + 1] === space ? at + 2 : at + 1, end);

@@ -1,6 +1,6 @@
 /**
- * The PromQL engine: a query's text or tree in, Prometheus' answer out. It follows Prometheus 3: left-open ranges, a
- * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/observability/promql.md tells what differs.
+ * The PromQL engine: evaluates a query's text or tree as Prometheus does. It follows Prometheus 3: left-open ranges, a
+ * lookback of five minutes, stale markers, start timestamps, delayed name removal. docs/observability/promql.md lists the differences.
  * docs/adr/0025-promql-engine.md
  */
 import { AppError } from "../../errors.ts";
@@ -40,11 +40,11 @@ export interface QueryOptions {
   readonly lookbackMs?: number | undefined;
   /** The step of subqueries that name none; 1 minute. */
   readonly defaultSubqueryStepMs?: number | undefined;
-  /** What the request may hold; samples and results are charged before they are made, and the result stays charged. */
+  /** The request's memory: samples and results are charged before they are created, and the result stays charged. */
   readonly memory?: QueryMemory | undefined;
   /** Shares the thread with other requests; by default, with whatever else the event loop runs. */
   readonly yielder?: Yielder | undefined;
-  /** Is told at the end, also of a failed query, how many samples it read and computed. */
+  /** Called at the end, also of a failed query, with the number of samples read and computed. */
   readonly onSamples?: ((samples: number) => void) | undefined;
 }
 

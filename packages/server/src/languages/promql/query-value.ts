@@ -2,7 +2,7 @@
 import type { FloatHistogram } from "./histogram/float-histogram.ts";
 import type { Labels } from "./series/labels.ts";
 
-/** A sample of an instant vector: `value` counts unless there is a histogram. */
+/** A sample of an instant vector: `value` applies if `histogram` is null. */
 export interface VectorSample {
   readonly labels: Labels;
   readonly value: number;

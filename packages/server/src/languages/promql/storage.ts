@@ -1,5 +1,5 @@
 /**
- * What the engine asks of a store. The tenant is no business of the engine: a storage is made for one tenant, and no
+ * What the engine needs from a store. The engine knows no tenants: a storage is created for one tenant, and no
  * query text can reach past it.
  */
 import type { YieldBudget } from "../regex/yield-budget.ts";
@@ -15,13 +15,13 @@ export interface SelectRequest {
   readonly toMs: number;
   readonly hints: SelectHints;
   readonly signal: AbortSignal;
-  /** For work on many series: how to take turns with other requests. */
+  /** For work on many series: when to yield to other requests. */
   readonly turns: YieldBudget;
-  /** To be told of an answer's bytes before they are kept; throws when they are too many. */
+  /** Charges an answer's bytes before they are kept; throws if they are too many. */
   readonly charge: (bytes: number) => void;
 }
 
-/** What the samples are for; a store may use it to read less, never to answer something else. */
+/** What the samples are for. A store may use it to read less, never to return something else. */
 export interface SelectHints {
   /** The distance of the evaluation's steps; 0 for a single one. */
   readonly stepMs: number;
@@ -40,7 +40,7 @@ export interface StoredSeries {
   readonly labels: Labels;
   /** Unix milliseconds. */
   readonly timestampsMs: Float64Array;
-  /** Where a sample is a histogram the value does not count. A stale marker says that the series ended here. */
+  /** If a sample is a histogram, its value is ignored. A stale marker means that the series ended here. */
   readonly values: Float64Array;
   /** Since when a cumulative value has been counting, in Unix milliseconds; 0 where it is unknown. */
   readonly startTimestampsMs?: Float64Array | undefined;
@@ -58,7 +58,7 @@ export interface PromqlStorage {
   aggregateWindows?(request: WindowsRequest): Promise<readonly GridSeries[] | null>;
 }
 
-/** A function over windows; its results within a group are added up, or the least or greatest of them is taken. */
+/** A function over windows; within a group, its results are summed, or reduced to their minimum or maximum. */
 export type WindowFunction = "rate" | "increase" | "min_over_time" | "max_over_time";
 
 export interface WindowsRequest extends SelectRequest {
@@ -69,7 +69,7 @@ export interface WindowsRequest extends SelectRequest {
   readonly groupBy: { readonly labels: readonly string[]; readonly without: boolean };
 }
 
-/** Values on the steps of a query; NaN is a value, so `present` says where there is one (1) or none (0). */
+/** Values at the steps of a query. NaN is a value, so `present` has 1 for each step that has one, else 0. */
 export interface GridSeries {
   readonly labels: Labels;
   readonly values: Float64Array;
@@ -89,7 +89,7 @@ export function isStaleMarker(values: Float64Array, index: number): boolean {
   return words[lowWord] === 2 && (words[1 - lowWord]! & ~quietBit) === staleHighWord;
 }
 
-/** Makes a sample the marker that its series ended. */
+/** Turns a sample into the marker that its series ended. */
 export function markStale(values: Float64Array, index: number): void {
   const words = new Uint32Array(values.buffer, values.byteOffset + index * 8, 2);
   words[lowWord] = 2;

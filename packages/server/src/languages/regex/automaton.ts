@@ -1,4 +1,4 @@
-/** The compiled program of an expression, as the parser of RE2 (re2js) gives it, and what its assertions see. */
+/** The compiled program of an expression, from the parser of RE2 (re2js), and the context of its assertions. */
 import { RE2JS } from "re2js";
 
 /** An instruction of the program; Go's names (regexp/syntax/prog.go). */
@@ -18,7 +18,7 @@ export interface Automaton {
   readonly pattern: RE2JS;
   readonly instructions: readonly Instruction[];
   readonly start: number;
-  /** Whether `\b`, `^` or their like occur: then the characters around a place matter. */
+  /** Whether assertions such as `\b` or `^` occur: then the characters around a position matter. */
   readonly hasAssertions: boolean;
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
@@ -45,10 +45,10 @@ export function compileAutomaton(expression: string): Automaton {
   };
 }
 
-/** Behind the last character. */
+/** The position after the last character. */
 export const endOfText = -1;
 
-/** What stands before a place, as far as assertions ask. */
+/** What precedes a position, as far as assertions need it. */
 export const before = { begin: 0, newline: 1, wordCharacter: 2, other: 3 };
 
 const newline = 10;
@@ -69,7 +69,7 @@ function isWordCharacter(codePoint: number): boolean {
 
 const holds = { beginLine: 1, endLine: 2, beginText: 4, endText: 8, wordBoundary: 16, noWordBoundary: 32 };
 
-/** The assertions that hold between what stands before a place and the character behind it, as bits. */
+/** The assertions that hold between what precedes a position and the next character, as bits. */
 export function assertionsAt(previous: number, next: number): number {
   let bits = 0;
   if (previous === before.begin) bits |= holds.beginText | holds.beginLine;

@@ -1,4 +1,4 @@
-/** What the groups of an expression stand for in a text that matches: all ways through the program at once, the preferred first. */
+/** Finds the capture groups of a match with a Pike VM: all threads run in lockstep, the preferred one first. */
 import {
   assertionsAt,
   before,
@@ -10,32 +10,32 @@ import {
 } from "./automaton.ts";
 import type { Resumable, YieldBudget } from "./yield-budget.ts";
 
-/** Ways through the program, each with the places where its groups begin and end. */
-interface Ways {
-  readonly places: Int32Array;
-  /** For each way a row of `slots` numbers; -1 for none. */
+/** The threads of the VM, each at an instruction and with the positions of its groups. */
+interface Threads {
+  readonly instructions: Int32Array;
+  /** A row of slots per thread; -1 for a group that has no position yet. */
   readonly captures: Int32Array;
   readonly seen: Uint8Array;
   count: number;
 }
 
-/** A place of the program to go to, or (`slot` at least 0) a group's end to be put back. */
+/** An instruction to visit, or (`slot` at least 0) a slot to restore. */
 interface Visit {
-  readonly place: number;
+  readonly instruction: number;
   readonly slot: number;
   readonly previous: number;
 }
 
-/** The texts of the groups, in the order in which they were asked for; undefined when the text does not match. */
+/** The texts of the groups in the requested order; undefined if the text does not match. */
 export class GroupMatch implements Resumable<readonly string[] | undefined> {
   result: readonly string[] | undefined;
   readonly #automaton: Automaton;
   readonly #text: string;
   readonly #groups: readonly number[];
-  /** By the program's slots, two for each group: which of ours it is. */
+  /** From the slots of the program, two per group, to those of the requested groups. */
   readonly #slots: ReadonlyMap<number, number>;
-  #now: Ways;
-  #next: Ways;
+  #current: Threads;
+  #next: Threads;
   #at = 0;
   readonly #working: Int32Array;
 
@@ -47,36 +47,36 @@ export class GroupMatch implements Resumable<readonly string[] | undefined> {
       groups.flatMap((group, index) => [[group * 2, index * 2] as const, [group * 2 + 1, index * 2 + 1] as const]),
     );
     this.#working = new Int32Array(groups.length * 2).fill(-1);
-    this.#now = this.#noWays();
-    this.#next = this.#noWays();
-    this.#add(this.#now, automaton.start, 0, assertionsAt(before.begin, this.#codePointAt(0)));
+    this.#current = this.#createThreads();
+    this.#next = this.#createThreads();
+    this.#add(this.#current, automaton.start, 0, assertionsAt(before.begin, this.#codePointAt(0)));
   }
 
-  advance(turns: YieldBudget): boolean {
+  advance(budget: YieldBudget): boolean {
     const { instructions } = this.#automaton;
-    const stepsOfWay = 8 + this.#working.length;
-    while (this.#at < this.#text.length && this.#now.count > 0) {
+    const stepsPerThread = 8 + this.#working.length;
+    while (this.#at < this.#text.length && this.#current.count > 0) {
       const codePoint = this.#codePointAt(this.#at);
       const end = this.#at + (codePoint > 0xffff ? 2 : 1);
       const assertions = assertionsAt(beforeNext(codePoint), this.#codePointAt(end));
-      for (let way = 0; way < this.#now.count; way++) {
-        const { op, out } = instructions[this.#now.places[way]!]!;
-        if (op < firstConsuming || !instructions[this.#now.places[way]!]!.matchRune(codePoint)) continue;
-        const row = way * this.#working.length;
-        this.#working.set(this.#now.captures.subarray(row, row + this.#working.length));
+      for (let thread = 0; thread < this.#current.count; thread++) {
+        const { op, out } = instructions[this.#current.instructions[thread]!]!;
+        if (op < firstConsuming || !instructions[this.#current.instructions[thread]!]!.matchRune(codePoint)) continue;
+        const row = thread * this.#working.length;
+        this.#working.set(this.#current.captures.subarray(row, row + this.#working.length));
         this.#add(this.#next, out, end, assertions);
       }
-      const steps = (this.#now.count + this.#next.count) * stepsOfWay;
-      [this.#now, this.#next] = [this.#next, this.#now];
+      const steps = (this.#current.count + this.#next.count) * stepsPerThread;
+      [this.#current, this.#next] = [this.#next, this.#current];
       this.#next.count = 0;
       this.#next.seen.fill(0);
       this.#at = end;
-      if (turns.spend(steps)) return false;
+      if (budget.spend(steps)) return false;
     }
-    const way = this.#now.places
-      .subarray(0, this.#now.count)
-      .findIndex((place) => instructions[place]!.op === operations.match);
-    if (way !== -1) this.result = this.#groups.map((_, index) => this.#textOf(way, index));
+    const thread = this.#current.instructions
+      .subarray(0, this.#current.count)
+      .findIndex((index) => instructions[index]!.op === operations.match);
+    if (thread !== -1) this.result = this.#groups.map((_, index) => this.#textOf(thread, index));
     return true;
   }
 
@@ -84,34 +84,34 @@ export class GroupMatch implements Resumable<readonly string[] | undefined> {
     return this.#text.codePointAt(at) ?? endOfText;
   }
 
-  #noWays(): Ways {
+  #createThreads(): Threads {
     const { length } = this.#automaton.instructions;
     return {
-      places: new Int32Array(length),
+      instructions: new Int32Array(length),
       captures: new Int32Array(length * this.#working.length),
       seen: new Uint8Array(length),
       count: 0,
     };
   }
 
-  /** Adds every way that leads on from a place without a character, in the order of preference. */
-  #add(ways: Ways, from: number, at: number, assertions: number): void {
+  /** Adds a thread for each instruction reachable without consuming a character, in order of preference. */
+  #add(threads: Threads, from: number, at: number, assertions: number): void {
     const { instructions } = this.#automaton;
-    const stack: Visit[] = [{ place: from, slot: -1, previous: 0 }];
+    const stack: Visit[] = [{ instruction: from, slot: -1, previous: 0 }];
     for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
-      const { place, previous, slot } = visit;
+      const { instruction, previous, slot } = visit;
       if (slot >= 0) {
         this.#working[slot] = previous;
         continue;
       }
-      if (ways.seen[place] === 1) continue;
-      ways.seen[place] = 1;
-      const { arg, op, out } = instructions[place]!;
-      const goTo = (next: number): number => stack.push({ place: next, slot: -1, previous: 0 });
+      if (threads.seen[instruction] === 1) continue;
+      threads.seen[instruction] = 1;
+      const { arg, op, out } = instructions[instruction]!;
+      const goTo = (next: number): number => stack.push({ instruction: next, slot: -1, previous: 0 });
       if (op >= firstConsuming || op === operations.match) {
-        ways.places[ways.count] = place;
-        ways.captures.set(this.#working, ways.count * this.#working.length);
-        ways.count++;
+        threads.instructions[threads.count] = instruction;
+        threads.captures.set(this.#working, threads.count * this.#working.length);
+        threads.count++;
       } else if (op === operations.alternative || op === operations.alternativeMatch) {
         goTo(arg);
         goTo(out);
@@ -120,7 +120,7 @@ export class GroupMatch implements Resumable<readonly string[] | undefined> {
       } else if (op === operations.capture) {
         const own = this.#slots.get(arg);
         if (own !== undefined) {
-          stack.push({ place: 0, slot: own, previous: this.#working[own]! });
+          stack.push({ instruction: 0, slot: own, previous: this.#working[own]! });
           this.#working[own] = at;
         }
         goTo(out);
@@ -128,10 +128,10 @@ export class GroupMatch implements Resumable<readonly string[] | undefined> {
     }
   }
 
-  #textOf(way: number, index: number): string {
-    const row = way * this.#working.length + index * 2;
-    const start = this.#now.captures[row]!;
-    const end = this.#now.captures[row + 1]!;
+  #textOf(thread: number, index: number): string {
+    const row = thread * this.#working.length + index * 2;
+    const start = this.#current.captures[row]!;
+    const end = this.#current.captures[row + 1]!;
     if (this.#groups[index] === 0) return this.#text;
     return start < 0 || end < 0 ? "" : this.#text.slice(start, end);
   }

@@ -1,5 +1,5 @@
 /**
- * What compiling an expression costs at most, found by one look at its text: RE2 repeats what stands before `{1000}` a
+ * An upper bound on the cost of compiling an expression, from one pass over its text: RE2 repeats what precedes `{1000}` a
  * thousand times, so a few characters can mean gigabytes. One unit is about one instruction of the compiled program.
  */
 

@@ -1,6 +1,6 @@
 /**
- * Whether a text matches as a whole: a deterministic automaton whose states are made when a text first needs them. Time
- * is linear in the text; the memory for states is bounded, and what a new state costs is counted while it is made.
+ * Matches a whole text with a lazy DFA: states are built when a text first needs them. Time
+ * is linear in the text, the memory for states is bounded, and the cost of a new state is charged while it is built.
  */
 import {
   assertionsAt,
@@ -24,14 +24,14 @@ interface State {
 }
 
 const asciiCharacters = 128;
-/** Numbers that the states of one expression may hold together; then they are forgotten and made again when needed. */
+/** Numbers that all states of one expression may hold; beyond that, they are dropped and rebuilt when needed. */
 const maximumHeld = 262_144;
 
 export class LazyDfa {
   readonly #automaton: Automaton;
   readonly #states = new Map<string, State>();
   #held = 0;
-  /** Which instructions the closure in hand has seen: those with the current mark. */
+  /** The instructions that the current closure has seen: those with the current mark. */
   readonly #marks: Uint32Array;
   #mark = 0;
 
@@ -48,7 +48,7 @@ export class LazyDfa {
     return this.#state([this.#automaton.start], before.begin);
   }
 
-  /** @param report is told what the step cost */
+  /** @param report receives the cost of the step */
   next(state: State, codePoint: number, report: (steps: number) => void): State {
     const { hasAssertions, instructions } = this.#automaton;
     const kernel: number[] = [];
@@ -118,7 +118,7 @@ export class LazyDfa {
   }
 }
 
-/** Making a state takes this many times longer than following one. */
+/** Building a state takes this many times longer than following one. */
 const stepsOfNewState = 8;
 
 class DfaMatch implements Resumable<boolean> {
@@ -134,7 +134,7 @@ class DfaMatch implements Resumable<boolean> {
     this.#state = dfa.start();
   }
 
-  advance(turns: YieldBudget): boolean {
+  advance(budget: YieldBudget): boolean {
     const text = this.#text;
     let state = this.#state;
     let steps = 0;
@@ -153,14 +153,14 @@ class DfaMatch implements Resumable<boolean> {
       if (steps < stepsPerReport) continue;
       this.#at = at;
       this.#state = state;
-      if (turns.spend(steps)) return false;
+      if (budget.spend(steps)) return false;
       steps = 0;
     }
     this.result = this.#dfa.accepts(state, report);
-    turns.spend(steps);
+    budget.spend(steps);
     return true;
   }
 }
 
-/** So many steps at least before the caller's budget is asked. */
+/** The minimum number of steps before the caller's budget is checked. */
 const stepsPerReport = 1024;

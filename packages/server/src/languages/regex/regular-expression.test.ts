@@ -138,7 +138,7 @@ describe("limits", () => {
 });
 
 /** Counts, and asks for a break each so many steps. */
-function countingTurns(stepsPerTurn: number) {
+function countingBudget(stepsPerYield: number) {
   let steps = 0;
   const counted = { total: 0, longest: 0, yields: 0 };
   return {
@@ -147,7 +147,7 @@ function countingTurns(stepsPerTurn: number) {
       steps += more;
       counted.total += more;
       counted.longest = Math.max(counted.longest, steps);
-      return steps >= stepsPerTurn;
+      return steps >= stepsPerYield;
     },
     yield() {
       steps = 0;
@@ -157,32 +157,32 @@ function countingTurns(stepsPerTurn: number) {
   };
 }
 
-describe("turns", () => {
-  // Every character makes a state of thousands of instructions, and no state comes again.
+describe("a long match", () => {
+  // Every character leads to a new state of thousands of instructions.
   const hostile = `${"(.{1,20}a.*){45}".repeat(4)}b`;
   const value = Array.from({ length: 3000 }, (_, index) => "ab"[((index * 7919) >> 4) % 2]).join("");
 
-  test("a long match pauses again and again, and gives the same result", async () => {
+  test("yields often, and has the same result", async () => {
     const compiled = compileExpression(hostile);
     assert.ok("matches" in compiled);
-    const turns = countingTurns(100_000);
-    const result = await compiled.matches(value, turns);
+    const budget = countingBudget(100_000);
+    const result = await compiled.matches(value, budget);
     assert.equal(result, RE2JS.compile(hostile, RE2JS.DOTALL).testExact(value));
-    assert.ok(turns.counted.yields > 20, `${turns.counted.yields} breaks`);
-    assert.ok(turns.counted.longest < 1_000_000, `${turns.counted.longest} steps without a break`);
+    assert.ok(budget.counted.yields > 20, `${budget.counted.yields} yields`);
+    assert.ok(budget.counted.longest < 1_000_000, `${budget.counted.longest} steps without a yield`);
   });
 
-  test("so do groups", async () => {
+  test("yields often while it finds groups", async () => {
     const compiled = compileGroupingExpression(hostile);
     assert.ok("groups" in compiled);
-    const turns = countingTurns(100_000);
-    const result = await compiled.groups(value, [0, 1], turns);
+    const budget = countingBudget(100_000);
+    const result = await compiled.groups(value, [0, 1], budget);
     const matcher = RE2JS.compile(hostile, RE2JS.DOTALL).matcher(value);
     assert.deepEqual(result, matcher.matches() ? [value, matcher.group(1)] : undefined);
-    assert.ok(turns.counted.yields > 20, `${turns.counted.yields} breaks`);
+    assert.ok(budget.counted.yields > 20, `${budget.counted.yields} yields`);
   });
 
-  test("a match ends when its time is up", async () => {
+  test("ends when its time is up", async () => {
     const compiled = compileExpression(hostile);
     assert.ok("matches" in compiled);
     const late = { spend: () => true, yield: () => Promise.reject(new Error("late")) };

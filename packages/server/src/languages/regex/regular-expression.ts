@@ -1,7 +1,7 @@
 /**
- * Regular expressions of strangers: RE2's syntax and meaning, anchored at both ends, `.` matches newlines, as in
- * Prometheus. What compiling costs is bounded before it begins; matching is linear in the text, takes turns with other
- * work and ends at the caller's deadline. docs/adr/0202-bounded-regular-expressions.md
+ * Callers' regular expressions: RE2's syntax and semantics, anchored at both ends; `.` matches newlines, as in Prometheus.
+ * The cost of compiling is bounded before it starts. Matching is linear in the text, yields to other work and ends at the
+ * caller's deadline. docs/adr/0202-bounded-regular-expressions.md
  */
 import { inputLimit } from "../../input-limits.ts";
 import { compileAutomaton, type Automaton } from "./automaton.ts";
@@ -25,7 +25,7 @@ export const maximumExpressionInstructions = inputLimit({
   value: 10_000,
   error: "invalid_request",
 });
-/** Numbers that the groups of one match may take: instructions times groups asked for. */
+/** Capture slots of one match: instructions times requested groups. */
 const maximumGroupNumbers = 1_000_000;
 
 export interface RegularExpression {
@@ -33,24 +33,24 @@ export interface RegularExpression {
   readonly instructions: number;
   readonly matchesEmpty: boolean;
   /** Whether it matches all of the text; a promise only where the work is long. */
-  matches(text: string, turns: YieldBudget): boolean | Promise<boolean>;
+  matches(text: string, budget: YieldBudget): boolean | Promise<boolean>;
 }
 
 export interface GroupingExpression extends RegularExpression {
-  /** The number of a group, given by its number or its name; undefined when there is none. */
+  /** The number of a group, by its number or name; undefined if the expression has no such group. */
   groupNumber(name: string): number | undefined;
-  /** What the numbered groups stand for, "" where one took no part; undefined when the text does not match. */
+  /** The texts of the groups, "" for a group that took no part; undefined if the text does not match. */
   groups(
     text: string,
     numbers: readonly number[],
-    turns: YieldBudget,
+    budget: YieldBudget,
   ): readonly string[] | undefined | Promise<readonly string[] | undefined>;
 }
 
 /** Why an expression was refused, in RE2's words where it is broken. */
 export interface ExpressionProblem {
   readonly problem: string;
-  /** Whether it is refused for its size rather than for what it says. */
+  /** Whether it is rejected for its size, not for its syntax. */
   readonly isTooLarge: boolean;
 }
 
@@ -67,7 +67,7 @@ function withoutProgram(matches: (text: string) => boolean): RegularExpression {
   return { instructions: 0, matchesEmpty: matches(""), matches };
 }
 
-/** Words without any operator but `|`; signs may be escaped. */
+/** Words without operators other than `|`; special characters may be escaped. */
 const onlyWords = /^(?:[^\\.+*?()[\]{}^$]|\\[!-/:-@[-`{-~])*$/;
 
 /** The words of a list such as `a|b\.c`, undefined for any other expression. */
@@ -116,7 +116,7 @@ function groupsAtOnce({ pattern }: Automaton, text: string, numbers: readonly nu
 
 function toExpression(automaton: Automaton, instructions: number): GroupingExpression {
   const dfa = new LazyDfa(automaton);
-  const matches = (text: string, turns: YieldBudget): boolean | Promise<boolean> => runToEnd(dfa.match(text), turns);
+  const matches = (text: string, budget: YieldBudget): boolean | Promise<boolean> => runToEnd(dfa.match(text), budget);
   return {
     instructions,
     matchesEmpty: matches("", neverYield) === true,
@@ -125,14 +125,14 @@ function toExpression(automaton: Automaton, instructions: number): GroupingExpre
       if (!/^\d+$/.test(name)) return automaton.groupNames.get(name);
       return Number(name) <= automaton.groupCount ? Number(name) : undefined;
     },
-    groups(text, numbers, turns) {
+    groups(text, numbers, budget) {
       if (automaton.instructions.length * text.length <= mostStepsWithoutPause) {
         return groupsAtOnce(automaton, text, numbers);
       }
       if (numbers.length * 2 * automaton.instructions.length > maximumGroupNumbers) {
         throw new RangeError(`it has too many instructions (${instructions}) for ${numbers.length} groups at once`);
       }
-      return runToEnd(new GroupMatch(automaton, text, numbers), turns);
+      return runToEnd(new GroupMatch(automaton, text, numbers), budget);
     },
   };
 }

@@ -12,17 +12,17 @@ export const neverYield: YieldBudget = { spend: () => false, yield: () => Promis
 /** A match that can pause. */
 export interface Resumable<Result> {
   /** Continues; false when other work should run first. */
-  advance(turns: YieldBudget): boolean;
+  advance(budget: YieldBudget): boolean;
   readonly result: Result;
 }
 
 /** The result at once if the match needs no pause, as nearly all do; else a promise of it. */
-export function runToEnd<Result>(match: Resumable<Result>, turns: YieldBudget): Result | Promise<Result> {
-  return match.advance(turns) ? match.result : finish(match, turns);
+export function runToEnd<Result>(match: Resumable<Result>, budget: YieldBudget): Result | Promise<Result> {
+  return match.advance(budget) ? match.result : finish(match, budget);
 }
 
-async function finish<Result>(match: Resumable<Result>, turns: YieldBudget): Promise<Result> {
-  do await turns.yield();
-  while (!match.advance(turns));
+async function finish<Result>(match: Resumable<Result>, budget: YieldBudget): Promise<Result> {
+  do await budget.yield();
+  while (!match.advance(budget));
   return match.result;
 }

@@ -1,5 +1,5 @@
 /**
- * The aggregations that make one series of each group.
+ * The aggregations that reduce each group to one series.
  * https://prometheus.io/docs/prometheus/latest/querying/operators/#aggregation-operators
  */
 import { HistogramAdder } from "../functions/histogram-over-time.ts";
@@ -69,7 +69,7 @@ function ignoreHistogram({ aggregation, context }: AggregateCall): void {
   context.annotations.inform(messages.histogramIgnored(aggregation.operator), aggregation.expression.at);
 }
 
-/** Calls back for each series of the group, with breaks between them. */
+/** Calls back for each series of the group, and yields between them. */
 async function eachColumn(
   group: Group,
   { context }: AggregateCall,
@@ -81,7 +81,7 @@ async function eachColumn(
   }
 }
 
-/** Calls back for each float of the group, series by series; histograms are left out with an info. */
+/** Calls back for each float of the group, series by series; histograms are dropped with an info. */
 function eachFloat(group: Group, call: AggregateCall, visit: (step: number, value: number) => void): Promise<void> {
   return eachColumn(group, call, ({ kinds, values }) => {
     for (let step = 0; step < kinds.length; step++) {
@@ -154,7 +154,7 @@ interface FloatTotals {
   readonly counts: Float64Array;
   readonly sums: Float64Array;
   readonly compensations: Float64Array;
-  /** The steps whose sum would overflow: there the mean is adjusted value by value. */
+  /** The steps whose sum would overflow; their mean is updated value by value. */
   readonly incremental: Uint8Array;
 }
 
@@ -250,11 +250,11 @@ class HistogramTotals {
     this.#call = call;
   }
 
-  /** After floats there will be no total, so that there is a histogram is all that matters. */
+  /** A step that has floats gets no total, so it only matters that it has a histogram. */
   add(column: Column, step: number, afterFloats: boolean): void {
     if (this.#adders.length === 0) this.#adders.length = this.#steps;
     const adder = this.#adders[step];
-    // null: there is no total.
+    // null: no total.
     if (adder === null) return;
     if (adder === undefined && afterFloats) {
       this.#adders[step] = null;

@@ -1,6 +1,6 @@
 /**
- * What a query's answer is warned with: warnings for results that are probably wrong, infos for those that may be
- * unexpected. The words are Prometheus' own (util/annotations), so that dashboards and people know them.
+ * The annotations of a query's result: warnings for results that are probably wrong, infos for those that may be
+ * unexpected. The texts are Prometheus' own (util/annotations), so dashboards and users recognize them.
  */
 import { formatGeneral } from "../syntax/number-literal.ts";
 import { lineAndColumn, type SourceRange } from "../syntax/source-range.ts";
@@ -19,7 +19,7 @@ interface Annotation {
   occurrences: number;
 }
 
-/** Where the counts of classic buckets had to be made to rise. */
+/** Where the counts of classic buckets were corrected to be monotonic. */
 export interface MonotonicityDetails {
   minTimeMs: number;
   maxTimeMs: number;
@@ -40,7 +40,7 @@ export class Annotations {
     this.#add({ severity: "info", text, at, occurrences: 1 });
   }
 
-  /** A warning that tells how often it was given. */
+  /** A warning that reports how often it occurred. */
   warnCounted(text: string, at: SourceRange): void {
     this.#add({ severity: "warning", text, at, isCounted: true, occurrences: 1 });
   }
@@ -100,7 +100,7 @@ function twoDigits(value: number): string {
 const forMetric = (text: string, metric: string): string =>
   metric === "" ? text : `${text} for metric name ${quoteForMessage(metric)}`;
 
-/** The texts, by what they are about; `metric` may be empty. */
+/** The texts by subject; `metric` may be empty. */
 export const messages = {
   invalidQuantile: (quantile: number) => `quantile value should be between 0 and 1, got ${formatGeneral(quantile)}`,
   invalidRatio: (ratio: number, capped: number) =>

@@ -43,12 +43,12 @@ export function isComparison(operator: Operator): boolean {
   return comparison[operator] !== undefined;
 }
 
-/** Whether the operator makes a value that the metric's name does not fit any more. */
+/** Whether the operator's result no longer fits the metric's name. */
 export function changesMeaning(operator: Operator): boolean {
   return arithmetic[operator] !== undefined;
 }
 
-/** An operator between two floats; comparisons tell whether they hold, and give the left value. */
+/** An operator between two floats. A comparison returns the left value and whether it holds. */
 export interface FloatOperation {
   readonly compute: (left: number, right: number) => number;
   readonly holds: ((left: number, right: number) => boolean) | null;
@@ -62,7 +62,7 @@ export function floatOperation(operator: Operator): FloatOperation | undefined {
   return holds === undefined ? undefined : { compute: (left) => left, holds };
 }
 
-/** An operator between two scalars; comparisons give 1 or 0. */
+/** An operator between two scalars. A comparison returns 1 or 0. */
 export function scalarOperation(operator: Operator): (left: number, right: number) => number {
   const compute = arithmetic[operator];
   if (compute !== undefined) return compute;
@@ -73,7 +73,7 @@ export function scalarOperation(operator: Operator): (left: number, right: numbe
 /** A float or a histogram. */
 export type SampleValue = number | FloatHistogram;
 
-/** A sample that an operator made, and whether a comparison holds. */
+/** The sample that an operator returned, and whether a comparison holds. */
 export interface OperationResult {
   readonly value: SampleValue;
   readonly keep: boolean;

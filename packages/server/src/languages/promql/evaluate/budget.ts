@@ -76,12 +76,12 @@ export interface QueryMemory {
   remove(bytes: number): void;
 }
 
-/** How many samples are worth a look at the clock. */
+/** The clock is read once per this many samples. */
 const workPerLook = 4096;
 
-/** What changing or comparing the labels of a series counts as, in samples looked at. */
+/** The cost of changing or comparing a series' labels, in samples. */
 export const workOfLabels = 64;
-/** What a computation with a native histogram counts as: it has up to some hundred buckets. */
+/** The cost of a computation with a native histogram, in samples: it has up to some hundred buckets. */
 export const workOfHistogram = 128;
 /** What a sample takes in memory: its time and its value. */
 const bytesPerSample = 16;
@@ -155,7 +155,7 @@ export class Budget implements YieldBudget {
     }
   }
 
-  /** Counts work, in samples looked at; true when it is time to `yield`. */
+  /** Counts work, in samples read; true when it is time to `yield`. */
   spend(work: number): boolean {
     this.#work += work;
     if (this.#work < workPerLook) return false;
@@ -184,18 +184,18 @@ export class Budget implements YieldBudget {
     this.#charge();
   }
 
-  /** What was held turned out not to be needed. */
+  /** Releases samples that turned out not to be needed. */
   unhold(samples: number): void {
     this.settle(this.#samples - samples);
   }
 
-  /** Counts other memory before it is taken: labels, answers of the store. */
+  /** Charges other memory before it is allocated: labels, answers of the store. */
   holdBytes(bytes: number): void {
     this.#otherBytes += bytes;
     this.#charge();
   }
 
-  /** What `holdBytes` counted is gone, or counts as samples now. */
+  /** Releases what `holdBytes` charged: it is freed, or counts as samples now. */
   releaseBytes(bytes: number): void {
     this.#otherBytes -= bytes;
     this.#charge();
@@ -225,7 +225,7 @@ export class Budget implements YieldBudget {
     return this.#samples;
   }
 
-  /** Forgets what was held beyond a number: the parts of the query that held it are done. */
+  /** Releases all but this many samples: the parts of the query that held them are done. */
   settle(samples: number): void {
     this.#samples = samples;
     this.#charge();

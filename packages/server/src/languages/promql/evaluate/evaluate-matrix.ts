@@ -7,7 +7,7 @@ import type { Grid } from "./grid.ts";
 import { durationMs, evaluationError, type QueryContext } from "./query-context.ts";
 import { firstAfter, toRangeSeries, type FloatSamples, type RangeSeries } from "./range-series.ts";
 
-/** The samples in the range before the query's time, series without any left out. */
+/** The samples in the range before the query's time, without empty series. */
 export async function matrixOfSelector(
   { range, selector }: MatrixSelector,
   grid: Grid,
@@ -69,7 +69,7 @@ function between(first: number, inner: Float64Array, last: number): Float64Array
   return all;
 }
 
-/** The samples inside the range, with made-up ones exactly at its ends. */
+/** The samples inside the range, with synthetic ones exactly at its ends. */
 function withBoundaries(
   samples: FloatSamples,
   range: { startMs: number; endMs: number; smoothed: boolean },

@@ -17,7 +17,7 @@ import { firstAfter, type RangeSeries } from "./range-series.ts";
 /** The range argument of a call, evaluated. */
 export interface RangeArgument {
   readonly expression: Expression;
-  /** Made one by one, so that preparing many series does not hold the thread. */
+  /** Created one by one, so that preparing many series does not block the thread. */
   readonly series: readonly (() => RangeSeries)[];
   readonly rangeMs: number;
   readonly fixedMs: number | undefined;
@@ -101,7 +101,7 @@ async function evaluateSeries(call: Call, series: RangeSeries, evaluation: Range
   return column;
 }
 
-/** Buckets of the native histograms of one series that a range may hold: its function looks at them without a break. */
+/** Buckets of the native histograms of one series that a range may have: its function reads them without yielding. */
 const maximumWindowBuckets = inputLimit({
   area: "PromQL",
   bounds: "Buckets of the native histograms of one series in a range",
@@ -184,7 +184,7 @@ export async function absentFrom(
   return isEmpty(result) ? [] : [result];
 }
 
-/** The labels that a missing series would surely have had: those of matchers by equality, if there is one a name. */
+/** The labels that an absent series must have had: those with exactly one equality matcher. */
 function labelsForAbsent(expression: Expression): Column["labels"] {
   const inner = withoutParentheses(expression);
   if (inner.kind === "matrix-selector") return labelsOfMatchers(inner.selector.matchers);

@@ -10,7 +10,7 @@ import { isEmpty, newColumn, setFloat, setHistogram, timeAt, type Column, type G
 import { fixedTimeMs, offsetMs, type QueryContext } from "./query-context.ts";
 import { firstAfter, toRangeSeries, type HistogramSamples, type RangeSeries } from "./range-series.ts";
 
-/** What to put into the column for the sample that was found. */
+/** What a column gets for the sample that was found. */
 export type SampleReader = (stored: StoredSeries, index: number, at: { column: Column; step: number }) => void;
 
 /** The sample itself. */
@@ -30,7 +30,7 @@ export const readStart: SampleReader = (stored, index, { column, step }) => {
   setFloat(column, step, (stored.startTimestampsMs?.[index] ?? 0) / 1000);
 };
 
-/** When a selector is looked at: `@` and `offset` in milliseconds. */
+/** When a selector is evaluated: `@` and `offset` in milliseconds. */
 export interface SelectorTime {
   readonly fixedMs: number | undefined;
   readonly offsetMs: number;
@@ -52,7 +52,7 @@ export async function evaluateSelector(
   return readColumns(stored, { grid, context, time, read: readSample });
 }
 
-/** Each series through a reader; series without samples are left out. */
+/** Each series through a reader; series without samples are dropped. */
 export async function readColumns(
   series: readonly StoredSeries[],
   options: { grid: Grid; context: QueryContext; time: SelectorTime; read: SampleReader },
@@ -64,7 +64,7 @@ export async function readColumns(
     const column = readColumn(stored, options);
     if (isEmpty(column)) budget.unhold(options.grid.count);
     else columns.push(column);
-    // All samples are looked at once, however few the steps are.
+    // All samples are read once, however few steps there are.
     if (budget.spend(options.grid.count + stored.timestampsMs.length / 8 + 16)) await budget.yield();
   }
   return columns;
@@ -164,7 +164,7 @@ function smoothHistogram(
   const value = samples.values[before]!;
   if (samples.times[before] === timeMs) return value;
   const next = before + 1 < end ? samples.values[before + 1]! : undefined;
-  // The hint tells of a neighbour that is not the neighbour any more.
+  // The hint refers to a sample that no longer precedes this one.
   if (next === undefined) return { ...value, counterResetHint: "unknown" };
   if (usesCustomBuckets(value) !== usesCustomBuckets(next)) {
     warn(messages.mixedBucketKinds(metric));

@@ -33,14 +33,14 @@ export async function evaluate(expression: Expression, grid: Grid, context: Quer
   const type = typeOf(expression);
   if (grid.count === 0 && type === "vector") return { type, columns: [] };
   const { held } = budget;
-  // Before it is made: a subquery's grid can be long.
+  // Before the value is computed: a subquery's grid can be long.
   if (type === "scalar") budget.hold(grid.count);
   const isRepeated = grid.count > 1 && (type === "vector" || type === "scalar") && expression.kind !== "number";
   const value =
     isRepeated && context.isStepInvariant(expression)
       ? await repeat(await evaluateNode(expression, { ...grid, count: 1 }, context), grid.count, context)
       : await evaluateNode(expression, grid, context);
-  // From here on only the value is kept, not what it was made of.
+  // From here on, only the value is in memory, not its operands.
   const isStored = value.type === "matrix" && withoutParentheses(expression).kind === "matrix-selector";
   budget.settle(held + (isStored ? 0 : samplesOf(value)));
   return value;

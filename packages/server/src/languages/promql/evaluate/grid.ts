@@ -26,7 +26,7 @@ export function timesOf(grid: Grid): Float64Array {
   return times;
 }
 
-/** What stands at a step. */
+/** The sample at a step. */
 export const absent = 0;
 export const float = 1;
 export const histogram = 2;
@@ -63,7 +63,7 @@ export function histogramAt(column: Column, step: number): FloatHistogram {
   return column.histograms![step]!;
 }
 
-/** Copies what stands at a step, if anything. */
+/** Copies the sample at a step, if there is one. */
 export function copyStep(from: Column, to: Column, step: number): void {
   const kind = from.kinds[step];
   if (kind === float) setFloat(to, step, from.values[step]!);

@@ -9,7 +9,7 @@ export interface Group {
   readonly columns: Column[];
 }
 
-/** Gives a series' labels in its group. */
+/** Returns a series' labels in its group. */
 export function labelsInGroup({
   grouping,
   without,

@@ -46,13 +46,13 @@ export async function evaluateInfo(info: InfoCall): Promise<readonly Column[]> {
   return enrich(enriched, { infoColumns, dataMatchers, count: info.grid.count, untouched, budget });
 }
 
-/** Which of two info series is newer is told by their samples' times; their values say nothing, but are floats. */
+/** The newer of two info series is the one with the later sample; their values mean nothing, but are floats. */
 const readFloatTime: SampleReader = (stored, index, at) => {
   if ((stored.histograms?.[index] ?? null) !== null) throw evaluationError("info sample should be float");
   readTime(stored, index, at);
 };
 
-/** What selects info series: names asked for, but not everything if names were only excluded. */
+/** What selects info series: the requested names, but not every series if names were only excluded. */
 function effectiveNameMatchers(asked: readonly LabelMatcher[]): readonly LabelMatcher[] {
   if (asked.length === 0) return [targetInfo];
   return asked.some(({ operator }) => operator === "=" || operator === "=~") ? asked : [anyInfo, ...asked];
@@ -81,7 +81,7 @@ function pathToSelector(expression: Expression): readonly Expression[] | undefin
   return undefined;
 }
 
-/** Jobs or instances that a request to the store names. */
+/** Jobs or instances that one request to the store may name. */
 const maximumNamedTargets = 1000;
 
 async function fetchInfoSeries(
@@ -98,7 +98,7 @@ async function fetchInfoSeries(
   const identifying: LabelMatcher[] = [];
   for (const [name, values] of targets) {
     values.delete("");
-    // Too many to name: then all are read, and those that belong to no series are left out below.
+    // Too many to name: all are read, and those that belong to no series are dropped below.
     if (values.size === 0 || values.size > maximumNamedTargets) continue;
     identifying.push({ name, operator: "=~", value: [...values].map(escapeExpression).join("|") });
   }
@@ -158,7 +158,7 @@ async function enrich(columns: readonly Column[], enrichment: Enrichment): Promi
   return [...results.columns.filter((column) => !isEmpty(column)), ...untouched];
 }
 
-/** Of each info metric the series with the newest sample; two equally new ones contradict each other. */
+/** The series with the newest sample of each info metric; two equally new ones conflict. */
 function newestByName(candidates: readonly Column[], step: number): readonly Column[] {
   const newest = new Map<string, Column>();
   for (const candidate of candidates) {

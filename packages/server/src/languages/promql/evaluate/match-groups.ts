@@ -4,7 +4,7 @@ import type { VectorMatching } from "../syntax/ast.ts";
 import { workOfLabels, type Budget } from "./budget.ts";
 import { absent, type Column } from "./grid.ts";
 
-/** Gives the part of a series' labels by which it finds its partners. */
+/** Returns the labels by which a series finds its partners. */
 export function labelsToMatch({ labels, on }: Pick<VectorMatching, "labels" | "on">): (labels: Labels) => Labels {
   const names = new Set(on ? labels : [...labels, "__name__"]);
   return on ? (of) => keepLabels(of, names) : (of) => dropLabels(of, names);

@@ -15,9 +15,9 @@ import { evaluationError, type QueryContext } from "./query-context.ts";
 import { StepReports } from "./step-reports.ts";
 
 interface Match extends PairOptions {
-  /** The steps at which both sides have something, or missing partners are filled. */
+  /** The steps at which both sides have a sample, or missing partners are filled. */
   readonly active: Uint8Array;
-  /** The place of each series among all. */
+  /** The index of each series among all. */
   readonly orders: ReadonlyMap<Column, number>;
 }
 
@@ -62,7 +62,7 @@ async function activeSteps(
   });
 }
 
-/** On the "one" side a group may have one series at a time; the earliest step that has two is told. */
+/** On the "one" side, a group may have one series at a time; the error reports the earliest step that has two. */
 async function refuseDuplicates(groups: readonly MatchGroup[], match: Match): Promise<void> {
   const crowded = groups.filter(({ one }) => one.length > 1);
   for (let step = 0; step < match.count && crowded.length > 0; step++) {
@@ -96,7 +96,7 @@ async function matchGroup(group: MatchGroup, match: Match): Promise<readonly Col
   return results.columns;
 }
 
-/** For each step which of the "one" side's series is there, -1 for none. */
+/** For each step, the series of the "one" side that has a sample, or -1. */
 async function partnersOf(group: MatchGroup, match: Match): Promise<Int32Array> {
   const partners = new Int32Array(match.count).fill(-1);
   for (const [index, { kinds }] of group.one.entries()) {
@@ -138,7 +138,7 @@ function matchSeries(column: Column, group: MatchGroup, { match, partners, resul
   }
 }
 
-/** A made-up partner for each series of the "one" side that found none. */
+/** A synthetic partner for each series of the "one" side that found none. */
 function fillMissing(group: MatchGroup, { match, partners, results }: Matching): void {
   for (let step = 0; step < match.count; step++) {
     const partner = group.one[partners[step]!];

@@ -51,7 +51,7 @@ function mergeInto(target: Column, column: Column): void {
   }
 }
 
-/** Removes the names that computing has made wrong; the last act of every query. */
+/** Removes the metric names that no longer apply; the last step of every query. */
 export async function removeNames(columns: readonly Column[], budget: Budget): Promise<readonly Column[]> {
   const renamed: Column[] = [];
   const keys = new Set<string>();

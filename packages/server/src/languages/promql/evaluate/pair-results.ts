@@ -1,4 +1,4 @@
-/** The results of one match group: a column for each set of result labels, and which steps are taken. */
+/** The results of one match group: a column for each set of result labels, and which steps have a result. */
 import { dropLabels, getLabel, keepLabels, metadataLabels, setLabels, type Labels } from "../series/labels.ts";
 import type { BinaryExpression, VectorMatching } from "../syntax/ast.ts";
 import {
@@ -28,7 +28,7 @@ export interface PairOptions {
 /** Where the results of one pair of series go. */
 export interface PairTarget {
   readonly column: Column;
-  /** The steps that have a result already, be it one that a comparison filtered out. */
+  /** The steps that already have a result, including results that a comparison filtered out. */
   readonly claimed: Uint8Array;
 }
 
@@ -65,7 +65,7 @@ export class PairResults {
     return target;
   }
 
-  /** Puts the result of two floats. */
+  /** Adds the result of two floats. */
   addFloats(step: number, target: PairTarget, many: number, one: number): void {
     const operation = this.#floats;
     if (operation === undefined) {
@@ -81,7 +81,7 @@ export class PairResults {
     else if (operation.holds(left, right)) setFloat(target.column, step, left);
   }
 
-  /** Puts the result of two samples, if there is one. */
+  /** Adds the result of two samples, if they have one. */
   addSamples(step: number, target: PairTarget, many: SampleValue, one: SampleValue): void {
     const { binary, isSwapped, operate, reports } = this.#options;
     reports.step = step;

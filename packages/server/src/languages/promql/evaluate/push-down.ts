@@ -1,5 +1,5 @@
 /**
- * Parts of a query that a store may answer itself: `sum by (…) (rate(selector[window]))` and `increase`, `min` of
+ * Parts of a query that a store may compute itself: `sum by (…) (rate(selector[window]))` and `increase`, `min` of
  * `min_over_time`, `max` of `max_over_time`.
  */
 import type { GridSeries, PromqlStorage, WindowFunction, WindowsRequest } from "../storage.ts";
@@ -31,7 +31,7 @@ export async function askStore(
 ): Promise<ReadonlyMap<Expression, readonly Column[]>> {
   const answers = new Map<Expression, readonly Column[]>();
   if (context.storage.aggregateWindows === undefined) return answers;
-  // What a query says twice is asked for once.
+  // A query that repeats a part requests it once.
   const parts = Map.groupBy(windowsPartsIn(expression), ({ aggregation }) => printExpression(aggregation));
   for (const [part, ...others] of parts.values()) {
     const columns = await askFor(part!, context);
@@ -71,7 +71,7 @@ function windowsPartsIn(expression: Expression): WindowsPart[] {
   return part === null ? childrenOf(expression).flatMap(windowsPartsIn) : [part];
 }
 
-/** With which operator the results of a function over windows can be put together from parts of the windows. */
+/** The operator that combines a function's results over parts of a window into its result over the window. */
 const operatorOf: Readonly<Record<WindowFunction, Aggregation["operator"]>> = {
   rate: "sum",
   increase: "sum",

@@ -1,4 +1,4 @@
-/** A series as range functions see it: floats and histograms apart, stale markers gone. */
+/** A series as range functions see it: floats and histograms separate, without stale markers. */
 import type { FloatHistogram } from "../histogram/float-histogram.ts";
 import type { Labels } from "../series/labels.ts";
 import { isStaleMarker, type StoredSeries } from "../storage.ts";
@@ -68,7 +68,7 @@ function hasStaleMarker(values: Float64Array): boolean {
 }
 
 /**
- * The result of a subquery as a series. Hints about counter resets are forgotten, since the subquery may have skipped
+ * The result of a subquery as a series. Hints about counter resets are dropped, because the subquery may have skipped
  * or repeated samples.
  */
 export function columnToRangeSeries(column: Column, grid: Grid): RangeSeries {
@@ -101,7 +101,7 @@ function stepsOf({ kinds }: Column, kind: number): Uint32Array {
   return steps.subarray(0, count);
 }
 
-// Plain loops, since subqueries have hundreds of thousands of steps and nothing else runs meanwhile.
+// Plain loops: a subquery has up to hundreds of thousands of steps, and nothing else runs in between.
 
 function timesAt(grid: Grid, steps: Uint32Array): Float64Array {
   const times = new Float64Array(steps.length);

@@ -28,7 +28,7 @@ export function readsOnlyStatistics(parents: readonly Expression[]): boolean {
   return found;
 }
 
-/** The series with the hint of each histogram but the first told by the one before, where it was unknown. */
+/** The series with unknown hints filled in: each histogram but the first is compared with the one before. */
 export function withResetHints(series: StoredSeries): StoredSeries {
   if (series.histograms === undefined) return series;
   let previous: FloatHistogram | null = null;

@@ -1,4 +1,4 @@
-/** The bound of what a query may answer: it is known before a byte of the answer is written. */
+/** The limits on a query's result, checked before a byte of the response is written. */
 import { samplesOfHistogram, type FloatHistogram } from "../histogram/float-histogram.ts";
 import type { Labels } from "../series/labels.ts";
 import type { QueryValue } from "../query-value.ts";
@@ -11,7 +11,7 @@ interface Part {
   readonly histograms: readonly FloatHistogram[];
 }
 
-/** Throws when a result has more samples or longer labels than may be answered. */
+/** Throws if a result has more samples or longer labels than the limits allow. */
 export async function checkResultSize(value: QueryValue, budget: Budget): Promise<void> {
   const { maxResultLabelCharacters, maxResultSamples } = budget.limits;
   let samples = 0;

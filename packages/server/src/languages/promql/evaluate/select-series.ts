@@ -26,7 +26,7 @@ export async function selectAll(
 ): Promise<ReadonlyMap<VectorSelector, readonly StoredSeries[]>> {
   const wanted = new Map<VectorSelector, Wanted>();
   collect([expression], wanted, { context, except });
-  // What a query says twice is asked for once.
+  // A query that repeats a part requests it once.
   const questions = [...Map.groupBy(wanted.values(), questionOf).values()].values();
   const selected = new Map<VectorSelector, readonly StoredSeries[]>();
   const askOneByOne = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export async function selectAll(
   return selected;
 }
 
-/** Selectors of one query that are asked of the store at a time. */
+/** Selectors of one query that are requested from the store concurrently. */
 const questionsAtOnce = 4;
 
 function questionOf({ fromMs, hints, onlyStatistics, selector, toMs }: Wanted): string {
@@ -74,7 +74,7 @@ export async function select(
   const answer = await context.storage.select({ ...request, charge });
   budget.check();
   budget.checkSeries(answer.length, what);
-  // From here on it counts as samples, and for its labels.
+  // From here on, the series is charged for its samples and its labels.
   budget.releaseBytes(answerBytes);
   budget.holdBytes(answer.length * bytesOfLabels);
   for (const stored of answer) {
@@ -84,7 +84,7 @@ export async function select(
   return answer;
 }
 
-/** What the labels of a series take in memory, about. */
+/** Approximate memory of a series' labels. */
 const bytesOfLabels = 512;
 
 /** A histogram counts as many samples as its buckets take. */
@@ -93,7 +93,7 @@ function samplesOf({ histograms, timestampsMs }: StoredSeries): number {
   return histograms.reduce((sum, one) => sum + (one === null ? 1 : samplesOfHistogram(one)), 0);
 }
 
-/** How a request shares the thread and counts what it is answered; `select` counts its own. */
+/** How a request shares the thread and charges the store's answers; `select` charges its own. */
 export function storeAccess(budget: Budget): Pick<SelectRequest, "signal" | "turns" | "charge"> {
   return { signal: budget.signal, turns: budget, charge: (bytes) => budget.holdBytes(bytes) };
 }
@@ -103,7 +103,7 @@ interface Collection {
   readonly except: ReadonlyMap<Expression, unknown>;
 }
 
-/** Walks down; `path` holds the expressions from the query's top to the one in hand. */
+/** Visits the tree; `path` has the expressions from the root to the current one. */
 function collect(path: readonly Expression[], wanted: Map<VectorSelector, Wanted>, collection: Collection): void {
   const node = path.at(-1)!;
   if (collection.except.has(node)) return;
@@ -169,7 +169,7 @@ function hintsOf(parents: readonly Expression[], context: SelectContext): Select
   };
 }
 
-/** The limits as a store is told them. */
+/** The limits in the form that a store gets. */
 export function storeLimits(budget: Budget): Pick<SelectHints, "maxSeries" | "maxSamples"> {
   return { maxSeries: budget.limits.maxSeries, maxSamples: budget.limits.maxSamples };
 }

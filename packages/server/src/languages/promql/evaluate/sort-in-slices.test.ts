@@ -1,4 +1,4 @@
-/** Sorting with breaks gives the order that sorting at once gives. */
+/** Sorting in slices gives the same order as sorting at once. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import * as fc from "fast-check";

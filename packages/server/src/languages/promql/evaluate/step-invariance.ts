@@ -2,7 +2,7 @@
 import type { Expression } from "../syntax/ast.ts";
 import { withoutParentheses } from "../syntax/ast.ts";
 
-/** Functions whose value depends on the evaluation's time even if their arguments do not. */
+/** Functions whose value depends on the evaluation time even if their arguments do not. */
 const timeDependent: ReadonlySet<string> = new Set([
   "days_in_month",
   "day_of_month",
@@ -17,7 +17,7 @@ const timeDependent: ReadonlySet<string> = new Set([
   "timestamp",
 ]);
 
-/** A function that tells of an expression whether its value is fixed, remembering what it found. */
+/** Returns a function that decides, and remembers, whether an expression's value is fixed. */
 export function stepInvariance(): (expression: Expression) => boolean {
   const known = new WeakMap<Expression, boolean>();
   const isInvariant = (expression: Expression): boolean => {

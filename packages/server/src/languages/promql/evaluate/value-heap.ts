@@ -5,7 +5,7 @@ import { sortInSlices } from "./sort-in-slices.ts";
 /** What Go sorts by insertion. */
 const shortSlice = 12;
 
-/** A place in the order: NaN is always the worst. */
+/** A rank in the order: NaN is always the worst. */
 type Better = (left: number, right: number) => boolean;
 
 export class ValueHeap<Item> {
@@ -20,7 +20,7 @@ export class ValueHeap<Item> {
     this.#better = greatest ? (left, right) => left > right : (left, right) => left < right;
   }
 
-  /** Takes the value if there is room or it is better than the worst so far. */
+  /** Adds the value if the heap is not full, or if it is better than the worst so far. */
   offer(value: number, item: Item): void {
     if (this.#values.length < this.#size) {
       this.#values.push(value);
@@ -33,7 +33,7 @@ export class ValueHeap<Item> {
     }
   }
 
-  /** The items from the best to the worst; equal ones in the order of the heap, as Prometheus gives them. */
+  /** The items from the best to the worst; equal ones in the heap's order, as in Prometheus. */
   async sorted(budget: Budget): Promise<readonly Item[]> {
     const order = this.#values.map((_, index) => index);
     if (order.length > shortSlice) {

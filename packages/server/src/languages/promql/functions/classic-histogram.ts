@@ -8,7 +8,7 @@ export interface ClassicBucket {
   readonly count: number;
 }
 
-/** Where counts fell although they are cumulative, and were raised to the count before. */
+/** Where cumulative counts decreased and were raised to the previous count. */
 export interface ForcedMonotonicity {
   readonly minBucket: number;
   readonly maxBucket: number;
@@ -20,7 +20,7 @@ export interface ClassicQuantile {
   readonly forced: ForcedMonotonicity | null;
 }
 
-/** Differences that are relatively smaller come from floating point, not from the data. */
+/** Relative differences below this come from floating point, not from the data. */
 const smallDifference = 1e-12;
 
 /**

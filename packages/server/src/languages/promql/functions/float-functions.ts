@@ -1,4 +1,4 @@
-/** Functions from one float to another; histograms are left out, names are dropped. */
+/** Functions from one float to another; histograms and metric names are dropped. */
 
 /** The functions of one argument by name. */
 export const floatFunctions: Readonly<Record<string, (value: number) => number>> = {
@@ -29,7 +29,7 @@ export const floatFunctions: Readonly<Record<string, (value: number) => number>>
 
 /** To the nearest multiple, ties up. */
 export function roundTo(value: number, nearest: number): number {
-  // Multiplying by the inverse loses less than dividing.
+  // Multiplying by the inverse loses less precision than dividing.
   const inverse = 1 / nearest;
   return Math.floor(value * inverse + 0.5) / inverse;
 }
@@ -44,7 +44,7 @@ export function smallerOf(left: number, right: number): number {
   return left === -Infinity || right === -Infinity ? -Infinity : Math.min(left, right);
 }
 
-/** Between two limits, of which the lower one wins; NaN stays. */
+/** Clamps between two limits; the lower limit wins, and NaN stays NaN. */
 export function clampTo(value: number, minimum: number, maximum: number): number {
   return greaterOf(minimum, smallerOf(maximum, value));
 }
@@ -71,7 +71,7 @@ const dateParts: Readonly<Record<string, DatePart>> = {
   year: (date) => date.getUTCFullYear(),
 };
 
-/** The date functions by name, from seconds; NaN outside the years that dates reach. */
+/** The date functions by name, from seconds; NaN outside the years that dates can represent. */
 export const dateFunctions: Readonly<Record<string, (seconds: number) => number>> = Object.fromEntries(
   Object.entries(dateParts).map(([name, part]) => [
     name,

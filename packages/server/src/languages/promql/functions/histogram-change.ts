@@ -23,8 +23,8 @@ export interface ChangeOptions {
 }
 
 /**
- * The last histogram of at least two less the first, plus what resets threw away; undefined, with a warning, where
- * their buckets do not fit together.
+ * The last histogram of at least two less the first, plus what resets lost; undefined, with a warning, where
+ * their buckets are incompatible.
  */
 export function histogramChange(
   samples: HistogramSamples,
@@ -37,7 +37,7 @@ export function histogramChange(
   const inner = values.slice(first + 1, end - 1);
   let start = values[first]!;
   if (isCounter && isReset(samples, first + 1, start)) {
-    // The first sample does not count then, so its layout may be any.
+    // The first sample does not count then, so its layout does not matter.
     const second = values[first + 1]!;
     start = { ...emptyHistogram, schema: second.schema, customValues: second.customValues };
   }
@@ -66,7 +66,7 @@ function isReset(samples: HistogramSamples, index: number, previous: FloatHistog
   return isRestart(samples.times, samples.starts, index) || isHistogramReset(samples.values[index]!, previous);
 }
 
-/** A counter should have no gauges among its histograms, and what is no counter only gauges. */
+/** A counter should have no gauge histograms, and anything else only gauge histograms. */
 function warnOfKind(values: readonly FloatHistogram[], { call, isCounter }: ChangeOptions): void {
   const isGauge = (value: FloatHistogram): boolean => value.counterResetHint === "gauge";
   if (isCounter && values.some(isGauge)) call.annotations.warn(messages.notCounter(call.metric), call.at);
@@ -78,7 +78,7 @@ function warnOfMixedKinds(call: RangeCall): undefined {
   return undefined;
 }
 
-/** The sum or difference, with the annotations that it deserves. */
+/** The sum or difference, with its annotations. */
 export function annotated(
   addition: PlainAddition | undefined,
   operation: HistogramOperation,

@@ -1,4 +1,4 @@
-/** histogram_quantile, histogram_quantiles and histogram_fraction, on classic and native histograms alike. */
+/** histogram_quantile, histogram_quantiles and histogram_fraction, on classic and native histograms. */
 import { messages } from "../evaluate/annotations.ts";
 import {
   absent,
@@ -22,7 +22,7 @@ import { parseNumber } from "../syntax/number-literal.ts";
 import type { SourceRange } from "../syntax/source-range.ts";
 import { classicFraction, classicQuantile, type ClassicBucket } from "./classic-histogram.ts";
 
-/** The functions from one native histogram to a float, by name; floats are left out. */
+/** The functions from one native histogram to a float, by name; floats are dropped. */
 export const histogramFunctions: Readonly<Record<string, (value: FloatHistogram) => number>> = {
   histogram_count: ({ count }) => count,
   histogram_sum: ({ sum }) => sum,
@@ -226,7 +226,7 @@ async function classicGroups(
   return groups;
 }
 
-/** A function on each native histogram; floats are left out, names are dropped. */
+/** A function on each native histogram; floats and metric names are dropped. */
 export async function mapHistograms(
   columns: readonly Column[],
   compute: (value: FloatHistogram) => number,

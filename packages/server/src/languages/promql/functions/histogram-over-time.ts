@@ -36,7 +36,7 @@ export const averageHistograms: HistogramTotal = (values, report) => {
   return adder.mean();
 };
 
-/** Adds histograms one by one, either to a sum or to a mean; false says that the kinds of buckets differ. */
+/** Adds histograms one by one to a sum or to a mean; returns false if the kinds of buckets differ. */
 export class HistogramAdder {
   readonly #report: Reporting;
   readonly #hints: Set<string>;
@@ -59,7 +59,7 @@ export class HistogramAdder {
     if (!this.#isIncremental) {
       const next = this.#plus(this.#total, value);
       if (next === undefined || !hasOverflow(next.histogram)) return this.#keep(next);
-      // The sum would be infinite: from here on the mean itself is adjusted.
+      // The sum would be infinite: from here on, the mean itself is updated.
       this.#isIncremental = true;
       this.#total = scaleSum(this.#total, 1 / (this.#count - 1));
     }

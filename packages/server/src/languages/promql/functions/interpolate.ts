@@ -14,7 +14,7 @@ export function interpolateFloat(samples: FloatSamples, index: number, timeMs: n
   return from + ((to - from) * (timeMs - fromMs)) / (samples.times[index + 1]! - fromMs);
 }
 
-/** The histogram at a time between samples `index` and `index + 1`; undefined where their buckets do not fit. */
+/** The histogram at a time between samples `index` and `index + 1`; undefined if their buckets are incompatible. */
 export function interpolateHistogram(
   samples: HistogramSamples,
   index: number,

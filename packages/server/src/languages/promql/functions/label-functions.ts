@@ -1,4 +1,4 @@
-/** label_replace, label_join, and the sort functions: they look at series, not at values over time. */
+/** label_replace, label_join, and the sort functions: they work on series, not on values over time. */
 import { inputLimit } from "../../../input-limits.ts";
 import { compileGroupingExpression } from "../../regex/regular-expression.ts";
 import { workOfLabels, type Budget } from "../evaluate/budget.ts";
@@ -16,7 +16,7 @@ export interface LabelReplacement {
   readonly expression: string;
 }
 
-/** Sets a label from what a regular expression finds in another one. */
+/** Sets a label from what a regular expression matches in another one. */
 export async function replaceLabel(
   columns: readonly Column[],
   options: LabelReplacement,
@@ -52,11 +52,11 @@ export async function replaceLabel(
   return mergeColumns(replaced, budget);
 }
 
-/** The work of finding groups in a short value and of making labels, in samples looked at. */
+/** The cost of matching groups in a short value and of creating labels, in samples. */
 const workOfReplacement = 512;
 /** Characters of an expression that an error shows. */
 const shownCharacters = 200;
-/** Characters of a value that label_replace and label_join may make. */
+/** Characters of a value that label_replace and label_join may create. */
 const maximumValueCharacters = inputLimit({
   area: "PromQL",
   bounds: "Length of a label value that label_replace or label_join creates",

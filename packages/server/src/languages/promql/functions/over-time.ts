@@ -9,7 +9,7 @@ import { averageHistograms, sumHistograms, type HistogramTotal } from "./histogr
 import { quantileOf } from "./quantile.ts";
 import type { RangeCall, RangeFunction, Window } from "./range-function.ts";
 
-/** A value from the floats of a window, of which there is at least one. */
+/** A value from the floats of a window, which has at least one. */
 type FloatKernel = (values: Float64Array, window: Window, times: Float64Array) => number;
 
 function ofFloats(kernel: FloatKernel): RangeFunction {
@@ -43,7 +43,7 @@ function ofEither(kernel: FloatKernel, total: HistogramTotal): RangeFunction {
     };
 }
 
-/** Compensated like `CompensatedSum`, which would be too slow here: these loops see every sample of every window. */
+/** Compensated like `CompensatedSum`, which would be too slow here: these loops read every sample of every window. */
 function sum(values: Float64Array, { firstFloat, endFloat }: Window): number {
   let total = 0;
   let compensation = 0;
@@ -74,7 +74,7 @@ function average(values: Float64Array, window: Window): number {
   return total / count + compensation / count;
 }
 
-/** The mean where the sum overflows: from there on the mean of what came before is adjusted, value by value. */
+/** The mean if the sum overflows: from there on, the mean so far is updated value by value. */
 function averageStepwise(values: Float64Array, { firstFloat, endFloat }: Window): number {
   let total = new CompensatedSum(values[firstFloat]);
   let isIncremental = false;
@@ -109,7 +109,7 @@ function variance(values: Float64Array, { firstFloat, endFloat }: Window): numbe
   return squares.total / (endFloat - firstFloat);
 }
 
-/** The index of the sample that wins every comparison; NaN loses against everything. */
+/** The index of the sample that wins every comparison; NaN loses every comparison. */
 function winner(values: Float64Array, window: Window, wins: (challenger: number, champion: number) => boolean): number {
   let best = window.firstFloat;
   for (let index = best; index < window.endFloat; index++) {
@@ -155,7 +155,7 @@ const presentOverTime: RangeFunction = () => (window, out) => {
   setFloat(out, window.step, 1);
 };
 
-/** The oldest or newest sample of the window, whatever its kind. */
+/** The oldest or newest sample of the window, of either kind. */
 function edge(isFirst: boolean): RangeFunction {
   return ({ floats, histograms }) =>
     (window, out) => {
@@ -195,7 +195,7 @@ export const overTimeFunctions: Readonly<Record<string, RangeFunction>> = {
   max_over_time: ofFloats((values, window) => values[winner(values, window, greater)]!),
   min_over_time: ofFloats((values, window) => values[winner(values, window, less)]!),
   present_over_time: presentOverTime,
-  // What is absent is found from where something is present.
+  // absent_over_time is derived from where samples are present.
   absent_over_time: presentOverTime,
   quantile_over_time: quantileOverTime,
   stddev_over_time: ofFloats((values, window) => Math.sqrt(variance(values, window))),

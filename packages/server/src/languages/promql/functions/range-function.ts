@@ -1,4 +1,4 @@
-/** What a function over a range of samples is: made once for each series, then called for each window. */
+/** A function over a range of samples: created once per series, then called for each window. */
 import type { Annotations } from "../evaluate/annotations.ts";
 import type { Column } from "../evaluate/grid.ts";
 import type { RangeSeries } from "../evaluate/range-series.ts";
@@ -32,7 +32,7 @@ export interface RangeCall {
   readonly boundary: "anchored" | "smoothed" | null;
 }
 
-/** Puts the window's value into the column, or nothing. */
+/** Sets the window's value in the column, if it has one. */
 export type WindowKernel = (window: Window, out: Column) => void;
 
 export type RangeFunction = (series: RangeSeries, call: RangeCall) => WindowKernel;

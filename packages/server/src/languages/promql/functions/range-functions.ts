@@ -20,7 +20,7 @@ export const rangeFunctions: ReadonlyMap<string, RangeFunction> = new Map(
   }),
 );
 
-/** The functions that may have a window with one of the boundary modifiers. */
+/** The functions that accept a window with a boundary modifier. */
 export const boundaryFunctions: Readonly<Record<"anchored" | "smoothed", readonly string[]>> = {
   anchored: ["changes", "delta", "increase", "rate", "resets"],
   smoothed: ["delta", "increase", "rate"],

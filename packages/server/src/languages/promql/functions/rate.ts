@@ -131,7 +131,7 @@ interface SampledRange {
   firstMs: number;
   lastMs: number;
   count: number;
-  /** There is a start timestamp inside the window, at `startMs`. */
+  /** The window has a start timestamp, at `startMs`. */
   hasStart: boolean;
   startMs: number;
   /** The first value by the change, for counters that could be followed back to zero; else infinite. */
@@ -143,7 +143,7 @@ function newSampledRange(): SampledRange {
 }
 
 /**
- * The factor from the sampled change to the window's: samples are taken to go on to the window's ends when they come
+ * The factor from the sampled change to the window's: samples are assumed to continue to the window's ends if they come
  * within 1.1 average distances of them, else for half a distance.
  */
 function extrapolation(sampled: SampledRange, window: Window, call: RangeCall, kind: RateKind): number {

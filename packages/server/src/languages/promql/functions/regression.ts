@@ -18,7 +18,7 @@ function hasTwoFloats(window: Window, call: RangeCall): boolean {
 interface Line {
   /** Per second. */
   readonly slope: number;
-  /** The value at the time that was asked for. */
+  /** The value at the requested time. */
   readonly intercept: number;
 }
 

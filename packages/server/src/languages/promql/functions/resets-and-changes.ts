@@ -38,7 +38,7 @@ function sameNumber(left: number, right: number): boolean {
 
 function countPairs(series: RangeSeries, isAnchored: boolean, tests: PairTests): ReturnType<RangeFunction> {
   const { floats, histograms } = series;
-  // Counts up to each float, so that a window without histograms needs two look-ups.
+  // Cumulative counts for each float: a window without histograms needs two look-ups.
   const floatCounts = new Int32Array(floats.values.length);
   for (let index = 1; index < floatCounts.length; index++) {
     floatCounts[index] = floatCounts[index - 1]! + (tests.floats(index) ? 1 : 0);

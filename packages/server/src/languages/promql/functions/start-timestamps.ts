@@ -1,9 +1,9 @@
 /**
- * Counter resets that start timestamps tell: a sample that began to count after the previous sample was taken.
+ * Counter resets found by start timestamps: a sample whose count started after the previous sample.
  * https://github.com/prometheus/proposals/blob/main/proposals/0060-promql-start-timestamps.md
  */
 
-/** Whether sample `index` began anew after sample `index - 1`; false where starts are unknown or make no sense. */
+/** Whether the counter restarted between samples `index - 1` and `index`; false if starts are unknown or inconsistent. */
 export function isRestart(times: Float64Array, starts: Float64Array | null, index: number): boolean {
   if (starts === null) return false;
   const start = starts[index]!;
@@ -11,12 +11,12 @@ export function isRestart(times: Float64Array, starts: Float64Array | null, inde
   // A start at the sample's own time is OpenTelemetry's "unknown".
   if (start === 0 || start >= times[index]! || start < previousTime) return false;
   if (start > previousTime) return true;
-  // It starts exactly where the previous sample is: a delta, or a cumulative series whose start was never known.
+  // It starts exactly at the previous sample: a delta, or a cumulative series whose start was never known.
   const previousStart = starts[index - 1]!;
   return previousStart !== 0 && previousStart < previousTime;
 }
 
-/** Whether sample `index` claims to have begun before the previous one ended, without being its continuation. */
+/** Whether sample `index` overlaps the previous one without continuing it. */
 export function overlapsPrevious(times: Float64Array, starts: Float64Array | null, index: number): boolean {
   if (starts === null) return false;
   const start = starts[index]!;

@@ -39,7 +39,7 @@ export function exponentialBound(index: number, schema: number): number {
   const exponent = Math.floor(index / perPower) + 1;
   const fraction = fractions[schema]![index - (exponent - 1) * perPower]!;
   if (fraction === 0.5 && exponent === 1025) return Number.MAX_VALUE;
-  // In two steps, since 2 ** 1024 is infinite although the product may not be.
+  // In two steps: 2 ** 1024 is infinite even if the product is not.
   return fraction * 2 * 2 ** (exponent - 1);
 }
 

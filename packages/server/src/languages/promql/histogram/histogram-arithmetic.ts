@@ -33,7 +33,7 @@ export interface CompensatedHistogram {
 
 export interface Addition {
   readonly result: CompensatedHistogram;
-  /** One side says that the counter was reset, the other that it was not. */
+  /** One operand has a counter reset, the other has none. */
   readonly resetCollision: boolean;
   /** Custom bounds differed and were reduced to the common ones. */
   readonly boundsReconciled: boolean;
@@ -202,7 +202,7 @@ function withZeroBucket(histogram: FloatHistogram, zero: ZeroBucket): FloatHisto
 /** What the zero bucket's count and threshold are when it must reach at least up to `threshold`. */
 export function widenZeroBucket(histogram: FloatHistogram, threshold: number): ZeroBucket {
   if (threshold === histogram.zeroThreshold) return { zeroCount: histogram.zeroCount, zeroThreshold: threshold };
-  // Distances from zero; buckets of both sides are treated alike.
+  // Distances from zero: positive and negative buckets are treated the same.
   const sides = [
     positiveBuckets(histogram).map(({ lower, upper, count }) => ({ near: lower, far: upper, count })),
     negativeBuckets(histogram).map(({ lower, upper, count }) => ({ near: -upper, far: -lower, count })),

@@ -104,7 +104,7 @@ function rankOf(value: number, buckets: readonly Bucket[], histogram: FloatHisto
   return undefined;
 }
 
-/** The variance of the observations, each taken to lie in the middle of its bucket. */
+/** The variance of the observations, assuming each is in the middle of its bucket. */
 export function histogramVariance(histogram: FloatHistogram): number {
   const mean = histogram.sum / histogram.count;
   const variance = new CompensatedSum();

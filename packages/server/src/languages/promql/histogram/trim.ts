@@ -11,7 +11,7 @@ interface Trim {
 
 interface Kept {
   readonly count: number;
-  /** Where the kept observations are taken to lie, for the new sum. */
+  /** Where the kept observations are assumed to be, for the new sum. */
   readonly middle: number;
 }
 
@@ -29,7 +29,7 @@ export function trimHistogram(histogram: FloatHistogram, value: number, keepBelo
     keptPositive.every(({ count }, index) => count === positive[index]!.count) &&
     keptNegative.every(({ count }, index) => count === negative[index]!.count);
   if (isUnchanged) return histogram;
-  // A zero bucket below zero, as a difference may have, is left as it is and counts for nothing.
+  // A negative zero bucket, possible in a difference, is kept as it is and does not count.
   const keptZero = histogram.zeroCount > 0 ? [zero] : [];
   const kept = [...keptPositive, ...keptNegative, ...keptZero].filter(({ count }) => count !== 0);
   return compactHistogram({
@@ -60,7 +60,7 @@ function keepOf(bucket: Bucket, trim: Trim, isPositive: boolean): Kept {
 /** A bucket without an end that contains the value: nobody knows how its observations are distributed. */
 function keepOfInfinite({ lower, upper, count }: Bucket, { value, keepBelow }: Trim): Kept {
   if (lower === -Infinity) {
-    // With a positive bound the observations are taken to be positive too.
+    // With a positive bound, the observations are assumed to be positive too.
     const isFinitePositive = upper > 0 && upper !== Infinity;
     if (keepBelow) {
       if (value > 0 && isFinitePositive) return { count: (count * value) / upper, middle: value / 2 };

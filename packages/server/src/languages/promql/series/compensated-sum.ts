@@ -1,6 +1,6 @@
 /**
  * Neumaier's variant of Kahan summation, as Prometheus sums: https://en.wikipedia.org/wiki/Kahan_summation_algorithm
- * The sum and its compensation stay apart until the end.
+ * The sum and its compensation are kept separate until the end.
  */
 export class CompensatedSum {
   sum: number;

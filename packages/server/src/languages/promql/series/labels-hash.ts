@@ -6,7 +6,7 @@ import type { Labels } from "./labels.ts";
 
 const shares = new WeakMap<Labels, number>();
 
-/** The hash's place between 0 and 1. */
+/** The hash as a fraction between 0 and 1. */
 export function labelsHashShare(labels: Labels): number {
   let share = shares.get(labels);
   if (share === undefined) {

@@ -7,12 +7,12 @@ export interface Labels {
   readonly key: string;
 }
 
-/** The labels that say what a metric is; arithmetic removes them. */
+/** The labels that identify a metric; arithmetic removes them. */
 export const metadataLabels: ReadonlySet<string> = new Set(["__name__", "__type__", "__unit__"]);
 
 export const emptyLabels: Labels = Object.freeze({ pairs: Object.freeze([]), key: "" });
 
-/** A set from names and values in any order; empty values are left out, as they mean "no such label". */
+/** A set from names and values in any order. Empty values are dropped: they mean "no such label". */
 export function labelsFrom(entries: Iterable<readonly [name: string, value: string]>): Labels {
   const sorted = [...entries].filter(([, value]) => value !== "").sort(([left], [right]) => compareText(left, right));
   return fromSortedPairs(sorted.flat());
@@ -30,7 +30,7 @@ function keyOf(pairs: readonly string[]): string {
   return pairs.join("\0");
 }
 
-/** A label's value, "" when there is none. */
+/** A label's value, or "" if the set has no such label. */
 export function getLabel(labels: Labels, name: string): string {
   const { pairs } = labels;
   for (let index = 0; index < pairs.length; index += 2) {
@@ -70,7 +70,7 @@ export function setLabels(labels: Labels, changes: ReadonlyMap<string, string>):
   return labelsFrom(new Map([...entriesOf(labels), ...changes]));
 }
 
-/** The order of results: by name, then value, label by label; a set comes before its extensions. */
+/** The order of results: by name, then value, label by label. A set sorts before its supersets. */
 export function compareLabels(left: Labels, right: Labels): number {
   const shorter = Math.min(left.pairs.length, right.pairs.length);
   for (let index = 0; index < shorter; index++) {
@@ -89,7 +89,7 @@ export function compareText(left: string, right: string): number {
   if (index === shorter) return left.length - right.length;
   const leftUnit = left.charCodeAt(index);
   const rightUnit = right.charCodeAt(index);
-  // Surrogates stand for the code points behind U+FFFF, yet their units come before U+E000.
+  // Surrogates encode code points above U+FFFF, yet their code units sort before U+E000.
   const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdfff;
   if (isSurrogate(leftUnit) !== isSurrogate(rightUnit)) return isSurrogate(leftUnit) ? 1 : -1;
   return leftUnit - rightUnit;

@@ -1,4 +1,4 @@
-/** Label matchers, compiled once for all parts of a query. Regular expressions: src/regex. */
+/** Label matchers, compiled once for all parts of a query. Regular expressions: languages/regex. */
 import { compileExpression } from "../../regex/regular-expression.ts";
 import type { YieldBudget } from "../../regex/yield-budget.ts";
 import type { LabelMatcher } from "../syntax/ast.ts";
@@ -11,12 +11,12 @@ export interface CompiledMatcher {
   matches(value: string, turns: YieldBudget): boolean | Promise<boolean>;
 }
 
-/** The matcher's regular expression is broken or too large. */
+/** The matcher's regular expression is invalid or too large. */
 interface MatcherProblem {
   readonly problem: string;
 }
 
-/** Matchers of the queries in progress: a query checks them first and uses them later. */
+/** Matchers of running queries: a query first checks them and then uses them. */
 const known = new WeakMap<LabelMatcher, CompiledMatcher | MatcherProblem>();
 
 export function compileMatcher(matcher: LabelMatcher): CompiledMatcher | MatcherProblem {
@@ -45,7 +45,7 @@ function negated(found: boolean | Promise<boolean>): boolean | Promise<boolean> 
   return typeof found === "boolean" ? !found : found.then((one) => !one);
 }
 
-/** Whether one value matches all matchers, or which of several does; broken ones match nothing. */
+/** Whether one value matches all matchers, or which of several values do. An invalid matcher matches nothing. */
 export function matchesValue(matcher: LabelMatcher, value: string, turns: YieldBudget): boolean | Promise<boolean> {
   const compiled = compileMatcher(matcher);
   return "matches" in compiled && compiled.matches(value, turns);

@@ -1,5 +1,5 @@
 /**
- * The syntax tree of PromQL. Nodes are plain frozen data; `at` says where they stand in the text and has no meaning
+ * The syntax tree of PromQL. Nodes are plain frozen data; `at` is their position in the text and has no meaning
  * for the evaluation. Trees come from `parseExpression` or are built by hand from these shapes (positions: `nowhere`).
  * https://prometheus.io/docs/prometheus/latest/querying/basics/
  */
@@ -61,7 +61,7 @@ export type AtModifier = number | "start" | "end";
 
 export interface VectorSelector {
   readonly kind: "vector-selector";
-  /** The name before the braces, if there is one; it is among the matchers too, as the last of them. */
+  /** The name before the braces, if any; it is also the last of the matchers. */
   readonly name: string | null;
   readonly matchers: readonly LabelMatcher[];
   readonly offset: DurationExpression | null;

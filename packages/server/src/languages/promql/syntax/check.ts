@@ -41,7 +41,7 @@ export function typeOf(expression: Expression): ValueType {
     case "call":
       return functionSignatures.get(expression.function)?.returns ?? "vector";
     case "binary": {
-      // Remembered, since each operator of a long chain is asked by all those around it.
+      // Cached: in a long chain, every outer operator asks each inner one.
       let type = typesOfOperators.get(expression);
       if (type === undefined) {
         const isScalar = typeOf(expression.left) === "scalar" && typeOf(expression.right) === "scalar";

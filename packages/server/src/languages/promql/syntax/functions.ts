@@ -6,14 +6,14 @@ import type { ValueType } from "./ast.ts";
 
 export interface FunctionSignature {
   readonly arguments: readonly ValueType[];
-  /** How many times the last argument may be left out or repeated: 1 optional, -1 any number. */
+  /** How often the last argument may be omitted or repeated: 1 optional, -1 any number of times. */
   readonly variadic: number;
   readonly returns: "scalar" | "vector";
 }
 
 const signatures = new Map<string, FunctionSignature>();
 
-/** The arguments as a list of words; a `?` marks an optional last one, a `*` one that may be repeated or left out. */
+/** The arguments as a list of words; `?` marks an optional last one, `*` one that may be repeated or omitted. */
 function define(names: string, parameters: string, returns: "scalar" | "vector" = "vector"): void {
   const words = parameters.split(" ").filter((word) => word !== "");
   const last = words.at(-1) ?? "";

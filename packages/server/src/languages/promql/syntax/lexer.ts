@@ -1,6 +1,6 @@
 /**
- * Splits a query into tokens. Two places have rules of their own, as in Prometheus: inside braces every word is an
- * identifier, inside brackets only durations, arithmetic and a few words may stand.
+ * Splits a query into tokens. As in Prometheus, two places have their own rules: inside braces, every word is an
+ * identifier; inside brackets, only durations, arithmetic and a few words are allowed.
  */
 import { parseError } from "./parse-error.ts";
 import { durationWords, keywords, type Token, type TokenKind } from "./token.ts";
@@ -136,7 +136,7 @@ function readWord(state: LexerState): void {
   const text = matchAt(metricWord, state)!;
   const lowered = text.toLowerCase();
   if (lowered === "inf" || lowered === "nan") return push(state, "number", text);
-  // So that existing metrics keep working, the fill modifiers are keywords only before a parenthesis.
+  // The fill modifiers are keywords only before a parenthesis, so that metrics with these names keep working.
   const isFill = lowered.startsWith("fill");
   const isKeyword = keywords.has(lowered) && (!isFill || /^\s*\(/.test(state.text.slice(state.position + text.length)));
   if (isKeyword) return pushKeyword(state, text);

@@ -21,7 +21,7 @@ export function parsePositiveDuration(stream: TokenStream, context: string): Dur
 
 /**
  * What follows `offset`: one operand with an optional sign, so that `a offset 5m - b` stays a subtraction of vectors.
- * Only behind parentheses, as in Prometheus, a sum may go on: `a offset (5m) + 1m`.
+ * As in Prometheus, a sum may continue only after parentheses: `a offset (5m) + 1m`.
  */
 export function parseOffset(stream: TokenStream): DurationExpression {
   const operand = parseOperand(stream, "offset", false);
@@ -29,7 +29,7 @@ export function parseOffset(stream: TokenStream): DurationExpression {
   return continueDuration(stream, operand, { context: "offset", minimum: 0 });
 }
 
-/** Whether an operator comes next and a duration behind it. */
+/** Whether an operator and a duration come next. */
 function isDuration(stream: TokenStream): boolean {
   const operator = stream.peek();
   const operand = stream.peek(1);

@@ -1,4 +1,4 @@
-/** The errors of the parser and the type checker: position, Prometheus' wording, and what may have been meant. */
+/** The errors of the parser and the type checker: position, Prometheus' wording, and a suggestion. */
 import { closestName } from "../../../closest-name.ts";
 import { AppError } from "../../../errors.ts";
 import { lineAndColumn, type SourceRange } from "./source-range.ts";

@@ -1,4 +1,4 @@
-/** Queries of callers: their size is bounded, and what takes long takes turns with other requests. */
+/** Parses callers' queries: their size is bounded, and long work yields to other requests. */
 import { AppError } from "../../../errors.ts";
 import { inputLimit } from "../../../input-limits.ts";
 import type { YieldBudget } from "../../regex/yield-budget.ts";
@@ -16,7 +16,7 @@ const maximumQueryCharacters = inputLimit({
   unit: "characters",
   error: "invalid_request",
 });
-/** Selectors of a query; each different one is asked of the store. */
+/** Selectors of a query; each different one is requested from the store. */
 const maximumSelectors = inputLimit({
   area: "PromQL",
   bounds: "Selectors of a query",
@@ -30,7 +30,7 @@ const maximumMatchers = inputLimit({
   value: 1000,
   error: "invalid_request",
 });
-/** Instructions that the regular expressions of a query may compile to together. */
+/** Instructions that all regular expressions of a query may compile to. */
 const maximumQueryInstructions = inputLimit({
   area: "PromQL",
   bounds: "Instructions that the regular expressions of a query compile to together",
@@ -38,9 +38,9 @@ const maximumQueryInstructions = inputLimit({
   error: "invalid_request",
 });
 
-/** What reading a character costs, in samples looked at. */
+/** The cost of reading a character, in samples. */
 const workOfCharacter = 16;
-/** What compiling an instruction costs, in samples looked at. */
+/** The cost of compiling an instruction, in samples. */
 const workOfInstruction = 256;
 
 /** What one request's queries have together. */
@@ -50,7 +50,7 @@ export class QuerySize {
   instructions = 0;
 }
 
-/** The tree of a query; an AppError `invalid_request` with position says what is wrong with it. */
+/** The tree of a query; throws an AppError `invalid_request` with the position of the problem. */
 export async function parseQuery(text: string, turns: YieldBudget, size = new QuerySize()): Promise<Expression> {
   if (text.length > maximumQueryCharacters) {
     throw new AppError(
@@ -65,7 +65,7 @@ export async function parseQuery(text: string, turns: YieldBudget, size = new Qu
     addSelector(selector, { text, size });
     for (const matcher of selector.matchers) {
       const compiled = compileMatcher(matcher);
-      // The type checker tells what is wrong with it.
+      // The type checker reports the problem.
       if ("problem" in compiled) continue;
       size.instructions += compiled.instructions;
       if (size.instructions > maximumQueryInstructions) {

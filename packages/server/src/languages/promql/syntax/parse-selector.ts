@@ -23,7 +23,7 @@ export function parseVectorSelector(stream: TokenStream): VectorSelector {
   });
 }
 
-/** The matcher that a metric's name stands for. */
+/** The matcher equivalent to a metric's name. */
 function nameMatcher(name: string): LabelMatcher {
   return Object.freeze({ name: metricNameLabel, operator: "=", value: name });
 }

@@ -21,7 +21,7 @@ import {
 } from "./token.ts";
 import { TokenStream } from "./token-stream.ts";
 
-/** How deeply expressions may be nested; more would only serve to exhaust the stack. */
+/** How deeply expressions may be nested; deeper nesting would only exhaust the stack. */
 const maximumDepth = inputLimit({
   area: "PromQL",
   bounds: "Levels of nesting of a query",
@@ -45,7 +45,7 @@ const withParameter: ReadonlySet<string> = new Set([
   "limit_ratio",
 ]);
 
-/** The tree of a query of our own; an AppError `invalid_request` with position says what is wrong with it. */
+/** The tree of a query of our own; throws an AppError `invalid_request` with the position of the problem. */
 export function parseExpression(text: string): Expression {
   const expression = parseTree(text);
   checkTypes(expression, text);
@@ -175,7 +175,7 @@ function parseKeyword(cursor: Cursor): Expression {
 function parseCall(cursor: Cursor): Expression {
   const { stream } = cursor;
   const token = stream.next();
-  // Only the keywords among the names may be written in capitals.
+  // Of the names, only keywords are case-insensitive.
   const name = token.text;
   if (!functionSignatures.has(name)) throw stream.error(token, unknownFunction(name));
   const args = parseArguments(cursor);

@@ -52,7 +52,7 @@ function toMs(seconds: number): number {
 function printMatchers(selector: VectorSelector): string {
   const { name } = selector;
   const isWord = name !== null && /^[A-Za-z_:][\w:]*$/.test(name) && !reservedWords.has(name.toLowerCase());
-  // A name that is no word goes into the braces, where it can be quoted.
+  // A name that is not a word goes into the braces, where it can be quoted.
   const matchers = isWord ? selector.matchers.slice(0, -1) : selector.matchers;
   const braces = matchers.length > 0 || !isWord ? `{${matchers.map(printMatcher).join(",")}}` : "";
   return `${isWord ? name : ""}${braces}`;
@@ -74,7 +74,7 @@ function printTimeModifiers(node: Pick<VectorSelector, "offset" | "atTime">): st
   return `${atText}${node.offset === null ? "" : ` offset ${printOffset(node.offset)}`}`;
 }
 
-/** After `offset` only one operand may stand; sums and the like need parentheses. */
+/** Only one operand may follow `offset`; sums and the like need parentheses. */
 function printOffset(duration: DurationExpression): string {
   const needsParentheses =
     duration.kind === "duration-arithmetic" ||
@@ -161,7 +161,7 @@ function printBinary(binary: BinaryExpression): string {
 
 const startsLikeDuration = /^(?:[\d.]|inf\b|nan\b|(?:step|range|min_of|max_of)\()/i;
 
-/** Whether the text ends in an offset in parentheses, which an operator and a number behind it would prolong. */
+/** Whether the text ends in a parenthesized offset, which an operator and a number after it would extend. */
 function endsInOpenOffset(expression: Expression): boolean {
   switch (expression.kind) {
     case "vector-selector":

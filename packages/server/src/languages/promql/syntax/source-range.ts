@@ -1,10 +1,10 @@
-/** Where something stands in a query's text: offsets in UTF-16 units, the end exclusive. */
+/** A range of a query's text: offsets in UTF-16 units, the end exclusive. */
 export interface SourceRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** The range of a node that was built by code and stands in no text. */
+/** The range of a node that code created, which is in no text. */
 export const nowhere: SourceRange = Object.freeze({ start: 0, end: 0 });
 
 /** A position as Prometheus writes it, `line:column`, both from 1; columns count bytes of UTF-8. */

@@ -54,7 +54,7 @@ interface Escape {
   readonly end: number;
 }
 
-/** The escape whose character after the backslash stands at `position`. */
+/** The escape whose character after the backslash is at `position`. */
 function readEscape(body: string, position: number, quote: string): Escape | undefined {
   const letter = body[position];
   if (letter === undefined) return undefined;

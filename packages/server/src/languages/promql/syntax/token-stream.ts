@@ -4,7 +4,7 @@ import { parseError } from "./parse-error.ts";
 import type { SourceRange } from "./source-range.ts";
 import { describeToken, type Token } from "./token.ts";
 
-/** How many operators, ranges and subqueries a query may have: each may make its tree one level deeper. */
+/** How many operators, ranges and subqueries a query may have: each may deepen its tree by one level. */
 const maximumOperators = inputLimit({
   area: "PromQL",
   bounds: "Operators, ranges and subqueries of a query",
@@ -23,7 +23,7 @@ export class TokenStream {
     this.#tokens = tokens;
   }
 
-  /** The token `ahead` places on, without taking it; behind the end it is the end. */
+  /** The token `ahead` tokens on, without consuming it; after the end, the end token. */
   peek(ahead = 0): Token {
     return this.#tokens[Math.min(this.#index + ahead, this.#tokens.length - 1)]!;
   }
@@ -34,7 +34,7 @@ export class TokenStream {
     return token;
   }
 
-  /** Takes an operator or an opening bracket, of which there may only be so many. */
+  /** Consumes an operator or an opening bracket; their number is limited. */
   nextOperator(): Token {
     this.#operators++;
     if (this.#operators > maximumOperators) {
@@ -43,7 +43,7 @@ export class TokenStream {
     return this.next();
   }
 
-  /** Where the last taken token ends. */
+  /** Where the last consumed token ends. */
   get lastEnd(): number {
     return this.#index === 0 ? 0 : this.#tokens[this.#index - 1]!.end;
   }
@@ -58,7 +58,7 @@ export class TokenStream {
     return token.kind === "keyword" && token.text === text;
   }
 
-  /** Takes the sign or keyword if it comes next. */
+  /** Consumes the sign or keyword if it comes next. */
   takeIf(text: string): boolean {
     if (!this.isSign(text) && !this.isKeyword(text)) return false;
     this.next();

@@ -72,7 +72,7 @@ export const reservedWords: ReadonlySet<string> = new Set([
   "nan",
 ]);
 
-/** Keywords that may stand inside brackets, where durations are computed. */
+/** Keywords that are allowed inside brackets, where durations are computed. */
 export const durationWords: ReadonlySet<string> = new Set(["step", "range", "max_of", "min_of"]);
 
 export type TokenKind =
