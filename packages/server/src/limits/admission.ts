@@ -58,6 +58,16 @@ export class Reservation implements LimitedSubject {
     }
   }
 
+  /** Gives back everything that was taken. */
+  cancel(nowMs: number): void {
+    const { subject, limits } = this;
+    if (limits.requests_per_minute !== undefined) {
+      consumedTokens(subject.requests, limits.requests_per_minute, nowMs);
+      take(subject.requests, -1);
+    }
+    this.release(0, nowMs);
+  }
+
   #extendReplenishment(restedAtMs: number): void {
     if (restedAtMs > this.subject.replenishedAtMs) this.subject.replenishedAtMs = restedAtMs;
   }
@@ -69,7 +79,7 @@ interface Call {
   readonly now: () => number;
 }
 
-/** A call that was admitted. It must be settled. */
+/** A call that was admitted. It must be settled or cancelled. */
 export class Admission {
   readonly #call: Call;
   readonly #key: Reservation;
@@ -100,6 +110,15 @@ export class Admission {
     this.#key.release(tokens, nowMs);
     this.#organization.release(tokens, nowMs);
     this.#call.usage.record(this.#call.key, tokens, nowMs);
+  }
+
+  /** Ends the call as if it had never been admitted. Does nothing once it is settled. */
+  cancel(): void {
+    if (this.#settled) return;
+    this.#settled = true;
+    const nowMs = this.#call.now();
+    this.#key.cancel(nowMs);
+    this.#organization.cancel(nowMs);
   }
 
   /** `x-ratelimit-…` headers as things stand now: of the limit that has least left; none where there is no limit. */

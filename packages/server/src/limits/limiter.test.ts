@@ -155,6 +155,21 @@ describe("concurrent requests", () => {
   });
 });
 
+test("a call that is cancelled gives back all that it took, once", async () => {
+  const limits = { concurrent_requests: 1, requests_per_minute: 1, tokens_per_minute: 100 };
+  const { limiter } = await setUp({ key: limits, organization: limits });
+  const cancelled = limiter.admit(scope(), { estimatedTokens: 100 });
+  cancelled.cancel();
+  const second = limiter.admit(scope(), { estimatedTokens: 100 });
+  cancelled.cancel();
+  cancelled.settle({ tokens: 1 });
+  refusal(() => limiter.admit(scope(), { estimatedTokens: 0 }));
+  second.settle({ tokens: 0 });
+  second.cancel();
+  const { retryAfterMs } = refusal(() => limiter.admit(scope(), { estimatedTokens: 0 }));
+  assert.equal(retryAfterMs, 60_000, "the second one's request is used");
+});
+
 describe("the month's tokens", () => {
   const kept = [
     { organizationId: "org-1", keyId: "key-1", month: "2026-11", tokens: 600 },

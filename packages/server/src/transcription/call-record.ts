@@ -9,7 +9,6 @@ import type { PreparedTranscription } from "./prepare.ts";
 
 interface CallContext {
   readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
-  readonly admission: Admission;
   observe(call: FinishedTranscription): void;
 }
 
@@ -26,6 +25,9 @@ const tokensPerSecond = 10;
 
 export class CallRecord {
   readonly attempts: Attempt[] = [];
+  /** Undefined until the limits have admitted the call. */
+  admission: Admission | undefined;
+  /** Undefined until the form's fields make a valid request. */
   prepared: PreparedTranscription | undefined;
   /** Of the recording, for the log. */
   encoding: string | undefined;
@@ -52,10 +54,10 @@ export class CallRecord {
   end(understood: Understood, error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { input, admission, observe } = this.#context;
+    const { input, observe } = this.#context;
     const { audioSeconds, text, confidence } = understood;
     const tokens = Math.ceil(text.length / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
-    admission.settle({ tokens });
+    this.admission?.settle({ tokens });
     const nowMs = performance.now();
     const engineMs = this.#engineStartMs === undefined ? undefined : nowMs - this.#engineStartMs;
     const realTimeFactor = engineMs === undefined || audioSeconds === 0 ? undefined : engineMs / 1_000 / audioSeconds;
@@ -73,7 +75,7 @@ export class CallRecord {
       confidence: rounded(confidence, 3),
       characters: text.length,
     });
-    // Fields that are wrong name no model that could be told of.
+    // Without a valid request there is no model to report.
     if (model === undefined || stream === undefined) return;
     observe({
       ...callerOf(input),

@@ -1,9 +1,7 @@
-/** From a form's fields to what is to be transcribed and how: defaults filled in, the rules between fields checked. */
+/** Turns a form's values into a transcription request: fills in defaults and checks the rules between fields. */
 import { TranscriptionRequest, type TimestampGranularity } from "../api/transcription-request.ts";
 import { validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
-import type { FormField } from "../http/form.ts";
-import { readFields } from "./read-fields.ts";
 
 export interface PreparedTranscription {
   readonly model: string;
@@ -27,8 +25,8 @@ const defaultPrefixPaddingMs = 4_000;
 const defaultSilenceDurationMs = 5_000;
 
 /** @throws AppError invalid_request */
-export function prepareTranscription(fields: readonly FormField[]): PreparedTranscription {
-  const request = validate(TranscriptionRequest, readFields(fields));
+export function prepareTranscription(values: Readonly<Record<string, unknown>>): PreparedTranscription {
+  const request = validate(TranscriptionRequest, values);
   const format = request.response_format ?? "json";
   const asked = request.timestamp_granularities ?? [];
   if (asked.length > 0 && format !== "verbose_json") {
@@ -50,12 +48,6 @@ export function prepareTranscription(fields: readonly FormField[]): PreparedTran
     chunking: chunkingOf(request),
     timeoutMs: (request.timeout ?? defaultTimeoutSeconds) * 1_000,
   };
-}
-
-/** Whether a stream was asked for in so many fields that it can begin. */
-export function asksForStream(fields: readonly FormField[]): boolean {
-  const { model, stream } = readFields(fields);
-  return typeof model === "string" && stream === true;
 }
 
 function chunkingOf({ chunking_strategy: strategy }: TranscriptionRequest): PreparedTranscription["chunking"] {

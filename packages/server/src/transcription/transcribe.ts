@@ -1,15 +1,15 @@
 /**
- * The use case: one recording written down, whole or while it is understood, admitted by the limits, counted.
+ * Transcribes one recording, batch or streaming: prepare, admit, call a model, record.
  * docs/adr/0017-transcription.md
  */
-import { setTimeout as delay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
-import { abortable } from "../abort.ts";
+import { abortable, sleep } from "../abort.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
-import type { FormBody, FormFile } from "../http/form.ts";
+import type { FormBody, FormField, FormFile } from "../http/form.ts";
 import type { RouteInput } from "../http/route.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 import type { RoutedTranscription } from "../routing/route-transcription.ts";
@@ -17,7 +17,8 @@ import type { Scope } from "../tenant.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
 import { CallRecord } from "./call-record.ts";
 import { toAnswer } from "./answer.ts";
-import { asksForStream, prepareTranscription, type PreparedTranscription } from "./prepare.ts";
+import { FormRequest } from "./form-request.ts";
+import type { PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
 import { inSentences } from "./sentences.ts";
 import { Transcript } from "./transcript.ts";
@@ -51,17 +52,17 @@ export type TranscriptionResult =
 
 export type Transcribe = (input: TranscriptionInput) => Promise<TranscriptionResult>;
 
-/** How long a stream whose fields seem to be there waits for more of them behind the file. */
+/** How long a stream waits for fields behind its file. */
 const lateFieldsMs = 500;
 
 export function createTranscribe(parts: TranscriptionParts): Transcribe {
   return async (input) => {
-    const admission = parts.limiter.admit(input.scope, { estimatedTokens: 0 });
-    const call = new RunningCall(new CallRecord({ input, admission, observe: parts.observe }));
+    const record = new CallRecord({ input, observe: parts.observe });
+    const admitted = await admit(input, parts, record);
+    const { prepared, model, admission } = admitted;
+    const call = new RunningCall(input, admitted, record);
     try {
-      const { prepared, file } = await call.prepare(input);
-      const model = parts.resolveModel(input.scope, prepared.model);
-      const recording = await call.listen(file, {
+      const recording = await call.listen(admitted.file, {
         limits: { maxSeconds: parts.maxAudioSeconds() },
         decoders: parts.decoders,
         owner: input.scope.organizationId,
@@ -77,40 +78,68 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
   };
 }
 
-/** One call from its form to its end. */
-class RunningCall {
-  readonly #record: CallRecord;
-  readonly #controller = new AbortController();
-  #timer: NodeJS.Timeout | undefined;
-  /** Rejects when the form breaks, or changes what was begun. */
-  #uploaded: Promise<void> = Promise.resolve();
-  #ended = false;
-  #signal: AbortSignal = this.#controller.signal;
-  #prepared: PreparedTranscription | undefined;
-  #recording: Recording | undefined;
-  #transcript: Transcript | undefined;
+interface Admitted {
+  readonly request: FormRequest;
+  readonly prepared: PreparedTranscription;
+  /** Fields of which `prepared` was made. */
+  readonly fieldCount: number;
+  readonly file: FormFile;
+  readonly model: RoutedTranscription;
+  readonly admission: Admission;
+}
 
-  constructor(record: CallRecord) {
-    this.#record = record;
-  }
-
-  /**
-   * Waits for the fields. Those of a stream are taken as whole when some time has passed since its file began.
-   * @throws AppError as the form does, invalid_request
-   */
-  async prepare({ form, signal }: TranscriptionInput): Promise<{ prepared: PreparedTranscription; file: FormFile }> {
-    this.#signal = AbortSignal.any([signal, this.#controller.signal]);
-    await abortable(untilAnswerable(form), signal);
-    const fieldCount = form.fields.length;
-    const prepared = prepareTranscription(form.fields);
+/**
+ * Everything that is checked before a model is asked. The limits apply when the file begins, so that they bound how many
+ * uploads are spooled at a time. A request that turns out to be invalid after that gives back what it took of them.
+ */
+async function admit(input: TranscriptionInput, parts: TranscriptionParts, record: CallRecord): Promise<Admitted> {
+  const { form, scope, signal } = input;
+  try {
+    await abortable(form.begun, signal);
+    const request = new FormRequest(form);
+    record.prepared = request.soFar;
+    // Known by now unless its field follows the file.
+    if (request.soFar !== undefined) parts.resolveModel(scope, request.soFar.model);
+    const admission = (record.admission = parts.limiter.admit(scope, { estimatedTokens: 0 }));
+    await abortable(untilComplete(request, form), signal);
+    const prepared = (record.prepared = request.prepare());
     if (form.file === undefined) {
       throw new AppError("invalid_request", "file is missing; expected the recording.", { param: "file" });
     }
-    this.#prepared = this.#record.prepared = prepared;
-    this.#transcript = new Transcript(prepared);
-    this.#uploaded = form.whole.then(() => this.#onUploaded(form, { prepared, fieldCount }));
+    const fieldCount = form.fields.length;
+    const model = parts.resolveModel(scope, prepared.model);
+    return { request, prepared, fieldCount, file: form.file, model, admission };
+  } catch (thrown) {
+    if (!signal.aborted) record.admission?.cancel();
+    const error = toAppError(signal.aborted ? signal.reason : thrown);
+    record.end({ audioSeconds: 0, text: "", confidence: undefined }, error);
+    throw error;
+  }
+}
+
+/** One call from its admission to its end. */
+class RunningCall {
+  readonly #record: CallRecord;
+  readonly #prepared: PreparedTranscription;
+  readonly #transcript: Transcript;
+  readonly #controller = new AbortController();
+  readonly #signal: AbortSignal;
+  /** Rejects when the form breaks, or changes the request after its start. */
+  readonly #uploaded: Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+  #recording: Recording | undefined;
+
+  constructor({ form, signal }: TranscriptionInput, admitted: Admitted, record: CallRecord) {
+    const { request, prepared, fieldCount } = admitted;
+    this.#record = record;
+    this.#prepared = prepared;
+    this.#transcript = new Transcript(this.#prepared);
+    this.#signal = AbortSignal.any([signal, this.#controller.signal]);
+    this.#uploaded = form.whole.then(() => {
+      this.#onUploaded(request, form.fields[fieldCount]);
+    });
     this.#uploaded.catch((error: unknown) => this.#controller.abort(error));
-    return { prepared, file: form.file };
   }
 
   async listen(file: FormFile, options: Omit<RecordingOptions, "signal">): Promise<Recording> {
@@ -123,7 +152,7 @@ class RunningCall {
     model: RoutedTranscription,
     { requestId, scope }: Pick<TranscriptionInput, "requestId" | "scope">,
   ): AsyncIterable<TranscribedDelta | TranscribedSegment> {
-    const { language, prompt, temperature, chunking, granularities, stream } = this.#prepared!;
+    const { language, prompt, temperature, chunking, granularities, stream } = this.#prepared;
     this.#record.onEngineStart();
     return model.transcribe({
       audio: this.#recording!,
@@ -147,7 +176,7 @@ class RunningCall {
     try {
       yield* this.#events(items);
       error = undefined;
-      yield this.#transcript!.done();
+      yield this.#transcript.done();
     } catch (thrown) {
       error = this.#errorOf(thrown);
       throw error;
@@ -162,7 +191,7 @@ class RunningCall {
     for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
     const durationSeconds = await this.#recording!.duration();
     await this.#end();
-    return toAnswer(this.#transcript!, this.#prepared!, durationSeconds);
+    return toAnswer(this.#transcript, this.#prepared, durationSeconds);
   }
 
   /** Ends a call that failed. @returns what its caller is told */
@@ -181,7 +210,7 @@ class RunningCall {
     items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
   ): AsyncGenerator<TranscriptionStreamEvent, void, undefined> {
     for await (const item of items) {
-      for (const event of this.#transcript!.push(item)) {
+      for (const event of this.#transcript.push(item)) {
         if (event.type === "transcript.text.delta") this.#record.onText();
         yield event;
       }
@@ -190,20 +219,18 @@ class RunningCall {
     await abortable(this.#uploaded, this.#signal);
   }
 
-  /** The recording is there: the time runs from now, and no field may have changed what is asked. */
-  #onUploaded(form: FormBody, known: { prepared: PreparedTranscription; fieldCount: number }): void {
+  /** The time limit runs from the end of the upload. */
+  #onUploaded(request: FormRequest, lateField: FormField | undefined): void {
     if (this.#ended) return;
-    const { timeoutMs } = known.prepared;
-    if (!isDeepStrictEqual(prepareTranscription(form.fields), known.prepared)) {
-      throw tooLate(form.fields[known.fieldCount]!.name);
-    }
+    if (lateField !== undefined && !isDeepStrictEqual(request.prepare(), this.#prepared)) throw tooLate(lateField.name);
+    const { timeoutMs } = this.#prepared;
     this.#timer = setTimeout(() => this.#controller.abort(requestTimedOut(timeoutMs)), timeoutMs);
   }
 
   async #end(error?: AppError): Promise<void> {
     this.#ended = true;
     clearTimeout(this.#timer);
-    const { text = "", confidence } = this.#transcript ?? {};
+    const { text, confidence } = this.#transcript;
     this.#record.end({ audioSeconds: this.#recording?.heardSeconds ?? 0, text, confidence }, error);
     await this.#recording?.close();
   }
@@ -219,13 +246,12 @@ function tooLate(name: string): AppError {
   );
 }
 
-/** The form is over, or is the beginning of a stream's. */
-async function untilAnswerable(form: FormBody): Promise<void> {
-  await form.begun;
-  if (!asksForStream(form.fields)) return form.whole;
+/** Waits for the form's end or, if a stream is asked for, until a moment after the beginning of its file. */
+async function untilComplete(request: FormRequest, form: FormBody): Promise<void> {
+  if (!request.asksForStream) return form.whole;
   const timer = new AbortController();
   try {
-    await Promise.race([form.whole, delay(lateFieldsMs, undefined, { signal: timer.signal })]);
+    await Promise.race([form.whole, sleep(lateFieldsMs, timer.signal)]);
   } finally {
     timer.abort();
   }

@@ -481,4 +481,89 @@ describe("limits", () => {
     await server.untilFinished(2);
     assert.equal((await server.post(formOf(form))).status, 200);
   });
+
+  const unknown = { model: "nobody's", file: form.file };
+  for (const [where, parts] of [
+    ["before", ["model", "file"]],
+    ["behind", ["file", "model"]],
+  ] as const) {
+    test(`do not count a request for an unknown model, named ${where} the file`, async () => {
+      const limits = { requests_per_minute: 1, concurrent_requests: 1 };
+      await using server = await serverWith({}, { limits });
+      for (let count = 0; count < 3; count += 1) {
+        const answer = await server.post(formOf(parts.map((name): [string, string | Blob] => [name, unknown[name]])));
+        assert.equal(answer.status, 404);
+        await answer.text();
+      }
+      const [first, second] = [await server.post(formOf(form)), await server.post(formOf(form))];
+      assert.deepEqual([first.status, second.status], [200, 429]);
+      assert.deepEqual(
+        server.refusedTranscriptions.map(({ model, error }) => [model, error?.code]),
+        [...Array.from({ length: 3 }, () => ["nobody's", "model_not_found"]), ["scripted", "rate_limited"]],
+      );
+      assert.equal(server.finishedTranscriptions.length, 1);
+    });
+  }
+
+  test("do not count a request whose fields are invalid or that has no file", async () => {
+    await using server = await serverWith({}, { limits: { requests_per_minute: 1 } });
+    const { model, file } = form;
+    for (const parts of [
+      { file },
+      { model },
+      { file, model, temperature: "hot" },
+      { model, temperature: "hot", file },
+    ]) {
+      const answer = await server.post(formOf(parts));
+      assert.equal(answer.status, 400);
+      await answer.text();
+    }
+    const [first, second] = [await server.post(formOf(form)), await server.post(formOf(form))];
+    assert.deepEqual([first.status, second.status], [200, 429]);
+  });
+
+  test("count an upload that its client leaves", async () => {
+    await using server = await serverWith({}, { limits: { requests_per_minute: 1 } });
+    const upload = beginUpload(server.url);
+    upload.write(fileHead, pcm);
+    for (let others = 1; ; others += 1) {
+      const { status } = await server.post(
+        formOf([
+          ["file", form.file],
+          ["model", "nobody's"],
+        ]),
+      );
+      if (status === 404) continue;
+      assert.equal(status, 429);
+      upload.sending.destroy();
+      await server.untilFinished(others + 1);
+      break;
+    }
+    assert.equal((await server.post(formOf(form))).status, 429);
+  });
+
+  test("refuse an unknown model while its upload still runs", async () => {
+    await using server = await serverWith();
+    const upload = beginUpload(server.url);
+    upload.write(field("model", "nobody's"), fileHead, pcm);
+    const answer = await upload.answered;
+    assert.equal(answer.statusCode, 404);
+    answer.resume();
+    upload.sending.destroy();
+  });
+
+  test("hold while the file of an upload arrives whose model is not known yet", async () => {
+    await using server = await serverWith({}, { limits: { concurrent_requests: 1 } });
+    const upload = beginUpload(server.url);
+    upload.write(fileHead, pcm);
+    for (;;) {
+      const other = await server.post(formOf(form));
+      if (other.status === 429) break;
+      await other.text();
+    }
+    upload.write(lateField("model", "scripted"));
+    upload.end();
+    assert.equal((await upload.answered).statusCode, 200);
+    (await upload.answered).resume();
+  });
 });
