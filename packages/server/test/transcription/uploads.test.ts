@@ -231,12 +231,12 @@ describe("time and cancellation", () => {
   });
 
   for (const stream of ["false", "true"]) {
-    test(`a client that leaves stops the engine within 100 ms, stream ${stream}`, async () => {
+    test(`a client that leaves stops the engine, stream ${stream}`, async () => {
       const begun = Promise.withResolvers<void>();
-      const stopped = Promise.withResolvers<number>();
+      const stopped = Promise.withResolvers<AppError>();
       await using server = await serverWith({
         async *transcribe(call) {
-          call.signal.addEventListener("abort", () => stopped.resolve(performance.now()));
+          call.signal.addEventListener("abort", () => stopped.resolve(call.signal.reason as AppError));
           yield delta("so far");
           begun.resolve();
           yield* silentUntilAborted(call);
@@ -246,10 +246,7 @@ describe("time and cancellation", () => {
       server.post(formOf({ ...form, stream }), { signal: leave.signal }).catch(() => {});
       await begun.promise;
       leave.abort();
-      const atMs = performance.now();
-      const tookMs = (await stopped.promise) - atMs;
-      // The promise is 100 ms; a busy machine may take longer to run anything at all.
-      assert.ok(tookMs < 2_000, `${tookMs} ms`);
+      assert.equal((await stopped.promise).code, "client_closed");
       await server.untilFinished(1);
       assert.equal(server.finished[0]!.status, 499);
     });
