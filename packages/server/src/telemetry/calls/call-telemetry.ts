@@ -13,14 +13,14 @@ import { toSpeechRecords, toTranscriptionRecords } from "./audio-records.ts";
 import { contentLength, withoutContent } from "./call-content.ts";
 import type { CallRecords, ProviderOf } from "./call-records.ts";
 import { toChatRecords } from "./chat-records.ts";
-import { SpanRowWriter, type CallGroup, type OwnIdentity } from "./span-row-writer.ts";
+import { SpanRowWriter, type CallGroup, type ServerIdentity } from "./span-row-writer.ts";
 
 export type DropReason = "queue_full" | "store" | "fault";
 
 export interface CallTelemetryParts {
   readonly store: Pick<Store, "append" | "isKnown">;
   readonly settingsOf: (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
-  readonly identity: OwnIdentity;
+  readonly identity: ServerIdentity;
   readonly providerOf: ProviderOf;
   readonly logger: Logger;
   /** Told of calls whose telemetry is lost. */
@@ -163,7 +163,7 @@ async function writeOrganization(
   const { store, identity, logger } = parts;
   let reason: DropReason = "fault";
   try {
-    const rows = new SpanRowWriter(organizationId, identity, store);
+    const rows = new SpanRowWriter({ organizationId, identity, store });
     for (const each of Map.groupBy(calls, ({ scope }) => scope.projectName).values()) {
       const settings = await parts.settingsOf(each[0]!.scope);
       for (let from = 0; from < each.length; from += sliceCalls) {

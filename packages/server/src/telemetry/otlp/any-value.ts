@@ -1,7 +1,7 @@
 /** OTLP's AnyValue as the store keeps it: one letter for the kind, and the value as text (see `attributeKinds`). */
 import { isUtf8 } from "node:buffer";
 import type { StringColumn } from "../../store/column-writers.ts";
-import { attributeKinds } from "../../store/schema.ts";
+import { kindCodes } from "../rows/attribute-kinds.ts";
 import type { Hash64 } from "./hash64.ts";
 import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
 import { wireType } from "./message-type.ts";
@@ -17,14 +17,8 @@ export const maximumDepth = inputLimit({
   error: "invalid_request",
 });
 
-const letters = Object.fromEntries(
-  Object.entries(attributeKinds).map(([kind, letter]) => [kind, letter.charCodeAt(0)]),
-) as Record<keyof typeof attributeKinds, number>;
-export const stringKind = letters.string;
-export const integerKind = letters.integer;
-export const doubleKind = letters.double;
-
 const field = anyValue.fields;
+const kind = kindCodes;
 /** The first byte of a string, an integer and a double: field number and wire type. */
 const stringTag = (field.stringValue << 3) | wireType.bytes;
 const integerTag = (field.intValue << 3) | wireType.varint;
@@ -32,13 +26,13 @@ const doubleTag = (field.doubleValue << 3) | wireType.fixed64;
 
 /** By field number: the kind of the value in this field of AnyValue. */
 const kindByField = new Uint8Array(anyValue.acceptedWireTypes.length);
-kindByField[field.stringValue] = letters.string;
-kindByField[field.boolValue] = letters.boolean;
-kindByField[field.intValue] = letters.integer;
-kindByField[field.doubleValue] = letters.double;
-kindByField[field.arrayValue] = letters.array;
-kindByField[field.kvlistValue] = letters.map;
-kindByField[field.bytesValue] = letters.bytes;
+kindByField[field.stringValue] = kind.string;
+kindByField[field.boolValue] = kind.boolean;
+kindByField[field.intValue] = kind.integer;
+kindByField[field.doubleValue] = kind.double;
+kindByField[field.arrayValue] = kind.array;
+kindByField[field.kvlistValue] = kind.map;
+kindByField[field.bytesValue] = kind.bytes;
 
 /** Writes bytes that should be UTF-8; what is not becomes U+FFFD. */
 export function writeText(column: StringColumn, bytes: Uint8Array, start: number, end: number): void {
@@ -83,15 +77,15 @@ function isValidText(bytes: Uint8Array, start: number, end: number): boolean {
 /** The value that was read last. One reader serves many values, one after the other. */
 export class AnyValueReader {
   readonly #scan = new MessageScan(anyValue);
-  /** ASCII code of the letter of `attributeKinds`. */
-  kind = letters.empty;
+  /** One of `kindCodes`. */
+  kind = kind.empty;
   /** Where a string's or bytes' content, or a number, stands. */
   start = 0;
   end = 0;
 
   /** Reads the AnyValue at that place; the empty one when `start` is 0. */
   read(bytes: Uint8Array, start: number, end: number): void {
-    this.kind = letters.empty;
+    this.kind = kind.empty;
     this.start = 0;
     this.end = 0;
     if (start === 0) return;
@@ -105,6 +99,7 @@ export class AnyValueReader {
         this.end = this.#scan.ends[number]!;
       }
     }
+    this.#scan.forget();
   }
 
   /** Nearly every value is one short string or one number: read without the detour over a scan. */
@@ -112,13 +107,13 @@ export class AnyValueReader {
     const length = end - start;
     const tag = bytes[start];
     if (tag === stringTag && length >= 2 && length < 0x82 && bytes[start + 1] === length - 2) {
-      this.kind = letters.string;
+      this.kind = kind.string;
       this.start = start + 2;
     } else if (tag === doubleTag && length === 9) {
-      this.kind = letters.double;
+      this.kind = kind.double;
       this.start = start + 1;
     } else if (tag === integerTag && length >= 2 && length < 6 && isOneVarint(bytes, start + 1, end)) {
-      this.kind = letters.integer;
+      this.kind = kind.integer;
       this.start = start + 1;
     } else return false;
     this.end = end;
@@ -127,9 +122,9 @@ export class AnyValueReader {
 
   /** Writes the value as text. */
   write(column: StringColumn, bytes: Uint8Array): void {
-    if (this.kind === letters.string) writeText(column, bytes, this.start, this.end);
-    else if (this.kind === letters.empty) column.addDefault();
-    else if (this.kind === letters.integer && this.end - this.start < 5) {
+    if (this.kind === kind.string) writeText(column, bytes, this.start, this.end);
+    else if (this.kind === kind.empty) column.addDefault();
+    else if (this.kind === kind.integer && this.end - this.start < 5) {
       writeDigits(column, uint32At(bytes, this.start));
     } else column.text(this.text(bytes));
   }
@@ -137,25 +132,25 @@ export class AnyValueReader {
   /** Adds the value to a hash, the same for every way of encoding it. */
   hash(hash: Hash64, bytes: Uint8Array): void {
     hash.add(this.kind, 0);
-    if (this.kind === letters.array || this.kind === letters.map) hash.addText(this.text(bytes));
+    if (this.kind === kind.array || this.kind === kind.map) hash.addText(this.text(bytes));
     else hash.addBytes(bytes, this.start, this.end);
   }
 
   text(bytes: Uint8Array): string {
     switch (this.kind) {
-      case letters.string:
+      case kind.string:
         return textAt(bytes, this.start, this.end);
-      case letters.integer:
+      case kind.integer:
         return int64TextAt(bytes, this.start);
-      case letters.double:
+      case kind.double:
         return doubleText(doubleAt(bytes, this.start));
-      case letters.boolean:
+      case kind.boolean:
         return String(boolAt(bytes, this.start));
-      case letters.bytes:
+      case kind.bytes:
         return base64At(bytes, this.start, this.end);
-      case letters.array:
+      case kind.array:
         return JSON.stringify({ arrayValue: { values: arrayItems(bytes, this.start, this.end, 1) } });
-      case letters.map:
+      case kind.map:
         return JSON.stringify({ kvlistValue: { values: mapEntries(bytes, this.start, this.end, 1) } });
       default:
         return "";
@@ -173,21 +168,21 @@ function toJson(bytes: Uint8Array, start: number, end: number, depth: number): R
   const value = new AnyValueReader();
   value.read(bytes, start, end);
   switch (value.kind) {
-    case letters.string:
+    case kind.string:
       return { stringValue: value.text(bytes) };
-    case letters.integer:
+    case kind.integer:
       return { intValue: value.text(bytes) };
-    case letters.double: {
+    case kind.double: {
       const number = doubleAt(bytes, value.start);
       return { doubleValue: Number.isFinite(number) && !Object.is(number, -0) ? number : doubleText(number) };
     }
-    case letters.boolean:
+    case kind.boolean:
       return { boolValue: boolAt(bytes, value.start) };
-    case letters.bytes:
+    case kind.bytes:
       return { bytesValue: value.text(bytes) };
-    case letters.array:
+    case kind.array:
       return { arrayValue: { values: arrayItems(bytes, value.start, value.end, depth + 1) } };
-    case letters.map:
+    case kind.map:
       return { kvlistValue: { values: mapEntries(bytes, value.start, value.end, depth + 1) } };
     default:
       return {};

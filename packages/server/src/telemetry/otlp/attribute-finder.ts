@@ -1,35 +1,30 @@
 /** Finds attributes of known names among a record's attributes: for each target the best of several names. */
 import type { FixedColumn, StringColumn } from "../../store/column-writers.ts";
-import { AnyValueReader, doubleKind, integerKind, stringKind } from "./any-value.ts";
+import { kindCodes } from "../rows/attribute-kinds.ts";
+import { AnyValueReader } from "./any-value.ts";
+import type { AttributeSource, KnownAttributes } from "../rows/known-attributes.ts";
 import type { AttributeReader } from "./attributes.ts";
 import { doubleAt, int64At } from "./numbers.ts";
 
-/** A name that a target may come under; with `values`, only those values count, and become others. */
-export interface AttributeSource {
-  readonly name: string;
-  readonly values?: Readonly<Record<string, string>>;
-}
-
 interface Candidate {
+  /** The attribute's position (`positionsOf`). */
   readonly target: number;
   readonly rank: number;
   readonly name: Uint8Array;
-  readonly values: Readonly<Record<string, string>> | undefined;
+  readonly values: AttributeSource["values"];
 }
 
-/** Names by their length, made once for all records. */
-export class AttributeNames<Target extends string> {
-  /** The position of each target, by which an `AttributeFinder` is asked for it. */
-  readonly targets: Readonly<Record<Target, number>>;
+/** Names by their length, prepared once for all records. */
+export class AttributeNames {
+  readonly count: number;
   /** By the name's length in bytes. */
   readonly byLength: (Candidate[] | undefined)[] = [];
 
-  /** @param sources for each target its names, the best first */
-  constructor(sources: Readonly<Record<Target, readonly (string | AttributeSource)[]>>) {
-    const keys = Object.keys(sources) as Target[];
-    this.targets = Object.fromEntries(keys.map((key, position) => [key, position])) as Record<Target, number>;
-    for (const [target, key] of keys.entries()) {
-      for (const [rank, source] of sources[key].entries()) {
+  constructor(known: KnownAttributes) {
+    const attributes = Object.values(known);
+    this.count = attributes.length;
+    for (const [target, names] of attributes.entries()) {
+      for (const [rank, source] of names.entries()) {
         const { name: text, values } = typeof source === "string" ? { name: source, values: undefined } : source;
         const name = Buffer.from(text, "utf8");
         (this.byLength[name.length] ??= []).push({ target, rank, name, values });
@@ -39,19 +34,20 @@ export class AttributeNames<Target extends string> {
 }
 
 const noRank = 255;
+const { string: stringKind, integer: integerKind, double: doubleKind } = kindCodes;
 
 /** What was found in one record; `reset` before the next. */
-export class AttributeFinder<Target extends string> {
-  readonly #names: AttributeNames<Target>;
+export class AttributeFinder {
+  readonly #names: AttributeNames;
   readonly #ranks: Uint8Array;
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  readonly #values: (Candidate["values"] | undefined)[];
+  readonly #values: AttributeSource["values"][];
   readonly #value = new AnyValueReader();
 
-  constructor(names: AttributeNames<Target>) {
+  constructor(names: AttributeNames) {
     this.#names = names;
-    const count = Object.keys(names.targets).length;
+    const { count } = names;
     this.#ranks = new Uint8Array(count).fill(noRank);
     this.#starts = new Int32Array(count);
     this.#ends = new Int32Array(count);

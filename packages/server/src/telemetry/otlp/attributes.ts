@@ -1,6 +1,7 @@
 /** Lists of OTLP attributes: read one by one, hashed whatever their order, and written as the store's maps. */
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
-import { AnyValueReader, stringKind, writeText } from "./any-value.ts";
+import { AttributeKinds } from "../rows/attribute-kinds.ts";
+import { AnyValueReader, writeText } from "./any-value.ts";
 import { Hash64 } from "./hash64.ts";
 import { keyValue } from "./messages.ts";
 import { wireType } from "./message-type.ts";
@@ -43,6 +44,7 @@ export class AttributeReader {
     this.keyEnd = ends[field.key]!;
     this.valueStart = starts[field.value]!;
     this.valueEnd = ends[field.value]!;
+    this.#scan.forget();
   }
 }
 
@@ -50,31 +52,20 @@ export class AttributeReader {
 export class AttributeWriter {
   readonly #value = new AnyValueReader();
   readonly #reader = new AttributeReader();
-  #kinds = new Uint8Array(64);
-  #count = 0;
-  #allStrings = true;
+  readonly #kinds = new AttributeKinds();
 
   /** Adds an attribute to the row's map. */
   add(map: MapColumn, bytes: Uint8Array, attribute: AttributeReader): void {
     writeText(map.keys, bytes, attribute.keyStart, attribute.keyEnd);
     this.#value.read(bytes, attribute.valueStart, attribute.valueEnd);
     this.#value.write(map.values, bytes);
-    if (this.#value.kind !== stringKind) this.#allStrings = false;
-    if (this.#count === this.#kinds.length) {
-      const larger = new Uint8Array(this.#count * 2);
-      larger.set(this.#kinds);
-      this.#kinds = larger;
-    }
-    this.#kinds[this.#count++] = this.#value.kind;
+    this.#kinds.add(this.#value.kind);
   }
 
   /** Ends the row's map. */
   end(map: MapColumn, types: StringColumn): void {
     map.end();
-    if (this.#allStrings) types.addDefault();
-    else types.bytes(this.#kinds, 0, this.#count);
-    this.#count = 0;
-    this.#allStrings = true;
+    this.#kinds.end(types);
   }
 
   /** Writes a whole list as one row's map. */

@@ -37,8 +37,8 @@ export class ExemplarWriter {
         scan.has(field.timeUnixNano) && timeProblem(bytes, starts[field.timeUnixNano]!, context.group) === undefined;
       columns.time.copy(bytes, hasTime ? starts[field.timeUnixNano]! : pointTimeAt);
       columns.value.float(numberOf(bytes, scan, field));
-      writeTraceIdOf(columns.trace_id, bytes, scan, field.traceId);
-      writeSpanIdOf(columns.span_id, bytes, scan, field.spanId);
+      writeTraceIdOf(columns.trace_id, scan, field.traceId);
+      writeSpanIdOf(columns.span_id, scan, field.spanId);
       this.#writer.write(
         { map: columns.attributes, types: columns.attribute_types },
         bytes,

@@ -5,36 +5,36 @@ import { writeIdOrNothing } from "./ids.ts";
 import type { MessageScan } from "./message-scan.ts";
 import { uint32At } from "./numbers.ts";
 
-export function uint32Of(bytes: Uint8Array, scan: MessageScan, field: number): number {
+export function uint32Of(scan: MessageScan, field: number): number {
   const at = scan.starts[field]!;
-  return at === 0 ? 0 : uint32At(bytes, at);
+  return at === 0 ? 0 : uint32At(scan.bytes, at);
 }
 
 /** Writes a count. */
-export function writeCountOf(column: FixedColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
+export function writeCountOf(column: FixedColumn, scan: MessageScan, field: number): void {
   const at = scan.starts[field]!;
   if (at === 0) column.addDefault();
-  else column.unsigned(uint32At(bytes, at));
+  else column.unsigned(uint32At(scan.bytes, at));
 }
 
 /** Writes text that should be UTF-8. */
-export function writeTextOf(column: StringColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
-  writeText(column, bytes, scan.starts[field]!, scan.ends[field]!);
+export function writeTextOf(column: StringColumn, scan: MessageScan, field: number): void {
+  writeText(column, scan.bytes, scan.starts[field]!, scan.ends[field]!);
 }
 
 /** Copies a value of fixed width, such as a time, a double or flags. */
-export function copyOf(column: FixedColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
+export function copyOf(column: FixedColumn, scan: MessageScan, field: number): void {
   const at = scan.starts[field]!;
   if (at === 0) column.addDefault();
-  else column.copy(bytes, at);
+  else column.copy(scan.bytes, at);
 }
 
 /** Writes a trace ID; an invalid one counts as absent. */
-export function writeTraceIdOf(column: StringColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
-  writeIdOrNothing(column, bytes, { start: scan.starts[field]!, end: scan.ends[field]!, size: 16 });
+export function writeTraceIdOf(column: StringColumn, scan: MessageScan, field: number): void {
+  writeIdOrNothing(column, scan.bytes, { start: scan.starts[field]!, end: scan.ends[field]!, size: 16 });
 }
 
 /** Writes a span ID; an invalid one counts as absent. */
-export function writeSpanIdOf(column: StringColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
-  writeIdOrNothing(column, bytes, { start: scan.starts[field]!, end: scan.ends[field]!, size: 8 });
+export function writeSpanIdOf(column: StringColumn, scan: MessageScan, field: number): void {
+  writeIdOrNothing(column, scan.bytes, { start: scan.starts[field]!, end: scan.ends[field]!, size: 8 });
 }

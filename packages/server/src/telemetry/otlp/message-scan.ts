@@ -64,9 +64,13 @@ const maximumGroupDepth = inputLimit({
   error: "invalid_request",
 });
 
+const noBytes = new Uint8Array(0);
+
 /** The last message that was read. One scan serves many messages of its type, one after the other. */
 export class MessageScan {
   readonly #type: MessageType;
+  /** The bytes that the message was read from. */
+  bytes: Uint8Array = noBytes;
   /** By field number: where the value begins (behind its tag and length), 0 when the message has no such field. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -80,6 +84,11 @@ export class MessageScan {
     this.#lists = Array.from(type.repeated, (repeated) => (repeated === 1 ? new RangeList() : undefined));
   }
 
+  /** Releases the bytes, for a scan that outlives the request. */
+  forget(): void {
+    this.bytes = noBytes;
+  }
+
   /** The values of a repeated field. Repeated numbers may lie packed, several in one range. */
   list(number: number): RangeList {
     return this.#lists[number]!;
@@ -91,6 +100,7 @@ export class MessageScan {
 
   /** @throws AppError invalid_request when the bytes are not a message */
   read(bytes: Uint8Array, start: number, end: number): void {
+    this.bytes = bytes;
     const { starts, ends } = this;
     const { acceptedWireTypes: accepted } = this.#type;
     const lists = this.#lists;

@@ -60,15 +60,15 @@ function writeHead(
 }
 
 /** Writes a double; NaN for an absent one. */
-function writeDoubleOf(column: FixedColumn, bytes: Uint8Array, point: MessageScan, field: number): void {
+function writeDoubleOf(column: FixedColumn, point: MessageScan, field: number): void {
   const at = point.starts[field]!;
   if (at === 0) column.float(Number.NaN);
-  else column.copy(bytes, at);
+  else column.copy(point.bytes, at);
 }
 
-function writeSignedOf(column: FixedColumn, bytes: Uint8Array, scan: MessageScan, field: number): void {
+function writeSignedOf(column: FixedColumn, scan: MessageScan, field: number): void {
   const at = scan.starts[field]!;
-  if (at !== 0) column.signed(sint32At(bytes, at));
+  if (at !== 0) column.signed(sint32At(scan.bytes, at));
 }
 
 /** Numbers of eight bytes each, packed or not. */
@@ -150,10 +150,10 @@ export class HistogramWriter implements PointWriter {
     const { columns } = block;
     const { starts } = point;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    copyOf(columns.count, bytes, point, histogramField.count);
-    writeDoubleOf(columns.sum, bytes, point, histogramField.sum);
-    writeDoubleOf(columns.min, bytes, point, histogramField.min);
-    writeDoubleOf(columns.max, bytes, point, histogramField.max);
+    copyOf(columns.count, point, histogramField.count);
+    writeDoubleOf(columns.sum, point, histogramField.sum);
+    writeDoubleOf(columns.min, point, histogramField.min);
+    writeDoubleOf(columns.max, point, histogramField.max);
     writeFixedList(columns.bounds, bytes, point.list(histogramField.explicitBounds));
     writeFixedList(columns.counts, bytes, point.list(histogramField.bucketCounts));
     block.endRow();
@@ -194,22 +194,22 @@ export class ExponentialWriter implements PointWriter {
     const { columns } = block;
     const { starts, ends } = point;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    copyOf(columns.count, bytes, point, exponentialField.count);
-    writeDoubleOf(columns.sum, bytes, point, exponentialField.sum);
-    writeDoubleOf(columns.min, bytes, point, exponentialField.min);
-    writeDoubleOf(columns.max, bytes, point, exponentialField.max);
-    writeSignedOf(columns.scale, bytes, point, exponentialField.scale);
-    copyOf(columns.zero_count, bytes, point, exponentialField.zeroCount);
-    copyOf(columns.zero_threshold, bytes, point, exponentialField.zeroThreshold);
+    copyOf(columns.count, point, exponentialField.count);
+    writeDoubleOf(columns.sum, point, exponentialField.sum);
+    writeDoubleOf(columns.min, point, exponentialField.min);
+    writeDoubleOf(columns.max, point, exponentialField.max);
+    writeSignedOf(columns.scale, point, exponentialField.scale);
+    copyOf(columns.zero_count, point, exponentialField.zeroCount);
+    copyOf(columns.zero_threshold, point, exponentialField.zeroThreshold);
     const buckets = this.#buckets;
     if (starts[exponentialField.positive] !== 0) {
       buckets.read(bytes, starts[exponentialField.positive]!, ends[exponentialField.positive]!);
-      writeSignedOf(columns.positive_offset, bytes, buckets, bucketField.offset);
+      writeSignedOf(columns.positive_offset, buckets, bucketField.offset);
       writeVarintList(columns.positive_counts, bytes, buckets.list(bucketField.bucketCounts));
     }
     if (starts[exponentialField.negative] !== 0) {
       buckets.read(bytes, starts[exponentialField.negative]!, ends[exponentialField.negative]!);
-      writeSignedOf(columns.negative_offset, bytes, buckets, bucketField.offset);
+      writeSignedOf(columns.negative_offset, buckets, bucketField.offset);
       writeVarintList(columns.negative_counts, bytes, buckets.list(bucketField.bucketCounts));
     }
     block.endRow();
@@ -233,16 +233,16 @@ export class SummaryWriter implements PointWriter {
     const block = distributionBlock(this.#builder);
     const { columns } = block;
     writeHead(columns, { bytes, point, builder: this.#builder }, context);
-    copyOf(columns.count, bytes, point, summaryField.count);
-    copyOf(columns.sum, bytes, point, summaryField.sum);
+    copyOf(columns.count, point, summaryField.count);
+    copyOf(columns.sum, point, summaryField.sum);
     columns.min.float(Number.NaN);
     columns.max.float(Number.NaN);
     const quantiles = point.list(summaryField.quantileValues);
     for (let index = 0; index < quantiles.length; index += 1) {
       const scan = this.#quantile;
       scan.read(bytes, quantiles.start(index), quantiles.end(index));
-      copyOf(columns.quantiles.items, bytes, scan, quantileField.quantile);
-      copyOf(columns.quantile_values.items, bytes, scan, quantileField.value);
+      copyOf(columns.quantiles.items, scan, quantileField.quantile);
+      copyOf(columns.quantile_values.items, scan, quantileField.value);
     }
     columns.quantiles.end();
     columns.quantile_values.end();

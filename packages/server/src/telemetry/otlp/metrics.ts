@@ -141,7 +141,7 @@ export class MetricDecoder {
   #describe(bytes: Uint8Array, kind: MetricKind, group: ResourceScope): Metric {
     const { starts, ends } = this.#metric;
     const data = this.#data;
-    const sent = uint32Of(bytes, data, dataField.aggregationTemporality);
+    const sent = uint32Of(data, dataField.aggregationTemporality);
     const temporality = sent > temporalities.cumulative ? temporalities.unspecified : sent;
     const monotonicAt = data.starts[dataField.isMonotonic]!;
     const monotonic = kind.type === metricTypes.sum && monotonicAt !== 0 && boolAt(bytes, monotonicAt) ? 1 : 0;
@@ -184,7 +184,7 @@ export class MetricDecoder {
 
   #addPoint(bytes: Uint8Array, described: Metric, { scan, writer }: { scan: MessageScan; writer: PointWriter }): void {
     const { kind, group } = described;
-    const flags = uint32Of(bytes, scan, kind.flagsField) & 0xff;
+    const flags = uint32Of(scan, kind.flagsField) & 0xff;
     const problem = scan.has(timeUnixNano)
       ? (timeProblem(bytes, scan.starts[timeUnixNano]!, group) ?? writer.problem(bytes, scan, flags))
       : "without a time";
@@ -195,7 +195,7 @@ export class MetricDecoder {
     const attributes = scan.list(kind.attributesField);
     const hash = this.#hash.reset().add(described.low, described.high);
     hashAttributes(hash, bytes, attributes).finish();
-    if (this.#builder.isNew("series", hash)) this.#writeSeries(bytes, described, attributes);
+    if (this.#builder.isNew("series", hash.toBigInt())) this.#writeSeries(bytes, described, attributes);
     writer.write(bytes, scan, {
       metric: described.name,
       seriesId: hash,
@@ -216,8 +216,8 @@ export class MetricDecoder {
     columns.metric.bytes(described.name, 0, described.name.length);
     columns.series_id.copy(this.#hash.bytes(), 0);
     columns.type.unsigned(described.kind.type);
-    writeTextOf(columns.unit, bytes, this.#metric, field.unit);
-    writeTextOf(columns.description, bytes, this.#metric, field.description);
+    writeTextOf(columns.unit, this.#metric, field.unit);
+    writeTextOf(columns.description, this.#metric, field.description);
     columns.temporality.unsigned(described.temporality);
     columns.monotonic.unsigned(described.monotonic);
     columns.service.bytes(group.service, 0, group.service.length);

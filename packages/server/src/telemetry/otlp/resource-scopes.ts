@@ -2,16 +2,17 @@
  * The two levels of grouping in a request: resources and scopes. Their attributes are written once, under a hash; each
  * resource also tells the project that its records go to.
  */
-import { resources, scopes } from "../../store/schema.ts";
 import type { CheckedKey, ProjectSettings } from "../../tenant.ts";
 import { defaultProjectName, Scope } from "../../tenant.ts";
 import { AppError } from "../../errors.ts";
 import { writeText } from "./any-value.ts";
-import { AttributeFinder } from "./attribute-finder.ts";
+import { writeResource, writeScope } from "../rows/description-rows.ts";
+import { type KnownAttributes, positionsOf } from "../rows/known-attributes.ts";
+import type { RecordGroup } from "../rows/record-group.ts";
+import { AttributeFinder, AttributeNames } from "./attribute-finder.ts";
 import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.ts";
 import { Hash64 } from "./hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
-import { resourceAttributes } from "./known-attributes.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
@@ -20,16 +21,11 @@ import { inputLimit } from "../../input-limits.ts";
 /** How a project's telemetry is kept; at once when it is known. */
 export type SettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
 
-/** What the records of one resource and scope have in common. */
-export interface ResourceScope {
-  readonly project: Uint8Array;
-  readonly service: Uint8Array;
-  readonly days: number;
+/** The records of one resource and scope, and which times they can have. */
+export interface ResourceScope extends RecordGroup {
   /** UNIX milliseconds between which a record's time must lie. */
   readonly earliestMs: number;
   readonly latestMs: number;
-  readonly resourceId: Uint8Array;
-  readonly scopeId: Uint8Array;
 }
 
 /** Where a value is in the request's bytes; 0 and 0 for an absent one. */
@@ -52,7 +48,15 @@ const dayMs = 86_400_000;
 
 const resourceField = resourceMessage.fields;
 const scopeField = scopeMessage.fields;
-const { targets } = resourceAttributes;
+
+/** What a resource says about its project and service. */
+const resourceAttributes = {
+  project: ["project.name", "project_name"],
+  namespace: ["service.namespace"],
+  service: ["service.name"],
+} as const satisfies KnownAttributes;
+const position = positionsOf(resourceAttributes);
+const knownNames = new AttributeNames(resourceAttributes);
 
 /** Reads the resources and scopes of one request. */
 export class GroupReader {
@@ -63,7 +67,7 @@ export class GroupReader {
   readonly #scope = new MessageScan(scopeMessage);
   readonly #reader = new AttributeReader();
   readonly #writer = new AttributeWriter();
-  readonly #finder = new AttributeFinder(resourceAttributes);
+  readonly #finder = new AttributeFinder(knownNames);
   readonly #hash = new Hash64();
   readonly #projects = new Map<string, Project>();
 
@@ -87,9 +91,9 @@ export class GroupReader {
       this.#reader.read(bytes, attributes.start(index), attributes.end(index));
       this.#finder.note(bytes, this.#reader);
     }
-    const service = Buffer.from(this.#finder.text(targets.service, bytes), "utf8");
-    const named = this.#finder.stringValue(targets.project, bytes);
-    const project = await this.#project(named, this.#finder.stringValue(targets.namespace, bytes));
+    const service = Buffer.from(this.#finder.text(position.service, bytes), "utf8");
+    const named = this.#finder.stringValue(position.project, bytes);
+    const project = await this.#project(named, this.#finder.stringValue(position.namespace, bytes));
     if ("refusal" in project) return project;
     const { nowMs } = this.#builder;
     const resourceId = this.#writeResource(bytes, schemaUrl, project.days);
@@ -111,26 +115,22 @@ export class GroupReader {
     const { starts, ends } = scan;
     const { name, version } = scopeField;
     const attributes = scan.list(scopeField.attributes);
-    const dropped = uint32Of(bytes, scan, scopeField.droppedAttributesCount);
-    // What is kept for longer is another row: descriptions stay as long as what they describe.
+    const dropped = uint32Of(scan, scopeField.droppedAttributesCount);
     const hash = this.#hash.reset().add(dropped, 1).add(group.days, 0);
     hash.addBytes(bytes, starts[name]!, ends[name]!).addBytes(bytes, starts[version]!, ends[version]!);
     hash.addBytes(bytes, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, attributes).finish();
     const scopeId = hash.bytes().slice();
-    if (this.#builder.isNew("scopes", hash)) {
-      const block = this.#builder.block(scopes);
-      const { columns } = block;
-      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
-      columns.scope_id.copy(scopeId, 0);
-      writeTextOf(columns.name, bytes, scan, name);
-      writeTextOf(columns.version, bytes, scan, version);
-      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
-      writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
-      columns.dropped_attributes.unsigned(dropped);
-      columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));
-      columns.days.unsigned(group.days);
-      block.endRow();
+    if (this.#builder.isNew("scopes", hash.toBigInt())) {
+      writeScope(this.#builder, {
+        id: scopeId,
+        days: group.days,
+        droppedAttributes: dropped,
+        writeName: (column) => writeTextOf(column, scan, name),
+        writeVersion: (column) => writeTextOf(column, scan, version),
+        writeAttributes: (map, types) => this.#writer.write({ map, types }, bytes, attributes),
+        writeSchemaUrl: (column) => writeText(column, bytes, schemaUrl.start, schemaUrl.end),
+      });
     }
     return { ...group, scopeId };
   }
@@ -138,21 +138,18 @@ export class GroupReader {
   #writeResource(bytes: Uint8Array, schemaUrl: ByteRange, days: number): Uint8Array {
     const scan = this.#resource;
     const attributes = scan.list(resourceField.attributes);
-    const dropped = uint32Of(bytes, scan, resourceField.droppedAttributesCount);
+    const dropped = uint32Of(scan, resourceField.droppedAttributesCount);
     const hash = this.#hash.reset().add(dropped, 2).add(days, 0).addBytes(bytes, schemaUrl.start, schemaUrl.end);
     hashAttributes(hash, bytes, attributes).finish();
     const resourceId = hash.bytes().slice();
-    if (this.#builder.isNew("resources", hash)) {
-      const block = this.#builder.block(resources);
-      const { columns } = block;
-      columns.organization.bytes(this.#builder.organization, 0, this.#builder.organization.length);
-      columns.resource_id.copy(resourceId, 0);
-      this.#writer.write({ map: columns.attributes, types: columns.attribute_types }, bytes, attributes);
-      writeText(columns.schema_url, bytes, schemaUrl.start, schemaUrl.end);
-      columns.dropped_attributes.unsigned(dropped);
-      columns.seen.unsigned(Math.floor(this.#builder.nowMs / 1000));
-      columns.days.unsigned(days);
-      block.endRow();
+    if (this.#builder.isNew("resources", hash.toBigInt())) {
+      writeResource(this.#builder, {
+        id: resourceId,
+        days,
+        droppedAttributes: dropped,
+        writeAttributes: (map, types) => this.#writer.write({ map, types }, bytes, attributes),
+        writeSchemaUrl: (column) => writeText(column, bytes, schemaUrl.start, schemaUrl.end),
+      });
     }
     return resourceId;
   }

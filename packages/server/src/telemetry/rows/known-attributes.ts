@@ -3,7 +3,15 @@
  * (https://github.com/open-telemetry/semantic-conventions-genai), their predecessors (`gen_ai.system`, `llm.…`),
  * OpenInference (https://github.com/Arize-ai/openinference), Traceloop and the AI SDK (`ai.…`).
  */
-import { AttributeNames } from "./attribute-finder.ts";
+
+/** A name that an attribute can have. With `values`, only these values count, and they are replaced as given. */
+export interface AttributeSource {
+  readonly name: string;
+  readonly values?: Readonly<Record<string, string>>;
+}
+
+/** The names of each attribute, best first; the first is the current one. */
+export type KnownAttributes = Readonly<Record<string, readonly [string, ...(string | AttributeSource)[]]>>;
 
 const openInferenceKinds = {
   LLM: "chat",
@@ -26,7 +34,7 @@ const aiSdkOperations = {
 };
 
 /** By the columns of `spans`. */
-export const spanAttributes = new AttributeNames({
+export const spanAttributes = {
   operation: [
     "gen_ai.operation.name",
     { name: "llm.request.type", values: traceloopRequests },
@@ -63,11 +71,14 @@ export const spanAttributes = new AttributeNames({
     "ai.usage.completionTokens",
   ],
   error_type: ["error.type"],
-});
+} as const satisfies KnownAttributes;
 
-/** What a resource says of the project and the service. */
-export const resourceAttributes = new AttributeNames({
-  project: ["project.name", "project_name"],
-  namespace: ["service.namespace"],
-  service: ["service.name"],
-});
+/** The position of each attribute, by which a record is asked for it. */
+export function positionsOf<Known extends KnownAttributes>(known: Known): Readonly<Record<keyof Known, number>> {
+  return Object.fromEntries(Object.keys(known).map((key, position) => [key, position])) as Record<keyof Known, number>;
+}
+
+export const spanAttributePositions = positionsOf(spanAttributes);
+
+/** By position: the attribute's current name. */
+export const spanAttributeNames: readonly string[] = Object.values(spanAttributes).map(([name]) => name);

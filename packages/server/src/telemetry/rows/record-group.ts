@@ -1,0 +1,9 @@
+/** What the records of one resource and scope have in common, as their rows have it. */
+export interface RecordGroup {
+  readonly project: Uint8Array;
+  readonly service: Uint8Array;
+  /** The project's retention. */
+  readonly days: number;
+  readonly resourceId: Uint8Array;
+  readonly scopeId: Uint8Array;
+}
