@@ -11,6 +11,6 @@ export interface InterfaceCase {
   /** Promises of docs/reference/interface.md, as `section/name`. */
   readonly shows: readonly string[];
   /** Whether the case needs the bundled recognizer, which uses Debian's PocketSphinx packages. */
-  readonly needsRecogniser?: boolean;
+  readonly needsRecognizer?: boolean;
   readonly run: (tools: InterfaceTools) => Promise<void>;
 }

@@ -13,8 +13,8 @@ const { facts } = service;
 const runners = await runnersFor(new URL("./all-cases.ts", import.meta.url), { ...facts, facts });
 
 describe("every case of docs/reference/interface.md", { timeout: 1_200_000 }, () => {
-  for (const { name, needsRecogniser } of allCases) {
-    const skip = needsRecogniser === true && !facts.hasRecogniser ? "PocketSphinx is not installed" : false;
+  for (const { name, needsRecognizer } of allCases) {
+    const skip = needsRecognizer === true && !facts.hasRecognizer ? "PocketSphinx is not installed" : false;
     for (const { mode, run } of runners) {
       test(`${name} (${mode} client)`, { skip }, async () => assert.equal(await run(name), undefined));
     }

@@ -22,7 +22,7 @@ export interface Facts extends KnownRecording {
   /** When the telemetry is said to have happened, nanoseconds since 1970. */
   readonly atUnixNano: string;
   /** Whether the server transcribes by an engine of its own. */
-  readonly hasRecogniser: boolean;
+  readonly hasRecognizer: boolean;
 }
 
 export interface KnownService extends AsyncDisposable {
@@ -74,7 +74,7 @@ models:
   return {
     facts: {
       ...recording,
-      hasRecogniser: models.data.some(({ id }) => id === "pocketsphinx"),
+      hasRecognizer: models.data.some(({ id }) => id === "pocketsphinx"),
       url: server.url,
       key: server.key,
       organizationId: own.id,

@@ -328,4 +328,4 @@ const cases: readonly InterfaceCase[] = [
   },
 ];
 
-export const transcriptionCases = cases.map((one): InterfaceCase => ({ ...one, needsRecogniser: true }));
+export const transcriptionCases = cases.map((one): InterfaceCase => ({ ...one, needsRecognizer: true }));

@@ -87,7 +87,7 @@ async function setUp(
   { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
 ): Promise<void> {
   if (!mayInstallPocketSphinx(config)) return;
-  const { setUpPocketSphinx } = await import("./engines/pocketsphinx/set-up.ts");
+  const { installPocketSphinx: setUpPocketSphinx } = await import("./engines/pocketsphinx/install-packages.ts");
   const logFile = join(resolve(config.storage.data_dir), "install.log");
   const { signal, onNotice: tell = () => {} } = options;
   if (await setUpPocketSphinx({ logFile, logger, tell, signal })) await app.lookForModels();

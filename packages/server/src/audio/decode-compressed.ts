@@ -1,12 +1,12 @@
 /** Compressed audio to samples, by libraries that were not written for hostile files: for decoder workers alone. */
 import type { ByteReader } from "./byte-reader.ts";
 import type { CompressedKind } from "./compressed-kind.ts";
-import type { DecodedSound } from "./decoded-sound.ts";
+import type { DecodedAudio } from "./decoded-audio.ts";
 import { decodeFlac, decodeOggVorbis } from "./flac-and-vorbis-reader.ts";
 import { decodeMp3 } from "./mp3-reader.ts";
 import { decodeOpus } from "./opus-reader.ts";
 
-type Decode = (reader: ByteReader) => AsyncGenerator<DecodedSound, void, undefined>;
+type Decode = (reader: ByteReader) => AsyncGenerator<DecodedAudio, void, undefined>;
 
 const decoders: Readonly<Record<CompressedKind, Decode>> = {
   flac: decodeFlac,

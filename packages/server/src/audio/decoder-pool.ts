@@ -6,7 +6,7 @@ import { AppError } from "../errors.ts";
 import { FairQueue } from "../scheduling/fair-queue.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { Logger } from "../logger.ts";
-import { scriptBeside } from "../child-process/subprocess.ts";
+import { siblingScript } from "../child-process/sibling-script.ts";
 import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../child-process/watched-worker.ts";
 import type { AudioInput } from "./audio-input.ts";
 import type { FromDecoder } from "./decoder-protocol.ts";
@@ -58,7 +58,7 @@ interface Taken {
   readonly sinceMs: number;
 }
 
-const script = scriptBeside(import.meta.url, "decoder-worker");
+const script = siblingScript(import.meta.url, "decoder-worker");
 
 export class DecoderPool implements DecoderSlots {
   readonly #options: DecoderPoolOptions;

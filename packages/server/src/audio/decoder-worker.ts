@@ -8,7 +8,7 @@ import { AppError } from "../errors.ts";
 import { createByteReader } from "./byte-reader.ts";
 import { kindNames } from "./compressed-kind.ts";
 import { decodeCompressed } from "./decode-compressed.ts";
-import { damaged, type DecodedSound, toSampleSource } from "./decoded-sound.ts";
+import { damaged, type DecodedAudio, toSampleSource } from "./decoded-audio.ts";
 import { type FromDecoder, pieceSamples, piecesAhead, type DecodeRequest, type ToDecoder } from "./decoder-protocol.ts";
 import { createResampler } from "./resampler.ts";
 import { joinSamples } from "./samples.ts";
@@ -126,7 +126,7 @@ class DecoderSession {
     }
   }
 
-  async *counted(sounds: AsyncGenerator<DecodedSound, void, undefined>): AsyncGenerator<DecodedSound, void, undefined> {
+  async *counted(sounds: AsyncGenerator<DecodedAudio, void, undefined>): AsyncGenerator<DecodedAudio, void, undefined> {
     for await (const sound of sounds) {
       Atomics.add(this.#progress, 0, sound.samplesDecoded * sound.channelData.length);
       yield sound;

@@ -8,7 +8,7 @@ import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { AudioInput, AudioLimits } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { type CompressedKind, kindNames } from "./compressed-kind.ts";
-import { damaged } from "./decoded-sound.ts";
+import { damaged } from "./decoded-audio.ts";
 import { type FromDecoder, piecesAhead } from "./decoder-protocol.ts";
 import type { DecoderSlot, DecoderSlots, Tenant } from "./decoder-slot.ts";
 

@@ -4,7 +4,7 @@
  */
 import { inputLimit } from "../input-limits.ts";
 import type { ByteReader } from "./byte-reader.ts";
-import { damaged, type DecodedSound, decodeStream } from "./decoded-sound.ts";
+import { damaged, type DecodedAudio, decodeStream } from "./decoded-audio.ts";
 
 /**
  * Bytes that are decoded at once. Silence compresses without bound: 26 bytes of FLAC may hold 65,535 samples of eight
@@ -22,13 +22,13 @@ const mostVorbisChannels = inputLimit({
 const headBytes = 64;
 
 /** @throws AppError `invalid_request` for bytes at which the decoder breaks */
-export async function* decodeFlac(reader: ByteReader): AsyncGenerator<DecodedSound, void, undefined> {
+export async function* decodeFlac(reader: ByteReader): AsyncGenerator<DecodedAudio, void, undefined> {
   const { FLACDecoder } = await import("@wasm-audio-decoders/flac");
   yield* decodeStream(reader, new FLACDecoder(), { format: "FLAC", pieceBytes: pieceBytes.flac });
 }
 
 /** @throws AppError `invalid_request` for bytes at which the decoder breaks, and for more than 8 channels */
-export async function* decodeOggVorbis(reader: ByteReader): AsyncGenerator<DecodedSound, void, undefined> {
+export async function* decodeOggVorbis(reader: ByteReader): AsyncGenerator<DecodedAudio, void, undefined> {
   const head = Buffer.from(await reader.peek(headBytes));
   const channels = head[head.indexOf("\x01vorbis", 0, "latin1") + 11] ?? 0;
   if (channels > mostVorbisChannels) {

@@ -6,7 +6,7 @@ import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";
 import { readableFiles } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
-import { damaged, free, type DecodedSound } from "./decoded-sound.ts";
+import { damaged, free, type DecodedAudio } from "./decoded-audio.ts";
 
 /** Bytes that are handed over at once, and that the container may look back on. */
 const pieceBytes = 64 * 1024;
@@ -22,7 +22,7 @@ const mostCachedBytes = 8 * 1024 * 1024;
 export async function* decodeOpus(
   reader: ByteReader,
   container: string,
-): AsyncGenerator<DecodedSound, void, undefined> {
+): AsyncGenerator<DecodedAudio, void, undefined> {
   const { ALL_FORMATS, EncodedPacketSink, Input, ReadableStreamSource } = await import("mediabunny");
   const { OpusDecoder } = await import("opus-decoder");
   /** What broke in the source: not the container's fault. */

@@ -1,68 +1,84 @@
-/**
- * Cutting a recording into stretches of speech, for engines that hear one at a time.
- */
-import { SampleHistory } from "./sample-history.ts";
-import { createVoiceDetector, type VoiceEvent } from "./voice-detector.ts";
+/** Whole stretches of speech, none longer than an engine can hear at a time. */
+import { joinSamples } from "./samples.ts";
+import { segmentSpeech, type SegmentOptions } from "./segment-speech.ts";
 
-/** What comes, in order: a start, the samples of the stretch as they come, an end; and so on. */
-export type SpeechPiece =
-  | { readonly type: "start"; /** First sample of the stretch, its padding included. */ readonly sample: number }
-  | { readonly type: "samples"; readonly samples: Float32Array }
-  | { readonly type: "end"; /** The sample after the stretch's last. */ readonly sample: number };
-
-export interface SegmentOptions {
-  readonly sampleRate: number;
-  /** Sound kept before detected speech, in ms; stretches never overlap. */
-  readonly prefixPaddingMs: number;
-  /** Silence that ends a stretch, in ms. */
-  readonly silenceDurationMs: number;
+export interface SpeechSegment {
+  /** Seconds from the beginning of the recording. */
+  readonly start: number;
+  readonly samples: Float32Array<ArrayBuffer>;
 }
 
-/** Sound kept after the last that was detected: words fade out. */
-const suffixPaddingMs = 300;
-/** Longer than a detector looks back for the beginning of speech. */
-const lookBackMs = 1500;
+export interface SpeechSegmentOptions extends SegmentOptions {
+  /** Longest stretch, in seconds; a longer one is cut where it is quietest. */
+  readonly longest: number;
+}
 
-/** The stretches of speech among mono samples, cut while they come. Leaving early closes the source. */
-export async function* segmentSpeech(
+/** Share of a long stretch, from its end, in which it may be cut. */
+const cutWithin = 0.4;
+/** A pause between words is about so long, in seconds. */
+const pause = 0.1;
+
+/** The stretches among mono samples, each as soon as it is over. Leaving early closes the source. */
+export async function* speechSegments(
   source: AsyncIterable<Float32Array>,
-  { sampleRate, prefixPaddingMs, silenceDurationMs }: SegmentOptions,
-): AsyncGenerator<SpeechPiece, void> {
-  const detector = await createVoiceDetector({ sampleRate, silenceDurationMs });
-  const inSamples = (milliseconds: number): number => Math.round((milliseconds * sampleRate) / 1000);
-  const history = new SampleHistory();
-  const kept = inSamples(prefixPaddingMs + lookBackMs);
-  let speaking = false;
-  /** Everything before this sample was given, or belongs to no stretch. */
-  let position = 0;
+  options: SpeechSegmentOptions,
+): AsyncGenerator<SpeechSegment, void> {
+  const { sampleRate } = options;
+  const most = Math.round(options.longest * sampleRate);
+  const toStretch = (taken: { start: number; samples: Float32Array<ArrayBuffer> }): SpeechSegment => ({
+    ...taken,
+    start: taken.start / sampleRate,
+  });
+  let collected = collect(0);
+  for await (const piece of segmentSpeech(source, options)) {
+    if (piece.type === "start") collected = collect(piece.sample);
+    else if (piece.type === "samples") {
+      collected.push(piece.samples);
+      while (collected.length > most)
+        yield toStretch(collected.take((whole) => quietestPlace(whole.subarray(0, most), sampleRate)));
+    } else if (collected.length > 0) yield toStretch(collected.take((whole) => whole.length));
+  }
+}
 
-  function* change(event: VoiceEvent): Generator<SpeechPiece> {
-    if (event.type === "start") {
-      speaking = true;
-      position = Math.max(position, history.first, event.sample - inSamples(prefixPaddingMs));
-      yield { type: "start", sample: position };
-      return;
-    }
-    speaking = false;
-    const end = Math.max(position, Math.min(history.end, event.sample + inSamples(suffixPaddingMs)));
-    if (end > position) yield { type: "samples", samples: history.slice(position, end) };
-    position = end;
-    yield { type: "end", sample: end };
-  }
-  /** While speech goes on all is given but the suffix's length, which its end may have to cut. */
-  function* give(): Generator<SpeechPiece> {
-    const until = history.end - inSamples(suffixPaddingMs + silenceDurationMs);
-    if (!speaking || until <= position) return;
-    yield { type: "samples", samples: history.slice(position, until) };
-    position = until;
-  }
+/** Samples of one stretch, from its first on. */
+function collect(first: number) {
+  let start = first;
+  let pieces: Float32Array[] = [];
+  let length = 0;
+  return {
+    get length() {
+      return length;
+    },
+    push(samples: Float32Array) {
+      pieces.push(samples);
+      length += samples.length;
+    },
+    /** Those before the place that is chosen; the rest stays. */
+    take(choose: (whole: Float32Array) => number) {
+      const whole = joinSamples(pieces);
+      const place = choose(whole);
+      const taken = { start, samples: whole.slice(0, place) };
+      pieces = [whole.subarray(place)];
+      start += place;
+      length -= place;
+      return taken;
+    },
+  };
+}
 
-  for await (const samples of source) {
-    const past = history.end - kept;
-    history.push(samples);
-    history.forgetBefore(speaking ? Math.min(position, past) : past);
-    for (const event of detector.push(samples)) yield* change(event);
-    yield* give();
+/** Where the samples are quietest, near their end. */
+function quietestPlace(samples: Float32Array, sampleRate: number): number {
+  const window = Math.round(pause * sampleRate);
+  const half = Math.floor(window / 2);
+  let best = samples.length;
+  let least = Infinity;
+  const from = Math.round(samples.length * (1 - cutWithin));
+  for (let at = from; at + window <= samples.length; at += half) {
+    let energy = 0;
+    for (const sample of samples.subarray(at, at + window)) energy += sample * sample;
+    if (energy >= least) continue;
+    least = energy;
+    best = at + half;
   }
-  for (const event of detector.end()) yield* change(event);
+  return best;
 }

@@ -14,7 +14,7 @@ function find(env: Environment) {
 
 /** The one engine beside those that need no key. */
 function settingsFrom(env: Environment): unknown {
-  const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, pocketsphinx: _recogniser, ...others } = find(env);
+  const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, pocketsphinx: _recognizer, ...others } = find(env);
   assert.equal(Object.keys(others).length, 1);
   return Object.values(others)[0]!.settings;
 }

@@ -13,7 +13,7 @@ export interface QueuedJob {
 }
 
 /** For whom a piece of work is done. */
-export interface JobTurn {
+export interface JobOptions {
   /** Whether it is the first piece of its call. */
   readonly first: boolean;
   /** See `fairnessKey` of a call. */

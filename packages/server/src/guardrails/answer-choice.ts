@@ -1,7 +1,7 @@
 /** One choice of a streamed answer on its way through the guardrails. */
 import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
 import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
-import { checkThrough, type TextMapping } from "./check-texts.ts";
+import { checkTexts, type TextMapping } from "./check-texts.ts";
 import { mapJsonTexts } from "./json-texts.ts";
 import { inputLimit } from "../input-limits.ts";
 
@@ -121,7 +121,7 @@ export class GuardedChoice {
     let calls = [...this.#calls.values()];
     const { checkers, ...check } = this.#check;
     for (const checker of checkers) {
-      const { blocked, value } = await checkThrough(calls, mapArguments, { ...check, checker, side: "output" });
+      const { blocked, value } = await checkTexts(calls, mapArguments, { ...check, checker, side: "output" });
       if (blocked !== undefined) return undefined;
       calls = value;
     }

@@ -3,9 +3,9 @@ import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts"
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { ContentCategory } from "../api/content-categories.ts";
 import { AppError } from "../errors.ts";
-import { checkThrough } from "./check-texts.ts";
+import { checkTexts } from "./check-texts.ts";
 import type { Checker, Finding } from "./finding.ts";
-import { guardCompletion, guardStream } from "./guard-answer.ts";
+import { guardCompletion, guardStream } from "./guard-response.ts";
 import { mapPromptTexts } from "./prompt-texts.ts";
 
 /** What was found in a call, for its telemetry; each thing once. */
@@ -64,7 +64,7 @@ export class ChatGuard implements GuardReport {
     let checked = request;
     tell(checked, 0);
     for (const [index, { checker, roles }] of guardrails.entries()) {
-      const { blocked, value } = await checkThrough(checked, mapPromptTexts(roles), {
+      const { blocked, value } = await checkTexts(checked, mapPromptTexts(roles), {
         checker,
         signal,
         side: "input",

@@ -27,7 +27,7 @@ export interface Checked<Value> {
 }
 
 /** Fails as `Checker.judge`. */
-export async function checkThrough<Value>(
+export async function checkTexts<Value>(
   value: Value,
   mapTexts: MapTexts<Value>,
   { checker, report, side, signal }: TextCheck,

@@ -7,7 +7,7 @@ import { AppError, toAppError, defaultRetryAfterMs } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type FilteredText, type TextFilter, type TextFinding } from "./finding.ts";
-import type { CategoryJudgement, ModerationClient } from "./moderation-client.ts";
+import type { CategoryScore, ModerationClient } from "./moderation-client.ts";
 import { pieceEnd } from "./text-pieces.ts";
 
 export interface ModerationParts {
@@ -126,10 +126,7 @@ async function findIn(texts: readonly string[], asking: Asking): Promise<readonl
 }
 
 /** The worst first. */
-function findingsOf(
-  judgements: readonly CategoryJudgement[],
-  { categories }: ModerationGuardrailSettings,
-): TextFinding[] {
+function findingsOf(judgements: readonly CategoryScore[], { categories }: ModerationGuardrailSettings): TextFinding[] {
   return judgements
     .toSorted((left, right) => right.score - left.score)
     .flatMap(({ category, isFlagged, score }) => {

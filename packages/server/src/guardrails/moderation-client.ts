@@ -3,13 +3,13 @@ import { contentCategories, type ContentCategory } from "../api/content-categori
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
-import { collectAnswer } from "../engines/upstream-http/collect-answer.ts";
+import { requestJson } from "../engines/upstream-http/request-json.ts";
 import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
 import { splitBaseUrl } from "../engines/upstream-http/base-url.ts";
 import { isObject } from "../json-object.ts";
 
 /** What the endpoint says of a text in one category, with its subcategories. */
-export interface CategoryJudgement {
+export interface CategoryScore {
   readonly category: ContentCategory;
   /** 0 to 1, the highest; 0 where the endpoint gives no scores. */
   readonly score: number;
@@ -21,7 +21,7 @@ export interface ModerationClient {
    * The categories of each text that have a score or a flag.
    * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
    */
-  judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryJudgement[])[]>;
+  judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryScore[])[]>;
   /** No new calls come. Those that run may still ask; connections are closed whenever none of them does. */
   retire(): void;
   close(): Promise<void>;
@@ -86,7 +86,7 @@ export function createModerationClient(
           limits,
           isStream: false,
         } as const;
-        return readJudgements(await collectAnswer(pool, request, maxAnswerBytes), texts.length);
+        return readJudgements(await requestJson(pool, request, maxAnswerBytes), texts.length);
       } finally {
         asking -= 1;
         closeIfIdle();
@@ -101,13 +101,13 @@ export function createModerationClient(
 }
 
 /** @throws AppError upstream_failed for an answer that does not judge every text */
-function readJudgements(answer: unknown, count: number): CategoryJudgement[][] {
+function readJudgements(answer: unknown, count: number): CategoryScore[][] {
   const results: unknown = isObject(answer) ? answer["results"] : undefined;
   if (!Array.isArray(results) || results.length !== count) throw noJudgement("has not one result for each text");
   return results.map(readResult);
 }
 
-function readResult(result: unknown): CategoryJudgement[] {
+function readResult(result: unknown): CategoryScore[] {
   if (!isObject(result)) throw noJudgement("has a result that is no object");
   const { categories, category_scores: scores } = result;
   if (!isObject(categories) && !isObject(scores)) throw noJudgement("has a result without categories");

@@ -5,7 +5,7 @@ import { closestName } from "../closest-name.ts";
  * At most three IDs: the same name at some engine, or with more or less behind it, else the nearest by spelling.
  * @param candidates model IDs that the caller may know of
  */
-export function nearMatches(id: string, candidates: readonly string[]): string[] {
+export function suggestModels(id: string, candidates: readonly string[]): string[] {
   const wanted = lastPart(id);
   const related = candidates.filter((candidate) => {
     const name = lastPart(candidate);

@@ -11,7 +11,7 @@ import { EnginePool, type CreateEngine } from "./engine-pool.ts";
 import type { ChatModel } from "../engines/engine.ts";
 import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
-import { nearMatches } from "./near-matches.ts";
+import { suggestModels } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
 import { createRouteModel } from "./route-chat.ts";
 import { createRouteSpeech, type RoutedSpeech } from "./route-speech.ts";
@@ -44,7 +44,7 @@ export interface Registry {
   /** The model that an alias stands for, else the ID itself, whether or not there is such a model. */
   rootOf(id: string): string;
   /** The models that speak, among those that the organization sees. */
-  speakers(access: ModelAccess): readonly Speaker[];
+  speakers(access: ModelAccess): readonly SpeechModelEntry[];
   /**
    * The models that the organization sees: those that chat first, each sorted by ID. With `capability` those that may be
    * called for it, and first those that do nothing else, since some engines take every model for everything.
@@ -64,7 +64,7 @@ export interface Registry {
 }
 
 /** A model that speaks, as it is listed. */
-export interface Speaker {
+export interface SpeechModelEntry {
   readonly id: string;
   readonly ownedBy: string;
   readonly speech: RoutedSpeech;
@@ -128,7 +128,7 @@ class ModelRegistry implements Registry {
     return createRouteTranscription(this.#routing(id, access, "transcription"));
   }
 
-  speakers(access: ModelAccess): readonly Speaker[] {
+  speakers(access: ModelAccess): readonly SpeechModelEntry[] {
     const models = this.list(access).filter(
       ({ id, root }) => id === root && supports(this.#findIn(this.#current, id), "speech"),
     );
@@ -258,7 +258,7 @@ class ModelRegistry implements Registry {
 
   #suggestion(id: string, access: ModelAccess): string {
     const visible = this.list(access).map((model) => model.id);
-    const near = nearMatches(id, visible);
+    const near = suggestModels(id, visible);
     if (near.length > 0) return ` Did you mean ${near.map((name) => JSON.stringify(name)).join(" or ")}?`;
     return visible.length === 0 ? " No models are available yet." : " GET /v1/models lists the available models.";
   }

@@ -49,7 +49,7 @@ export interface Target {
 }
 
 /** One call at one target, from its start to its end. */
-export class TargetVisit {
+export class TargetCall {
   readonly target: Target;
   readonly #probe: boolean;
   #judged = false;

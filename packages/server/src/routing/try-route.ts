@@ -8,7 +8,7 @@ import { pickTarget } from "./pick-target.ts";
 import { abortReason } from "../abort.ts";
 import { backoffMs, callError, preferError, classifyFailure } from "./retry.ts";
 import type { ModelRoute } from "./model-route.ts";
-import { TargetVisit, type Target } from "./target.ts";
+import { TargetCall, type Target } from "./target.ts";
 
 /** What routing needs of the world; tests replace it. */
 export interface Timing {
@@ -32,7 +32,7 @@ export type OpenTarget<T> = (target: Target) => Promise<T>;
 /** A target that answers. The visit must be left when the answer is over. */
 export interface OpenedTarget<T> {
   readonly value: T;
-  readonly visit: TargetVisit;
+  readonly visit: TargetCall;
   readonly modelId: string;
 }
 
@@ -85,7 +85,7 @@ async function visitTarget<T>(
   target: Target,
   { route, call, open, timing }: { route: ModelRoute; call: RoutedCall; open: OpenTarget<T>; timing: Timing },
 ): Promise<OpenedTarget<T>> {
-  const visit = new TargetVisit(target);
+  const visit = new TargetCall(target);
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
   const tell = (outcome: Attempt["outcome"]): void => {

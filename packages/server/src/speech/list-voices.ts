@@ -1,6 +1,6 @@
 /** The catalogue of voices: those of every model that the caller may use and whose voices are known. */
 import type { VoiceList } from "../api/speech.ts";
-import type { Speaker } from "../routing/registry.ts";
+import type { SpeechModelEntry } from "../routing/registry.ts";
 import type { Voice } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
 
@@ -13,9 +13,9 @@ export type ListVoices = (scope: Scope, filter: VoiceFilter, signal: AbortSignal
 
 interface VoiceParts {
   /** The models that speak, by ID. */
-  speakers(scope: Scope): readonly Speaker[];
+  speakers(scope: Scope): readonly SpeechModelEntry[];
   /** @throws AppError model_not_found, model_not_allowed, invalid_request */
-  speaker(scope: Scope, modelId: string): Speaker;
+  speaker(scope: Scope, modelId: string): SpeechModelEntry;
 }
 
 export function createListVoices({ speakers, speaker }: VoiceParts): ListVoices {

@@ -67,7 +67,7 @@ describe("the metadata of ONNX files", () => {
     );
   });
 
-  test("tells the kind of every recogniser", async () => {
+  test("tells the kind of every recognizer", async () => {
     for (const kind of [
       "transducer",
       "nemo_transducer",

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { array, assert as check, asyncProperty, constantFrom, json } from "fast-check";
 import { JsonStrings } from "../../src/guardrails/json-strings.ts";
-import { checkThrough } from "../../src/guardrails/check-texts.ts";
+import { checkTexts } from "../../src/guardrails/check-texts.ts";
 import { mapPromptTexts } from "../../src/guardrails/prompt-texts.ts";
 import { createRulesChecker } from "../../src/guardrails/rules-checker.ts";
 import type { RulesGuardrailSettings } from "../../src/config/guardrails.ts";
@@ -67,7 +67,7 @@ function judgeTools(texts: string, by = rules) {
   };
   const report = (): void => undefined;
   return run(() =>
-    checkThrough(request as never, mapPromptTexts(undefined), {
+    checkTexts(request as never, mapPromptTexts(undefined), {
       checker: checkerOf(by),
       side: "input",
       signal,

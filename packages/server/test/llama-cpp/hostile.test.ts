@@ -40,7 +40,7 @@ function properties(count: number, schema: Schema | boolean = { type: "integer" 
 describe("hostile requests to a llama.cpp model", () => {
   let trial: TrialEngine;
   before(async () => {
-    trial = await startTrialEngine("honest", {
+    trial = await startTrialEngine("default", {
       chat_template:
         "{% if spin %}{% for a in range(spin) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}{% endfor %}{% endfor %}{% endif %}" +
         "{% if swell %}{% set ns = namespace(items=[]) %}{% for a in range(swell) %}{% for b in range(9999) %}{% set ns.items = ns.items + [range(9999)] %}{% endfor %}{% endfor %}{% endif %}" +
@@ -159,7 +159,7 @@ describe("hostile requests to a llama.cpp model", () => {
 });
 
 test("a prompt of more tokens than the context holds is refused before all of it is turned into tokens", async () => {
-  const trial = await startTrialEngine("honest", { context_size: 16_384 });
+  const trial = await startTrialEngine("default", { context_size: 16_384 });
   try {
     await assert.rejects(trial.complete({ messages: [{ role: "user", content: "A".repeat(250_000) }] }), {
       code: "context_length_exceeded",
@@ -171,7 +171,7 @@ test("a prompt of more tokens than the context holds is refused before all of it
 });
 
 test("a single call of one organization is answered before the forty waiting calls of another", async () => {
-  const trial = await startTrialEngine("honest", { parallel: 1, queue_limit: 100 });
+  const trial = await startTrialEngine("default", { parallel: 1, queue_limit: 100 });
   try {
     await trial.complete({ max_tokens: 1 });
     const order: string[] = [];

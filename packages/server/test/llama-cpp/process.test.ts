@@ -89,7 +89,7 @@ describe("the process of a model", () => {
   });
 
   test("is unloaded when idle, and loaded again", async () => {
-    const trial = await startTrialEngine("honest", { idle_unload_ms: 50 });
+    const trial = await startTrialEngine("default", { idle_unload_ms: 50 });
     try {
       await trial.complete({ max_tokens: 1 });
       await until(() => modelProcesses().length === 0);
@@ -100,7 +100,7 @@ describe("the process of a model", () => {
   });
 
   test("is started before the first call with preload", async () => {
-    const trial = await startTrialEngine("honest", { preload: true });
+    const trial = await startTrialEngine("default", { preload: true });
     try {
       await until(() => modelProcesses().length === 1);
     } finally {
@@ -109,7 +109,7 @@ describe("the process of a model", () => {
   });
 
   test("serves many calls at once and loses none", async () => {
-    const trial = await startTrialEngine("honest", { parallel: 4, queue_limit: 100 });
+    const trial = await startTrialEngine("default", { parallel: 4, queue_limit: 100 });
     try {
       const completions = await Promise.all(Array.from({ length: 60 }, (_, seed) => trial.complete({ seed })));
       const alone = await trial.complete({ seed: 17 });

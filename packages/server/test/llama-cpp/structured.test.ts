@@ -207,7 +207,7 @@ describe("structured answers of the llama.cpp engine", () => {
 });
 
 test("tools are refused by name where the chat template has none", async () => {
-  const trial = await startTrialEngine("honest", {
+  const trial = await startTrialEngine("default", {
     chat_template: "{% for message in messages %}{{ message.content }}{% endfor %}{{ '\\n' }}",
   });
   try {

@@ -7,7 +7,8 @@ import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-ans
 import type { LlamaCppModelSettings } from "../../src/config/engines/llama-cpp.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { createLlamaCppEngine } from "../../src/engines/llama-cpp/engine.ts";
-import { ensureTrialModel, type TrialVariant } from "../../src/engines/llama-cpp/trial/trial-model.ts";
+import { ensureTrialModel } from "../../src/engines/llama-cpp/trial/trial-model.ts";
+import type { TrialVariant } from "../../src/engines/llama-cpp/trial/transition-table.ts";
 import type { ChatCall, Engine } from "../../src/engines/engine.ts";
 
 export interface TrialEngine {
@@ -26,7 +27,7 @@ export function callOf(request: Partial<ChatRequest>, signal: AbortSignal = new 
 
 /** Starts an engine whose one model is a variant of the trial model, on one thread. */
 export async function startTrialEngine(
-  variant: TrialVariant = "honest",
+  variant: TrialVariant = "default",
   settings: Partial<LlamaCppModelSettings> = {},
 ): Promise<TrialEngine> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));

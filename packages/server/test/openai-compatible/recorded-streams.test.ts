@@ -7,7 +7,7 @@ import { startScriptedUpstream } from "../support/scripted-upstream.ts";
 import { chatModel, collect, contentOf, modelName, openEngine, toCall } from "./engine-call.ts";
 import { recordedStreams, type RecordedStream } from "./recorded-streams.ts";
 
-const untouched = { pause() {}, resume() {}, begun() {}, limitRest() {}, finish() {}, leave() {} };
+const untouched = { pause() {}, resume() {}, startStreaming() {}, expectErrorBody() {}, drain() {}, cancel() {} };
 const limits = { maxEventBytes: 1_000_000, maxAnswerBytes: 1_000_000 };
 
 /** The chunks of a body that arrives in these pieces, without a network. */

@@ -1,4 +1,4 @@
-/** Settings of the recogniser as a configuration without any has them. */
+/** Settings of the recognizer as a configuration without any has them. */
 import { Value } from "typebox/value";
 import { pocketSphinxEngine, type PocketSphinxEngineSettings } from "../../src/config/engines/pocketsphinx.ts";
 

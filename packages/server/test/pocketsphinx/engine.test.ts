@@ -37,8 +37,8 @@ async function segmentsOf(
   return events.filter((event) => event.kind === "segment");
 }
 
-/** The recognisers' processes that this process has started. */
-function recognisers(): number[] {
+/** The recognizers' processes that this process has started. */
+function recognizers(): number[] {
   const path = `/proc/${process.pid}/task/${process.pid}/children`;
   const children = readFileSync(path, "utf8").trim().split(" ").filter(Boolean).map(Number);
   return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("pocketsphinx"));
@@ -122,7 +122,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     const reason = new AppError("client_closed", "gone");
     const call = callOf(recording(spoken.samples, spoken.samples), { signal: controller.signal });
     const running = segmentsOf(model, call);
-    await until(() => recognisers().length > 0);
+    await until(() => recognizers().length > 0);
     controller.abort(reason);
     await assert.rejects(running, (error) => error === reason);
     const [segment] = await segmentsOf(model, callOf(recording(short.samples)));
@@ -156,7 +156,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
 
   test("a process that dies fails one call and is replaced", { skip: !existsSync("/proc/self/task") }, async () => {
     await segmentsOf(model, callOf(recording(short.samples)));
-    const [pid] = recognisers();
+    const [pid] = recognizers();
     const running = segmentsOf(model, callOf(recording(short.samples)));
     process.kill(pid!, "SIGKILL");
     await assert.rejects(running, { code: "upstream_failed" });
@@ -191,11 +191,11 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     const closing = createEngine({ processes: 1 });
     const running = segmentsOf(modelOf(closing), callOf(recording(short.samples)));
     running.catch(() => {});
-    const before = recognisers().length;
-    await until(() => recognisers().length > before);
+    const before = recognizers().length;
+    await until(() => recognizers().length > before);
     await closing.close();
     await assert.rejects(running, { code: "overloaded" });
-    await until(() => recognisers().length === before);
+    await until(() => recognizers().length === before);
   });
 
   const recordings = new URL("../../../../../shared/data/speech/", import.meta.url);

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { joinSamples } from "../../src/audio/samples.ts";
-import { cutIntoUtterances, ownJudgement } from "../../src/engines/pocketsphinx/utterances.ts";
+import { cutIntoUtterances, defaultChunking } from "../../src/engines/pocketsphinx/utterances.ts";
 import type { UtteranceAudio } from "../../src/engines/pocketsphinx/utterance-audio.ts";
 import { cut } from "../audio/signals.ts";
 import { rate, silence, speak } from "./spoken.ts";
@@ -11,7 +11,7 @@ type Samples = Float32Array<ArrayBuffer>;
 
 async function utterancesOf(
   samples: Samples,
-  { options = ownJudgement, lengths = [rate / 4] }: { options?: typeof ownJudgement; lengths?: number[] } = {},
+  { options = defaultChunking, lengths = [rate / 4] }: { options?: typeof defaultChunking; lengths?: number[] } = {},
 ): Promise<UtteranceAudio[]> {
   const utterances: UtteranceAudio[] = [];
   const source = async function* () {

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
-import { Speakers } from "../../src/engines/sherpa-onnx/speakers.ts";
+import { SpeakerRegistry } from "../../src/engines/sherpa-onnx/speaker-registry.ts";
 import { recording, sentence, silence } from "./spoken-tones.ts";
 import { recordedAudio, startTestEngine, transcriptionCall, type TestEngine } from "./test-engine.ts";
 import { writeTinyRecognizer } from "./tiny-recognizer.ts";
@@ -16,7 +16,7 @@ function start(
   kind: "transducer" | "streaming_transducer",
   change: (folder: string) => Promise<void> = async () => {},
 ): Promise<TestEngine> {
-  // The recogniser's files have usual names, those of the speakers lie beside them.
+  // The recognizer's files have usual names, those of the speakers lie beside them.
   return startTestEngine({ kind, speakers }, async (folder) => {
     await writeTinyRecognizer(folder, kind);
     await writeTinySpeakers(folder);
@@ -107,7 +107,7 @@ describe("telling speakers apart", () => {
   });
 
   test("voices are compared by their direction, and a voice without one is unknown", () => {
-    const apart = new Speakers(0.3);
+    const apart = new SpeakerRegistry(0.3);
     assert.equal(apart.identify(Float32Array.of(1, 0, 0)), 0);
     assert.equal(apart.identify(Float32Array.of(0, 5, 0)), 1);
     assert.equal(apart.identify(Float32Array.of(7, 1, 0)), 0);

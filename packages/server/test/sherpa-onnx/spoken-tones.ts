@@ -1,5 +1,5 @@
 /**
- * Recordings for tiny recognisers: something like a voice, which a voice detector takes for speech, and on it words of
+ * Recordings for tiny recognizers: something like a voice, which a voice detector takes for speech, and on it words of
  * a language of our own, in which every token is a short high tone.
  */
 import { joinSamples } from "../../src/audio/samples.ts";

@@ -1,5 +1,5 @@
 /**
- * The networks of tiny recognisers of the tones in spoken-tones.ts: each looks at one band of the features for each
+ * The networks of tiny recognizers of the tones in spoken-tones.ts: each looks at one band of the features for each
  * token, and for nothing at a level between silence and a tone.
  */
 import { floats, integers, node, type OnnxModel, type OnnxNode } from "./onnx-file.ts";

@@ -1,4 +1,4 @@
-/** Tiny recognisers of the tones in spoken-tones.ts: the real library computes their features and decodes them. */
+/** Tiny recognizers of the tones in spoken-tones.ts: the real library computes their features and decodes them. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SherpaOnnxKind } from "../../src/config/engines/sherpa-onnx.ts";
@@ -189,7 +189,7 @@ const releases = {
 
 export type TinyRecognizer = keyof typeof releases;
 
-/** Writes a recogniser into a folder. */
+/** Writes a recognizer into a folder. */
 export async function writeTinyRecognizer(folder: string, name: TinyRecognizer): Promise<void> {
   await mkdir(folder, { recursive: true });
   const release: Release = releases[name];

@@ -1,4 +1,4 @@
-/** Transcription by sherpa-onnx, with the real library and tiny recognisers of every kind. */
+/** Transcription by sherpa-onnx, with the real library and tiny recognizers of every kind. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";

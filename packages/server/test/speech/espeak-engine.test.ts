@@ -8,7 +8,7 @@ import { after, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { createEspeakEngine } from "../../src/engines/espeak/engine.ts";
-import { createPackageVariant, hasPackage } from "../../src/engines/espeak/package.ts";
+import { createPackageBackend, hasPackage } from "../../src/engines/espeak/package-backend.ts";
 import { parseVoices } from "../../src/engines/espeak/voices.ts";
 import type { SpeechCall, SpeechPiece } from "../../src/engines/engine.ts";
 import { espeakEngineSettings } from "./engine-settings.ts";
@@ -165,7 +165,7 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
   test("that dies of a phrase fails one call and is replaced", async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (_: unknown, message: string) => warnings.push(message) };
-    const variant = createPackageVariant({ processes: 1, logger });
+    const variant = createPackageBackend({ processes: 1, logger });
     const phrase = { text: "One.", voice: "en-us", wordsPerMinute: 175, first: true };
     const { signal } = new AbortController();
     assert.ok((await variant.speak({ ...phrase, signal })).samples.length > 1000);

@@ -144,8 +144,7 @@ describe("the embedded store", () => {
     try {
       // The same sources where no package can be found.
       const source = fileURLToPath(new URL("../../src", import.meta.url));
-      await cp(join(source, "errors.ts"), join(directory, "errors.ts"));
-      await cp(join(source, "store"), join(directory, "store"), { recursive: true });
+      await cp(source, directory, { recursive: true });
       const child = fork(join(directory, "store/embedded/main.ts"), [], { execArgv: [] });
       const answered = once(child, "message") as Promise<[FromEngine]>;
       child.send({

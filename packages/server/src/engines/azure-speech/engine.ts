@@ -79,7 +79,7 @@ export function createAzureSpeechEngine(
       check(model);
       if (model !== transcriptionModel) return undefined;
       const own = timeLimits(settings, timeouts);
-      transcriptionPool.allowConnectTimeout(own.connectTimeoutMs);
+      transcriptionPool.raiseConnectTimeout(own.connectTimeoutMs);
       return createAzureTranscriptionModel({
         pool: transcriptionPool,
         path: endpoint.transcription.path,

@@ -9,11 +9,11 @@ import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { toMarks, type SpokenToken } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { graphemes } from "../spoken-text/segmenters.ts";
-import { toReadable } from "../spoken-text/sentences.ts";
-import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import { SpeechSocket } from "./speech-socket.ts";
 import { toSsml } from "./ssml.ts";
-import { sendSpeechConfig, speakTurn, voiceRate, type SpokenTurn } from "./turn.ts";
+import { sendSpeechConfig, synthesizeText, voiceRate, type SynthesizedText } from "./synthesize-text.ts";
 import type { VoiceList } from "./voice-list.ts";
 
 export interface AzureSpeechModelOptions {
@@ -40,8 +40,8 @@ export function createAzureSpeechModel(options: AzureSpeechModelOptions): Speech
     async *speak(call) {
       using _slot = options.slots.take(call.fairnessKey);
       await using speaker = new Speaker(call, options);
-      const readable = toReadable(call.input);
-      yield* speakPhrases(call, phrasesOf(readable, { ...phraseLengths, language: call.language }), {
+      const readable = normalizeWhitespace(call.input);
+      yield* synthesizePhrases(call, phrasesOf(readable, { ...phraseLengths, language: call.language }), {
         sampleRate: voiceRate,
         speakPhrase: (phrase, { signal }) => speaker.speak(readable, phrase, signal),
       });
@@ -77,18 +77,18 @@ class Speaker {
   }
 
   /** The service closes sockets that were not used for a while, as when the caller is slow; it may do so just now. */
-  async #turn(ssml: string, signal: AbortSignal): Promise<SpokenTurn> {
+  async #turn(ssml: string, signal: AbortSignal): Promise<SynthesizedText> {
     const { limits, maxAnswerBytes } = this.#options;
     const turn = { ssml, words: this.#call.marks };
     const isUsed = this.#socket?.isOpen === true;
     const socket = await this.#connect(signal);
     const before = socket.receivedCount;
     try {
-      return await speakTurn(socket, turn, { ...limits, maxBytes: maxAnswerBytes });
+      return await synthesizeText(socket, turn, { ...limits, maxBytes: maxAnswerBytes });
     } catch (error) {
       const isUnheard = isUsed && socket.receivedCount === before;
       if (!isUnheard || toAppError(error).code !== "upstream_failed") throw error;
-      return speakTurn(await this.#connect(signal), turn, { ...limits, maxBytes: maxAnswerBytes });
+      return synthesizeText(await this.#connect(signal), turn, { ...limits, maxBytes: maxAnswerBytes });
     }
   }
 

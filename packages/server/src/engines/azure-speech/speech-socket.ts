@@ -3,10 +3,10 @@ import type { Duplex } from "node:stream";
 import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import { createEventQueue } from "../event-queue.ts";
-import type { AnswerHeaders } from "../upstream-http/upstream-request.ts";
+import type { ResponseHeaders } from "../upstream-http/upstream-request.ts";
 import { abortReason } from "../../abort.ts";
-import { asAppError } from "../upstream-http/transport-error.ts";
-import { refusal } from "../upstream-http/upstream-error.ts";
+import { toTransportError } from "../upstream-http/transport-error.ts";
+import { responseError } from "../upstream-http/upstream-error.ts";
 import { readMessage, type SpeechMessage } from "./message.ts";
 
 export interface SpeechSocketOptions {
@@ -58,7 +58,7 @@ export class SpeechSocket {
     this.#socket.binaryType = "arraybuffer";
     this.#socket.addEventListener("open", () => this.#opened.resolve());
     this.#socket.addEventListener("message", ({ data }) => this.#receive(data));
-    this.#socket.addEventListener("error", ({ error }) => this.#end(asAppError(error)));
+    this.#socket.addEventListener("error", ({ error }) => this.#end(toTransportError(error)));
     this.#socket.addEventListener("close", ({ code, reason }) => this.#end(closed(code, reason)));
     signal.addEventListener("abort", this.#abort);
     this.#opened.promise.catch(() => {});
@@ -100,13 +100,13 @@ export class SpeechSocket {
   }
 
   /** Ended here, so that no second attempt is made with the same key. */
-  onRefused(status: number, headers: AnswerHeaders): void {
+  onRefused(status: number, headers: ResponseHeaders): void {
     if (status === 401 || status === 403) this.#options.onCredentialsRefused(status);
-    this.#end(refusal({ status: Math.max(status, 300), headers, text: "" }));
+    this.#end(responseError({ status: Math.max(status, 300), headers, text: "" }));
   }
 
   onFailed(error: Error): void {
-    this.#end(asAppError(error));
+    this.#end(toTransportError(error));
   }
 
   onUpgraded(connection: Duplex): void {

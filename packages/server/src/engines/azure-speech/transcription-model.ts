@@ -3,11 +3,11 @@
  * https://learn.microsoft.com/azure/ai-services/speech-service/fast-transcription-create
  */
 import type { TranscribedSegment, TranscribedWord, TranscriptionCall, TranscriptionModel } from "../engine.ts";
-import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
-import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
@@ -44,7 +44,7 @@ function ask(wav: RecordedWav, call: TranscriptionCall, options: AzureTranscript
   const file = { field: "audio", fileName: "audio.wav", mediaType: "audio/wav", ...wav };
   const body = multipartBody([["definition", JSON.stringify(definition)]], file);
   const id = call.requestId === undefined ? [] : ["x-request-id", call.requestId];
-  return collectAnswer(
+  return requestJson(
     pool,
     {
       method: "POST",

@@ -1,8 +1,8 @@
 /** The voices of the resource, asked for when they are wanted and kept for a while. https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech#get-a-list-of-voices */
-import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
-import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
+import { invalidResponse } from "../upstream-http/invalid-response.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 import type { Voice } from "../engine.ts";
 
@@ -34,7 +34,7 @@ export class VoiceList {
     try {
       const { pool, path, headers, limits, maxAnswerBytes, defaultVoice } = this.#options;
       const request = { method: "GET", path, headers, limits, signal, isStream: false } as const;
-      this.#voices = sorted(readVoices(await collectAnswer(pool, request, maxAnswerBytes)), defaultVoice);
+      this.#voices = sorted(readVoices(await requestJson(pool, request, maxAnswerBytes)), defaultVoice);
       this.#askAgainAtMs = performance.now() + keptMs;
     } catch (error) {
       if (this.#voices === undefined || signal.aborted) throw error;
@@ -45,7 +45,7 @@ export class VoiceList {
 }
 
 function readVoices(answer: unknown): Voice[] {
-  if (!Array.isArray(answer)) throw invalidAnswer("it is not a list of voices");
+  if (!Array.isArray(answer)) throw invalidResponse("it is not a list of voices");
   return answer.flatMap((entry: unknown) => {
     const voice = isObject(entry) && entry["Status"] !== "Deprecated" ? readVoice(entry) : undefined;
     return voice === undefined ? [] : [voice];

@@ -14,12 +14,12 @@ import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { toMarks } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
-import { toReadable } from "../spoken-text/sentences.ts";
-import { speakPhrases } from "../spoken-text/speak-phrases.ts";
-import { createPackageVariant, hasPackage } from "./package.ts";
-import { createProgramVariant } from "./program.ts";
-import { placeWords } from "./place-words.ts";
-import type { EspeakSpeech, EspeakVariant } from "./variant.ts";
+import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
+import { createPackageBackend, hasPackage } from "./package-backend.ts";
+import { createProgramBackend } from "./program-backend.ts";
+import { alignWords } from "./align-words.ts";
+import type { EspeakSpeech, EspeakBackend } from "./backend.ts";
 
 const modelId = "espeak-ng";
 const phraseLengths = { longest: 300, longestFirst: 80 };
@@ -69,10 +69,10 @@ function createVariant(
   { program, variant }: EspeakEngineSettings,
   { processes, logger }: { processes: number; logger: Logger },
 ) {
-  const ofProgram = createProgramVariant({ program, processes });
-  const ofPackage = createPackageVariant({ processes, logger });
-  let found: EspeakVariant | undefined;
-  const find = async (signal: AbortSignal): Promise<EspeakVariant> => {
+  const ofProgram = createProgramBackend({ program, processes });
+  const ofPackage = createPackageBackend({ processes, logger });
+  let found: EspeakBackend | undefined;
+  const find = async (signal: AbortSignal): Promise<EspeakBackend> => {
     if (variant === "package") {
       if (hasPackage()) return ofPackage;
       throw new AppError("overloaded", "The npm package of espeak-ng is not installed.");
@@ -88,17 +88,17 @@ function createVariant(
     }
   };
   return {
-    get: async (signal: AbortSignal): Promise<EspeakVariant> => (found ??= await find(signal)),
+    get: async (signal: AbortSignal): Promise<EspeakBackend> => (found ??= await find(signal)),
     close: async (): Promise<void> => {
       await Promise.all([ofProgram.close(), ofPackage.close()]);
     },
   };
 }
 
-function speak(call: SpeechCall, variant: EspeakVariant): AsyncGenerator<SpeechPiece, void, undefined> {
-  const readable = toReadable(call.input);
+function speak(call: SpeechCall, variant: EspeakBackend): AsyncGenerator<SpeechPiece, void, undefined> {
+  const readable = normalizeWhitespace(call.input);
   const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
-  return speakPhrases(call, phrases, {
+  return synthesizePhrases(call, phrases, {
     sampleRate: programRate,
     speakPhrase: (phrase, { first, signal }) =>
       speakPhrase(readable, phrase, { variant, first, call: { ...call, signal } }),
@@ -108,13 +108,13 @@ function speak(call: SpeechCall, variant: EspeakVariant): AsyncGenerator<SpeechP
 async function speakPhrase(
   readable: string,
   phrase: Phrase,
-  { variant, first, call }: { variant: EspeakVariant; first: boolean; call: SpeechCall },
+  { variant, first, call }: { variant: EspeakBackend; first: boolean; call: SpeechCall },
 ): Promise<SpeechPiece> {
   const { voice, speed, signal, marks, fairnessKey: group } = call;
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
   const ownSpeed = Math.min(Math.max(speed, ownSpeeds.slowest), ownSpeeds.fastest);
   const spoken = await variant.speak({
-    text: harmless(part),
+    text: escapeMarkup(part),
     voice,
     wordsPerMinute: Math.round(wordsPerMinute * ownSpeed),
     first,
@@ -132,7 +132,7 @@ async function speakPhrase(
  * The text without what espeak-ng would obey, position by position: in double brackets stand names of sounds, the
  * package reads SSML and its entities.
  */
-function harmless(text: string): string {
+function escapeMarkup(text: string): string {
   return text
     .replaceAll("[[", " [")
     .replaceAll(/[<>]/g, " ")
@@ -143,5 +143,5 @@ function marksOf(part: string, offset: number, sound: EspeakSpeech & { slower: n
   const { words = [], slower } = sound;
   if (words.length === 0) return estimateMarks(part, offset, sound);
   const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: part, source }, placeWords(part, words, slower / 1_000));
+  return toMarks({ text: part, source }, alignWords(part, words, slower / 1_000));
 }

@@ -12,8 +12,8 @@ import { toAscii } from "../spoken-text/ascii-text.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { toMarks } from "../spoken-text/marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
-import { toReadable } from "../spoken-text/sentences.ts";
-import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import { fliteVoices, voiceNames, type FliteVoiceName } from "./voices.ts";
 import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
 
@@ -47,9 +47,9 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
 }
 
 function speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
-  const readable = toReadable(call.input);
+  const readable = normalizeWhitespace(call.input);
   const voice = toVoiceName(call.voice);
-  return speakPhrases(call, phrasesOf(readable, phraseLengths), {
+  return synthesizePhrases(call, phrasesOf(readable, phraseLengths), {
     sampleRate: voiceRate,
     speakPhrase: (phrase, turn) => speakPhrase(pool, { readable, phrase, voice }, { call, ...turn }),
   });

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "../../logger.ts";
-import { scriptBeside } from "../../child-process/subprocess.ts";
-import { createSpeakerPool, type Speaker, type SpeakerPool } from "../spoken-text/speaker-pool.ts";
+import { siblingScript } from "../../child-process/sibling-script.ts";
+import { createSynthesizerPool, type Synthesizer, type SynthesizerPool } from "../spoken-text/synthesizer-pool.ts";
 import { exportFunctions } from "./export-functions.ts";
 import { fliteFunctions, type Utterance } from "./flite-library.ts";
 import type { FlitePhrase, FromWorker, WorkerSetup } from "./protocol.ts";
@@ -16,13 +16,13 @@ interface WorkerPoolOptions {
   readonly logger: Logger;
 }
 
-export type WorkerPool = SpeakerPool<FlitePhrase, Utterance>;
+export type WorkerPool = SynthesizerPool<FlitePhrase, Utterance>;
 
 export function createWorkerPool({ workers, logger }: WorkerPoolOptions): WorkerPool {
-  return createSpeakerPool({ most: workers, what: "A Flite worker thread", logger, start: startWorker });
+  return createSynthesizerPool({ most: workers, what: "A Flite worker thread", logger, start: startWorker });
 }
 
-const workerUrl = scriptBeside(import.meta.url, "worker");
+const workerUrl = siblingScript(import.meta.url, "worker");
 
 let compiled: Promise<WasmModule> | undefined;
 
@@ -34,7 +34,7 @@ function fliteModule(): Promise<WasmModule> {
   return compiled;
 }
 
-async function startWorker(): Promise<Speaker<FlitePhrase, Utterance>> {
+async function startWorker(): Promise<Synthesizer<FlitePhrase, Utterance>> {
   const setup: WorkerSetup = { module: await fliteModule() };
   const worker = new Worker(workerUrl, { workerData: setup, stdout: true, stderr: true });
   const ended = Promise.withResolvers<unknown>();

@@ -1,19 +1,15 @@
-/**
- * One running process of a model: started, spoken to, ended. Native code that crashes takes this process with it and
- * nothing else.
- */
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/** One process that runs a GGUF model with llama.cpp: loads the model, generates, is killed when it is no longer needed. */
+import { onAbort } from "../../abort.ts";
+import { IpcProcess } from "../../child-process/ipc-process.ts";
+import { siblingScript } from "../../child-process/sibling-script.ts";
 import { computeEnvironment } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { keepLastOutput, scriptBeside } from "../../child-process/subprocess.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
 import { requireFit } from "./prompt-limit.ts";
 import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
 
 export interface ModelProcess {
-  readonly pid: number;
   /** Resolves when the process has ended, for whatever reason. */
   readonly ended: Promise<void>;
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
@@ -29,26 +25,17 @@ interface StartOptions {
   readonly logger: Logger;
 }
 
-const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
+type Child = IpcProcess<ToModel, FromModel>;
+type GenerationQueues = Map<number, EventQueue<GenerationEvent>>;
+type Loaded = Extract<FromModel, { type: "ready" }>;
+
+const script = siblingScript(import.meta.url, "child/main");
 
 function toError({ code, message, param }: WireError): AppError {
   return new AppError(code, message, { param });
 }
 
-/** What a process says when its model is loaded. */
-type Loaded = Pick<Extract<FromModel, { type: "ready" }>, "promptLimit" | "device">;
-
-interface Connection {
-  readonly child: ChildProcess;
-  readonly queues: Map<number, EventQueue<GenerationEvent>>;
-  readonly send: (message: ToModel) => void;
-}
-
-function receive(
-  message: FromModel,
-  queues: Map<number, EventQueue<GenerationEvent>>,
-  { name, logger }: StartOptions,
-): void {
+function receive(message: FromModel, queues: GenerationQueues, { name, logger }: StartOptions): void {
   switch (message.type) {
     case "event":
       queues.get(message.call)?.push(message.event);
@@ -70,77 +57,40 @@ function receive(
   }
 }
 
-/** Waits for the model to be loaded; on failure the process is ended. */
-async function loaded({ child, send }: Connection, { name, settings, startTimeoutMs }: StartOptions): Promise<Loaded> {
-  const { promise, resolve, reject } = Promise.withResolvers<Loaded>();
-  const timer = setTimeout(
-    () =>
-      reject(
-        new AppError(
-          "upstream_timeout",
-          `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${startTimeoutMs}).`,
-        ),
-      ),
-    startTimeoutMs,
-  );
-  const onMessage = (message: FromModel): void => {
-    if (message.type === "ready") resolve(message);
-    else if (message.type === "unusable") reject(toError(message.error));
-  };
-  child.on("message", onMessage);
-  child.once("error", (cause) =>
-    reject(new AppError("upstream_failed", "The model's process cannot be started.", { cause })),
-  );
-  child.once("exit", (code, signal) => {
-    reject(
-      new AppError(
-        "upstream_failed",
-        `The model's process exited while loading the model (${signal ?? `code ${code}`}).`,
-      ),
-    );
-  });
-  send({ type: "load", settings });
-  try {
-    return await promise;
-  } catch (error) {
-    child.kill("SIGKILL");
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    child.off("message", onMessage);
-  }
+function readLoaded(message: FromModel): Loaded | undefined {
+  if (message.type === "unusable") throw toError(message.error);
+  return message.type === "ready" ? message : undefined;
 }
 
-function connect(options: StartOptions): Connection & { readonly ended: Promise<void> } {
-  const child = fork(entry, [], {
-    execArgv: [],
-    env: computeEnvironment(),
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
+/** @throws AppError upstream_failed or upstream_timeout; the process is killed */
+async function load(child: Child, { name, settings, startTimeoutMs }: StartOptions): Promise<Loaded> {
+  return child.start({ type: "load", settings }, readLoaded, {
+    timeoutMs: startTimeoutMs,
+    timedOut() {
+      const message = `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${startTimeoutMs}).`;
+      return new AppError("upstream_timeout", message);
+    },
+    ended({ how, error }) {
+      if (error === undefined) {
+        return new AppError("upstream_failed", `The model's process exited while loading the model (${how}).`);
+      }
+      return new AppError("upstream_failed", "The model's process cannot be started.", { cause: error });
+    },
   });
-  const queues = new Map<number, EventQueue<GenerationEvent>>();
-  const lastOutput = keepLastOutput(child);
-  const { promise: ended, resolve } = Promise.withResolvers<void>();
-  child.on("message", (message: FromModel) => receive(message, queues, options));
-  const onEnd = (how: string): void => {
-    const running = queues.size;
-    if (running > 0)
-      options.logger.warn(
-        { model: options.name, how, running, output: lastOutput() },
-        "a model's process exited during calls",
-      );
-    for (const queue of queues.values())
-      queue.fail(
-        new AppError("upstream_failed", `The model's process exited (${how}) before the response was complete.`),
-      );
-    resolve();
-  };
-  child.once("exit", (code, signal) => onEnd(signal ?? `code ${code}`));
-  child.once("error", () => onEnd("it cannot be started"));
-  const send = (message: ToModel): void => {
-    // A channel that has closed is noticed by the exit that follows it.
-    if (child.connected) child.send(message, () => {});
-  };
-  return { child, queues, send, ended };
+}
+
+async function failAtEnd(child: Child, queues: GenerationQueues, { name, logger }: StartOptions): Promise<void> {
+  const { how } = await child.ended;
+  if (queues.size === 0) return;
+  logger.warn(
+    { model: name, how, running: queues.size, output: child.lastOutput },
+    "a model's process exited during calls",
+  );
+  const error = new AppError(
+    "upstream_failed",
+    `The model's process exited (${how}) before the response was complete.`,
+  );
+  for (const queue of queues.values()) queue.fail(error);
 }
 
 /**
@@ -148,43 +98,39 @@ function connect(options: StartOptions): Connection & { readonly ended: Promise<
  * @throws AppError upstream_failed or upstream_timeout
  */
 export async function startModelProcess(options: StartOptions): Promise<ModelProcess> {
-  const connection = connect(options);
-  const { child, queues, send, ended } = connection;
-  const { promptLimit, device } = await loaded(connection, options);
+  const child: Child = new IpcProcess({ script, environment: computeEnvironment() });
+  const queues: GenerationQueues = new Map();
+  child.listen((message) => receive(message, queues, options));
+  const ended = failAtEnd(child, queues, options);
+  const { promptLimit, device } = await load(child, options);
   options.logger.info(
     { model: options.name, pid: child.pid, device, context_size: promptLimit.contextSize },
     "model loaded",
   );
   let calls = 0;
   return {
-    pid: child.pid!,
     ended,
     async *generate(generation, signal) {
       // Before it is copied into a message.
       requireFit(generation.messages, promptLimit);
       const call = ++calls;
       const queue = createEventQueue<GenerationEvent>();
-      const cancel = (): void => queue.fail(new AppError("client_closed", "The call was cancelled."));
       queues.set(call, queue);
-      if (signal.aborted) cancel();
-      signal.addEventListener("abort", cancel, { once: true });
+      using _listener = onAbort(signal, () => queue.fail(new AppError("client_closed", "The call was cancelled.")));
       let over = false;
       try {
-        if (!child.connected) throw new AppError("upstream_failed", "The model's process has exited.");
-        if (!signal.aborted) send({ type: "generate", call, generation });
+        if (!child.isConnected) throw new AppError("upstream_failed", "The model's process has exited.");
+        if (!signal.aborted) child.send({ type: "generate", call, generation });
         for (let event = await queue.next(); event !== undefined; event = await queue.next()) {
-          send({ type: "taken", call, count: 1 });
+          child.send({ type: "taken", call, count: 1 });
           yield event;
         }
         over = true;
       } finally {
-        signal.removeEventListener("abort", cancel);
         queues.delete(call);
-        if (!over) send({ type: "cancel", call });
+        if (!over) child.send({ type: "cancel", call });
       }
     },
-    stop() {
-      child.kill("SIGKILL");
-    },
+    stop: () => child.kill(),
   };
 }

@@ -2,9 +2,10 @@
  * A model that is loaded when it is needed: its process is started on the first call, again after a crash (at once
  * the first time, then with growing pauses), and ended when it was idle for long.
  */
+import { abortable, abortReason } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
-import { FailureBackoff } from "../failure-backoff.ts";
+import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { startModelProcess, type ModelProcess } from "./model-process.ts";
 import type { Generation, GenerationEvent, LoadSettings } from "./protocol.ts";
@@ -28,15 +29,6 @@ export interface SupervisedModel {
   /** Loads the model before it is asked for. */
   preload(): Promise<void>;
   close(): Promise<void>;
-}
-
-function rejectOnAbort(signal: AbortSignal): { promise: Promise<never>; dispose: () => void } {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const onAbort = (): void => reject(new AppError("client_closed", "The call was cancelled."));
-  if (signal.aborted) onAbort();
-  else signal.addEventListener("abort", onAbort, { once: true });
-  promise.catch(() => {});
-  return { promise, dispose: () => signal.removeEventListener("abort", onAbort) };
 }
 
 export function superviseModel(options: SupervisedModelOptions): SupervisedModel {
@@ -86,6 +78,14 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
     return starting;
   };
 
+  const loadedUnlessAborted = async (signal: AbortSignal): Promise<ModelProcess> => {
+    try {
+      return await abortable(loadedProcess(), signal);
+    } catch (error) {
+      throw signal.aborted ? abortReason(signal) : error;
+    }
+  };
+
   const unload = async (): Promise<void> => {
     clearTimeout(idleTimer);
     const unloading = current;
@@ -131,13 +131,11 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
   return {
     async *generate(generation, signal) {
       using _slot = admit(generation);
-      const aborted = rejectOnAbort(signal);
       try {
-        const process = await Promise.race([loadedProcess(), aborted.promise]);
+        const process = await loadedUnlessAborted(signal);
         yield* process.generate(generation, signal);
         pauses.succeed();
       } finally {
-        aborted.dispose();
         leave(generation.choices);
       }
     },

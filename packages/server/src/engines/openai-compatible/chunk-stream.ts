@@ -1,17 +1,17 @@
 /**
- * A streamed answer as an async iteration that paces the engine: events are decoded and normalised as they arrive
+ * A streamed answer as an async iteration that paces the engine: events are decoded and normalized as they arrive
  * and wait in a short queue; while that is full, nothing is read. Events of one read are handed out without waiting.
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError, toAppError } from "../../errors.ts";
 import { SseDecoder, type SseEvent } from "../../streams/sse-decoder.ts";
-import { BodyCollector, checkNotCompressed } from "../upstream-http/body-collector.ts";
-import { maxErrorBytes, parseAnswer, tooLarge } from "../upstream-http/collect-answer.ts";
+import { BodyCollector, refuseCompressed } from "../upstream-http/body-collector.ts";
+import { maxErrorBytes, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
 import { completionToChunks } from "./completion-to-chunks.ts";
-import type { AnswerHeaders, AnswerReader, UpstreamRequestControl } from "../upstream-http/upstream-request.ts";
+import type { ResponseHeaders, ResponseReader, UpstreamRequestControl } from "../upstream-http/upstream-request.ts";
 import { ChunkNormalizer, endedEarly } from "./normalize-chunks.ts";
 import { normalizeCompletion } from "./normalize-completion.ts";
-import { refusal } from "../upstream-http/upstream-error.ts";
+import { responseError } from "../upstream-http/upstream-error.ts";
 
 /** Beyond either of these the engine is held up. One read, at most 64 KiB, may go above. */
 const maxQueuedChunks = 128;
@@ -32,8 +32,8 @@ const ended: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /** What the body is read as, which status and content type decide. */
 type Mode = "events" | "completion" | "refusal";
 
-export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionChunk, undefined> {
-  readonly #open: (reader: AnswerReader) => UpstreamRequestControl;
+export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletionChunk, undefined> {
+  readonly #open: (reader: ResponseReader) => UpstreamRequestControl;
   readonly #model: string;
   readonly #limits: StreamLimits;
   readonly #decoder: SseDecoder;
@@ -41,7 +41,7 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
   #upstreamRequest: UpstreamRequestControl | undefined;
   #mode: Mode = "events";
   #status = 0;
-  #headers: AnswerHeaders = {};
+  #headers: ResponseHeaders = {};
   #body: BodyCollector | undefined;
   #queue: ChatCompletionChunk[] = [];
   #next = 0;
@@ -51,7 +51,7 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
   #outcome: "whole" | AppError | undefined;
 
   /** @param open begins the request; called when the first chunk is asked for */
-  constructor(open: (reader: AnswerReader) => UpstreamRequestControl, model: string, limits: StreamLimits) {
+  constructor(open: (reader: ResponseReader) => UpstreamRequestControl, model: string, limits: StreamLimits) {
     this.#open = open;
     this.#model = model;
     this.#limits = limits;
@@ -85,23 +85,23 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
   /** The consumer leaves: the engine's work is cancelled. */
   return(): Promise<IteratorReturnResult<undefined>> {
     // An answer that has come whole is only being read to its end: cutting it off would cost the connection.
-    if (this.#outcome === undefined) this.#upstreamRequest?.leave();
+    if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
     this.#outcome = "whole";
     this.#emptied();
     for (const waiter of this.#waiters.splice(0)) waiter.resolve(ended);
     return Promise.resolve(ended);
   }
 
-  onStart(status: number, headers: AnswerHeaders): void {
+  onStart(status: number, headers: ResponseHeaders): void {
     this.#status = status;
     this.#headers = headers;
     if (status >= 300) {
       this.#mode = "refusal";
       this.#body = new BodyCollector(maxErrorBytes);
-      this.#upstreamRequest?.limitRest();
+      this.#upstreamRequest?.expectErrorBody();
       return;
     }
-    checkNotCompressed(headers);
+    refuseCompressed(headers);
     if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
       this.#mode = "completion";
       this.#body = new BodyCollector(this.#limits.maxAnswerBytes);
@@ -119,8 +119,8 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
       return;
     }
     if (this.#body.push(bytes)) return;
-    if (this.#mode === "completion") throw tooLarge(this.#limits.maxAnswerBytes);
-    this.#upstreamRequest?.leave();
+    if (this.#mode === "completion") throw responseTooLarge(this.#limits.maxAnswerBytes);
+    this.#upstreamRequest?.cancel();
     this.#end(this.#refusal());
   }
 
@@ -148,11 +148,11 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
     if (data.startsWith("[DONE]")) {
       this.#normalizer.end(true);
       this.#end("whole");
-      this.#upstreamRequest?.finish();
+      this.#upstreamRequest?.drain();
       return;
     }
     this.#normalizer.accept(data);
-    this.#upstreamRequest?.begun();
+    this.#upstreamRequest?.startStreaming();
   }
 
   #takeLastEvents(): void {
@@ -167,12 +167,12 @@ export class ChunkStream implements AnswerReader, AsyncIterator<ChatCompletionCh
   }
 
   #takeCompletion(): void {
-    const completion = normalizeCompletion(parseAnswer(this.#body?.text ?? ""), this.#model);
+    const completion = normalizeCompletion(parseResponse(this.#body?.text ?? ""), this.#model);
     for (const chunk of completionToChunks(completion)) this.#emit(chunk);
   }
 
   #refusal(): AppError {
-    return refusal({ status: this.#status, headers: this.#headers, text: this.#body?.text ?? "" });
+    return responseError({ status: this.#status, headers: this.#headers, text: this.#body?.text ?? "" });
   }
 
   #emit(chunk: ChatCompletionChunk): void {

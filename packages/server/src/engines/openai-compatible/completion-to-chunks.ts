@@ -2,7 +2,7 @@
 import type { ChatChunkChoice, ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { splitChunk } from "./split-chunk.ts";
 
-/** @param completion a normalised answer */
+/** @param completion a normalized answer */
 export function completionToChunks(completion: ChatCompletion): ChatCompletionChunk[] {
   const { choices, usage, ...head } = completion;
   const toChunk = (newChoices: ChatChunkChoice[]): ChatCompletionChunk => ({

@@ -1,10 +1,10 @@
 /** The models that an engine lists. https://platform.openai.com/docs/api-reference/models/list */
 import type { ModelDescription } from "../engine.ts";
-import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { isObject, nonEmptyText, wholeNumber } from "../../json-object.ts";
-import { invalidAnswer } from "../upstream-http/invalid-answer.ts";
+import { invalidResponse } from "../upstream-http/invalid-response.ts";
 
 const maxListBytes = 8_388_608;
 const maxModels = 10_000;
@@ -17,9 +17,9 @@ export interface ModelListRequest extends Pick<OutgoingRequest, "path" | "header
 /** @throws AppError as a call does; entries without an ID are passed over */
 export async function listModels(pool: ConnectionPool, request: ModelListRequest): Promise<ModelDescription[]> {
   const { ownedBy, ...rest } = request;
-  const answer = await collectAnswer(pool, { ...rest, method: "GET", isStream: false }, maxListBytes);
+  const answer = await requestJson(pool, { ...rest, method: "GET", isStream: false }, maxListBytes);
   const list = isObject(answer) ? (answer["data"] ?? answer["models"]) : answer;
-  if (!Array.isArray(list)) throw invalidAnswer("it is not a list of models");
+  if (!Array.isArray(list)) throw invalidResponse("it is not a list of models");
   const models = new Map<string, ModelDescription>();
   for (const entry of list.slice(0, maxModels) as unknown[]) {
     if (!isObject(entry)) continue;

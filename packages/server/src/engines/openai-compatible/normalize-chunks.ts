@@ -4,10 +4,10 @@
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
+import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { JsonValueCount } from "../upstream-http/json-value-count.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
-import { maxChoices, maxEventValues } from "./answer-limits.ts";
+import { maxChoices, maxEventValues } from "./response-limits.ts";
 import {
   choiceIndex,
   finishReasonOf,
@@ -15,7 +15,7 @@ import {
   normalizeChoice,
   normalizeHead,
   textOf,
-  throwCarriedError,
+  throwEmbeddedError,
   unixSeconds,
   usageOf,
 } from "./normalize-parts.ts";
@@ -70,15 +70,15 @@ export class ChunkNormalizer {
    */
   accept(data: string): void {
     const chunk = parseChunk(data);
-    throwCarriedError(chunk);
+    throwEmbeddedError(chunk);
     const choices = chunk["choices"] ?? [];
-    if (!Array.isArray(choices)) throw invalidAnswer("a chunk's choices are not a list");
-    if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
+    if (!Array.isArray(choices)) throw invalidResponse("a chunk's choices are not a list");
+    if (choices.length > maxChoices) throw tooManyInResponse("choices", maxChoices);
     const usage = chunk["usage"] == null ? undefined : usageOf(chunk["usage"]);
     if (usage === undefined && chunk["usage"] != null) delete chunk["usage"];
     const id = nonEmptyText(chunk["id"]);
     if (chunk["choices"] == null && usage === undefined && id === undefined) {
-      throw invalidAnswer("an event is not a chunk");
+      throw invalidResponse("an event is not a chunk");
     }
     normalizeHead(chunk);
     chunk["choices"] = choices.filter((choice: unknown, position) => this.#normalizeChoice(choice, position));
@@ -142,7 +142,7 @@ export class ChunkNormalizer {
 
   /** @returns false when the choice says nothing new after its end */
   #normalizeChoice(choice: unknown, position: number): boolean {
-    if (!isObject(choice)) throw invalidAnswer("a choice in a chunk is not an object");
+    if (!isObject(choice)) throw invalidResponse("a choice in a chunk is not an object");
     normalizeChoice(choice);
     const index = choiceIndex(choice, position);
     choice["index"] = index;
@@ -200,7 +200,7 @@ function parseChunk(data: string): JsonObject {
       cause: error,
     });
   }
-  if (!isObject(value)) throw invalidAnswer("an event is not a JSON object");
+  if (!isObject(value)) throw invalidResponse("an event is not a JSON object");
   return value;
 }
 

@@ -1,7 +1,7 @@
 /** A batch answer, made acceptable to strict clients or refused. */
 import type { ChatCompletion } from "../../api/chat-answer.ts";
-import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
-import { maxChoices, maxToolCalls } from "./answer-limits.ts";
+import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
+import { maxChoices, maxToolCalls } from "./response-limits.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import {
   argumentsOf,
@@ -12,7 +12,7 @@ import {
   normalizeChoice,
   normalizeHead,
   textOf,
-  throwCarriedError,
+  throwEmbeddedError,
   unixSeconds,
   usageOf,
 } from "./normalize-parts.ts";
@@ -23,11 +23,11 @@ import {
  * @throws AppError upstream_failed when it is no chat completion, or the error that it carries
  */
 export function normalizeCompletion(value: unknown, model: string): ChatCompletion {
-  if (!isObject(value)) throw invalidAnswer("it is not a JSON object");
-  throwCarriedError(value);
+  if (!isObject(value)) throw invalidResponse("it is not a JSON object");
+  throwEmbeddedError(value);
   const choices = value["choices"];
-  if (!Array.isArray(choices) || choices.length === 0) throw invalidAnswer("it has no choices");
-  if (choices.length > maxChoices) throw tooMany("choices", maxChoices);
+  if (!Array.isArray(choices) || choices.length === 0) throw invalidResponse("it has no choices");
+  if (choices.length > maxChoices) throw tooManyInResponse("choices", maxChoices);
   value["id"] = nonEmptyText(value["id"]) ?? newCompletionId();
   value["object"] = "chat.completion";
   value["created"] = unixSeconds(value["created"]);
@@ -43,12 +43,12 @@ export function normalizeCompletion(value: unknown, model: string): ChatCompleti
 }
 
 function normalizeBatchChoice(choice: unknown, position: number): void {
-  if (!isObject(choice)) throw invalidAnswer(`choices[${position}] is not an object`);
+  if (!isObject(choice)) throw invalidResponse(`choices[${position}] is not an object`);
   normalizeChoice(choice);
   choice["index"] = choiceIndex(choice, position);
   choice["logprobs"] ??= null;
   const message = choice["message"];
-  if (!isObject(message)) throw invalidAnswer(`choices[${position}] has no message`);
+  if (!isObject(message)) throw invalidResponse(`choices[${position}] has no message`);
   message["role"] = "assistant";
   message["content"] = textOf(message["content"], `choices[${position}].message.content`);
   message["refusal"] = typeof message["refusal"] === "string" ? message["refusal"] : null;
@@ -61,10 +61,10 @@ function normalizeBatchChoice(choice: unknown, position: number): void {
 /** Only calls of functions: clients know no other kind. */
 function normalizeToolCalls(value: unknown): JsonObject[] {
   if (!Array.isArray(value)) return [];
-  if (value.length > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
+  if (value.length > maxToolCalls) throw tooManyInResponse("tool calls", maxToolCalls);
   return value.filter(isFunctionCall).map((call) => {
     const { function: called } = call;
-    if (nonEmptyText(called["name"]) === undefined) throw invalidAnswer("a tool call has no function name");
+    if (nonEmptyText(called["name"]) === undefined) throw invalidResponse("a tool call has no function name");
     called["arguments"] = argumentsOf(called["arguments"]);
     call["id"] = nonEmptyText(call["id"]) ?? newToolCallId();
     call["type"] = "function";

@@ -5,10 +5,10 @@
 import { randomUUID } from "node:crypto";
 import { finishReasons, type FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { maxChoices } from "./answer-limits.ts";
-import { invalidAnswer, tooMany } from "../upstream-http/invalid-answer.ts";
+import { maxChoices } from "./response-limits.ts";
+import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";
-import { carriedError } from "../upstream-http/upstream-error.ts";
+import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 const known: ReadonlySet<string> = new Set(finishReasons);
 const lengthReasons = new Set(["max_tokens", "model_length", "max_length", "token_limit", "max_output_tokens"]);
@@ -35,9 +35,9 @@ export function finishReasonOf(value: unknown): FinishReason | null {
 }
 
 /** @throws AppError the error that the object carries; a member `error` without one is taken away */
-export function throwCarriedError(object: JsonObject): void {
+export function throwEmbeddedError(object: JsonObject): void {
   if (!("error" in object) && object["object"] !== "error") return;
-  const error = carriedError(object);
+  const error = embeddedError(object);
   if (error !== undefined) throw error;
   delete object["error"];
 }
@@ -53,13 +53,13 @@ export function normalizeHead(head: JsonObject): void {
 /** The choice's number. Lists are kept by it, so it must be small. */
 export function choiceIndex(choice: JsonObject, position: number): number {
   const index = wholeNumber(choice["index"]) ?? position;
-  if (index >= maxChoices) throw tooMany("choices", maxChoices);
+  if (index >= maxChoices) throw tooManyInResponse("choices", maxChoices);
   return index;
 }
 
 /** Members of a choice, batch or streamed. */
 export function normalizeChoice(choice: JsonObject): void {
-  if ("error" in choice) throwCarriedError(choice);
+  if ("error" in choice) throwEmbeddedError(choice);
   const stopReason = choice["stop_reason"];
   // vLLM puts the matched stop string or token here; clients know only the token.
   if (stopReason != null && !Number.isInteger(stopReason)) choice["stop_reason"] = null;
@@ -99,7 +99,7 @@ function isByte(value: unknown): boolean {
 export function textOf(content: unknown, where: string): string | null {
   if (typeof content === "string") return content;
   if (content == null) return null;
-  if (!Array.isArray(content)) throw invalidAnswer(`${where} is neither text nor null`);
+  if (!Array.isArray(content)) throw invalidResponse(`${where} is neither text nor null`);
   return content
     .map((part: unknown) =>
       typeof part === "string" ? part : isObject(part) ? (nonEmptyText(part["text"]) ?? "") : "",

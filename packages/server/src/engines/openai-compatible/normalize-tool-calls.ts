@@ -1,6 +1,6 @@
 /** The pieces of the tool calls of one streamed choice. */
-import { tooMany } from "../upstream-http/invalid-answer.ts";
-import { maxToolCalls } from "./answer-limits.ts";
+import { tooManyInResponse } from "../upstream-http/invalid-response.ts";
+import { maxToolCalls } from "./response-limits.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";
 import { argumentsOf, newToolCallId } from "./normalize-parts.ts";
 
@@ -73,7 +73,7 @@ export class ToolCallPieces {
 
   #begin(key: number, id: string | undefined, type: unknown): ToolCall {
     this.#begun += 1;
-    if (this.#begun > maxToolCalls) throw tooMany("tool calls", maxToolCalls);
+    if (this.#begun > maxToolCalls) throw tooManyInResponse("tool calls", maxToolCalls);
     this.#highest = Math.max(this.#highest, key);
     const isFunction = type == null || type === "" || type === "function";
     const call = { index: isFunction ? this.#count++ : -1, id };

@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { ChunkStream } from "./chunk-stream.ts";
-import { collectAnswer } from "../upstream-http/collect-answer.ts";
+import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
@@ -48,7 +48,7 @@ export function createOpenAiChatModel(options: OpenAiChatModelOptions): ChatMode
   return {
     async complete(call: ChatCall): Promise<ChatCompletion> {
       refuseUnsupported(call, options.unsupportedParameters);
-      const answer = await collectAnswer(pool, toRequest(call, false), options.maxAnswerBytes);
+      const answer = await requestJson(pool, toRequest(call, false), options.maxAnswerBytes);
       return normalizeCompletion(answer, wireModel);
     },
     stream(call: ChatCall): AsyncIterable<ChatCompletionChunk> {

@@ -57,7 +57,7 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
     name,
     chat(model, timeouts) {
       const own = timeLimits(settings, timeouts);
-      pool.allowConnectTimeout(own.connectTimeoutMs);
+      pool.raiseConnectTimeout(own.connectTimeoutMs);
       return createOpenAiChatModel({
         model,
         endpoint,
@@ -71,13 +71,13 @@ function createEngine({ name, settings, endpoint, logger }: EngineParts): Engine
     },
     speech(model, timeouts) {
       const own = timeLimits(settings, timeouts);
-      pool.allowConnectTimeout(own.connectTimeoutMs);
+      pool.raiseConnectTimeout(own.connectTimeoutMs);
       const unsupportedParameters = settings.unsupported_parameters;
       return createOpenAiSpeechModel({ model, endpoint, pool, limits: own, unsupportedParameters });
     },
     transcription(model, timeouts) {
       const own = timeLimits(settings, timeouts);
-      pool.allowConnectTimeout(own.connectTimeoutMs);
+      pool.raiseConnectTimeout(own.connectTimeoutMs);
       return createOpenAiTranscriptionModel({
         model,
         form: settings.transcription_forms[model],

@@ -4,12 +4,12 @@ import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, sentenceGroups, type Phrase } from "../spoken-text/phrases.ts";
-import { toReadable } from "../spoken-text/sentences.ts";
+import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { streamBytes } from "../upstream-http/byte-stream.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
-import { readPcm, type Sound } from "./pcm-reader.ts";
+import { readPcm, type PcmChunk } from "./pcm-reader.ts";
 import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
 
@@ -37,7 +37,7 @@ export function createOpenAiSpeechModel(options: OpenAiSpeechModelOptions): Spee
         { speed: call.speed === 1 ? undefined : call.speed, instructions: call.instructions },
         options.unsupportedParameters,
       );
-      const readable = toReadable(call.input);
+      const readable = normalizeWhitespace(call.input);
       if (readable.trim() === "") throw nothingToSay();
       if (call.marks) yield* speakPhrases(readable, call, options);
       else yield* speakGroups(readable, call, options);
@@ -70,7 +70,7 @@ async function* speakPhrases(
   }
 }
 
-function marked({ offset, sentence }: Phrase, text: string, sound: Sound): SpeechPiece {
+function marked({ offset, sentence }: Phrase, text: string, sound: PcmChunk): SpeechPiece {
   return { ...sound, marks: estimateMarks(text, offset, sound), sentence };
 }
 

@@ -8,12 +8,12 @@ import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, Transcrip
 import { measureWav, type RecordedWav } from "../upstream-http/recorded-wav.ts";
 import { BodyCollector } from "../upstream-http/body-collector.ts";
 import { streamBytes } from "../upstream-http/byte-stream.ts";
-import { collectAnswer, parseAnswer, tooLarge } from "../upstream-http/collect-answer.ts";
+import { requestJson, parseResponse, responseTooLarge } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
 import type { OutgoingRequest } from "../upstream-http/upstream-request.ts";
 import { multipartBody } from "../upstream-http/multipart-body.ts";
-import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { readTranscription } from "./read-transcription.ts";
 import { refuseGiven } from "./request-body.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
@@ -53,7 +53,7 @@ export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModel
       const request = toRequest(wav, call, { ...options, form, isStream });
       if (isStream) yield* readStream(request, wav, options);
       else {
-        const answer = await collectAnswer(options.pool, request, options.maxAnswerBytes);
+        const answer = await requestJson(options.pool, request, options.maxAnswerBytes);
         yield* checkWords(readTranscription(answer, wav), call);
       }
     },
@@ -130,7 +130,7 @@ async function* readStream(
   for await (const { bytes, headers } of streamBytes(options.pool, request)) {
     if (/\bjson\b/i.test(String(headers["content-type"] ?? ""))) {
       whole ??= new BodyCollector(options.maxAnswerBytes);
-      if (!whole.push(bytes)) throw tooLarge(options.maxAnswerBytes);
+      if (!whole.push(bytes)) throw responseTooLarge(options.maxAnswerBytes);
       continue;
     }
     decoder.push(bytes);
@@ -139,7 +139,7 @@ async function* readStream(
     if (events.isWhole) return;
   }
   if (whole !== undefined) {
-    yield* readTranscription(parseAnswer(whole.text), wav);
+    yield* readTranscription(parseResponse(whole.text), wav);
     return;
   }
   decoder.end();

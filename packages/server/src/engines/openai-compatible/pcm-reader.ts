@@ -5,19 +5,19 @@
 import { readAudio } from "../../audio/read-audio.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechPiece } from "../engine.ts";
-import type { AnswerHeaders } from "../upstream-http/upstream-request.ts";
+import type { ResponseHeaders } from "../upstream-http/upstream-request.ts";
 
-export type Sound = Pick<SpeechPiece, "sampleRate" | "samples">;
+export type PcmChunk = Pick<SpeechPiece, "sampleRate" | "samples">;
 
 interface AnswerBytes {
   readonly bytes: Buffer;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
 }
 
 const openAiRate = 24_000;
 
 /** @throws AppError upstream_failed for bytes that are no audio that can be read */
-export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefined>): AsyncGenerator<Sound, void> {
+export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefined>): AsyncGenerator<PcmChunk, void> {
   const first = await answer.next();
   if (first.done === true) throw notAudio("it is empty");
   const { headers } = first.value;

@@ -3,10 +3,10 @@
  * https://platform.openai.com/docs/api-reference/audio/verbose-json-object, …/diarized-json-object
  */
 import type { TranscribedSegment, TranscribedWord } from "../engine.ts";
-import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
-import { carriedError } from "../upstream-http/upstream-error.ts";
+import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 /**
  * An answer without segments is one segment over the whole recording.
@@ -14,7 +14,7 @@ import { carriedError } from "../upstream-http/upstream-error.ts";
  */
 export function readTranscription(answer: unknown, recording: { durationMs: number }): TranscribedSegment[] {
   if (!isObject(answer)) throw invalidTranscription("it is not an object");
-  const error = carriedError(answer);
+  const error = embeddedError(answer);
   if (error !== undefined) throw error;
   const { segments } = answer;
   const words = Array.isArray(answer["words"]) ? readWords(answer["words"]) : undefined;

@@ -6,10 +6,10 @@ import { AppError } from "../../errors.ts";
 import type { SseEvent } from "../../streams/sse-decoder.ts";
 import type { TranscribedDelta, TranscribedSegment } from "../engine.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import { invalidTranscription } from "../upstream-http/invalid-answer.ts";
+import { invalidTranscription } from "../upstream-http/invalid-response.ts";
 import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { readSegment, wholeSegment } from "./read-transcription.ts";
-import { carriedError } from "../upstream-http/upstream-error.ts";
+import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 export class TranscriptionEvents {
   readonly #recording: { readonly durationMs: number };
@@ -32,11 +32,11 @@ export class TranscriptionEvents {
     if (this.#isWhole) return [];
     if (data.startsWith("[DONE]")) return this.#done(undefined);
     const event = parse(data);
-    const error = carriedError(event);
+    const error = embeddedError(event);
     if (error !== undefined) throw error;
     switch (event["type"]) {
       case "error":
-        throw carriedError({ error: event }) ?? invalidTranscription("it contains an error without a message");
+        throw embeddedError({ error: event }) ?? invalidTranscription("it contains an error without a message");
       case "transcript.text.delta":
         return this.#delta(event);
       case "transcript.text.segment":

@@ -10,7 +10,7 @@ import type { Engine, TranscriptionCall, TranscriptionModel } from "../engine.ts
 import { noSuchModel } from "../no-such-model.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { findInstallation, type Installation } from "./installation.ts";
-import { RecogniserPool } from "./recogniser-pool.ts";
+import { RecognizerPool } from "./recognizer-pool.ts";
 import { transcribe } from "./transcribe.ts";
 
 const modelId = "pocketsphinx";
@@ -25,7 +25,7 @@ export function createPocketSphinxEngine(
   let found: Installation | undefined;
   // Looked for until it is there: it may be installed while the server runs.
   const installation = (): Installation => (found ??= findInstallation(places));
-  const pool = new RecogniserPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
+  const pool = new RecognizerPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
   const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);
   if (settings.preload) pool.warm();
   const model: TranscriptionModel = {

@@ -1,5 +1,5 @@
 /**
- * What the server and a recogniser's process say to each other over Node's IPC channel with advanced serialization.
+ * What the server and a recognizer's process say to each other over Node's IPC channel with advanced serialization.
  * A process hears one utterance at a time.
  */
 import type { Installation } from "./installation.ts";
@@ -7,23 +7,23 @@ import type { Installation } from "./installation.ts";
 /** Hertz of the model's sound. */
 export const modelRate = 16_000;
 
-export type ToRecogniser =
+export type ToRecognizer =
   | { readonly type: "load"; readonly installation: Installation }
   /** An utterance begins. With `partials` decoding starts before its end, and an earlier mean of its recording helps. */
   | { readonly type: "begin"; readonly partials: boolean; readonly mean: Float64Array | undefined }
   | { readonly type: "samples"; readonly samples: Int16Array }
   | { readonly type: "end" };
 
-export type FromRecogniser =
+export type FromRecognizer =
   | { readonly type: "ready" }
   | { readonly type: "unusable"; readonly reason: string }
   /** The words of which the utterance seems to consist so far. */
-  | { readonly type: "partial"; readonly heardMs: number; readonly words: readonly RecognisedWord[] }
+  | { readonly type: "partial"; readonly heardMs: number; readonly words: readonly RecognizedWord[] }
   /** The words of the whole utterance, and the mean of its cepstra. */
-  | { readonly type: "result"; readonly words: readonly RecognisedWord[]; readonly mean: Float64Array };
+  | { readonly type: "result"; readonly words: readonly RecognizedWord[]; readonly mean: Float64Array };
 
 /** A word; times are from the start of the utterance. */
-export interface RecognisedWord {
+export interface RecognizedWord {
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;

@@ -3,19 +3,20 @@
  * free, told in order. The reading stays a few utterances ahead of the decoding at most, so an hour needs no more
  * memory than a minute.
  */
+import { abortable, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
 import { createEventQueue, type EventQueue } from "../event-queue.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../engine.ts";
-import { modelRate, type RecognisedWord } from "./protocol.ts";
-import type { RecogniserPool } from "./recogniser-pool.ts";
-import type { RecognitionMessage } from "./recogniser-process.ts";
-import { SettledWords } from "./settled-words.ts";
+import { modelRate, type RecognizedWord } from "./protocol.ts";
+import type { RecognizerPool } from "./recognizer-pool.ts";
+import type { RecognitionMessage } from "./recognizer-process.ts";
+import { PartialStabilizer } from "./partial-stabilizer.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
-import type { Share } from "./shares.ts";
-import { cutIntoUtterances, ownJudgement } from "./utterances.ts";
+import type { CallUsage } from "./decoding-usage.ts";
+import { cutIntoUtterances, defaultChunking } from "./utterances.ts";
 
 interface Parts {
-  readonly pool: Pick<RecogniserPool, "open" | "decode">;
+  readonly pool: Pick<RecognizerPool, "open" | "decode">;
   readonly processes: number;
 }
 
@@ -33,14 +34,14 @@ export async function* transcribe(
   const signal = AbortSignal.any([call.signal, left.signal]);
   using share = pool.open(call.fairnessKey);
   const utterances = createEventQueue<Pending>();
-  const places = createPlaces(processes + 1);
+  const slots = createSlots(processes + 1);
   const begin = async (audio: UtteranceAudio): Promise<void> => {
-    await places.take(signal);
+    await slots.take(signal);
     const understood = startDecoding(audio, { call, signal, share, pool });
     utterances.push({ audio, understood });
   };
-  signal.addEventListener("abort", () => utterances.fail(signal.reason), { once: true });
-  cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? ownJudgement, begin).then(
+  using _listener = onAbort(signal, () => utterances.fail(signal.reason));
+  cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? defaultChunking, begin).then(
     () => utterances.end(),
     // An utterance that is under way will never be whole.
     (error: unknown) => left.abort(error),
@@ -52,7 +53,7 @@ export async function* transcribe(
         if (told.kind === "segment") toldUntilMs = told.endMs;
         yield told;
       }
-      places.free();
+      slots.free();
     }
     signal.throwIfAborted();
   } finally {
@@ -62,7 +63,12 @@ export async function* transcribe(
 
 function startDecoding(
   audio: UtteranceAudio,
-  { call, signal, share, pool }: { call: TranscriptionCall; signal: AbortSignal; share: Share; pool: Parts["pool"] },
+  {
+    call,
+    signal,
+    share,
+    pool,
+  }: { call: TranscriptionCall; signal: AbortSignal; share: CallUsage; pool: Parts["pool"] },
 ): EventQueue<RecognitionMessage> {
   const understood = createEventQueue<RecognitionMessage>();
   pool.decode({
@@ -84,7 +90,7 @@ async function* tell(
   { audio, understood }: Pending,
   toldUntilMs: number,
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
-  const settled = new SettledWords();
+  const settled = new PartialStabilizer();
   let text = "";
   for (let event = await understood.next(); event !== undefined; event = await understood.next()) {
     if (event.type === "result") {
@@ -102,12 +108,12 @@ async function* tell(
 }
 
 function toSegment(
-  recognised: readonly RecognisedWord[],
+  recognized: readonly RecognizedWord[],
   { offsetMs, earliestMs }: { offsetMs: number; earliestMs: number },
 ): TranscribedSegment {
   // The end of one utterance, after its last word, and the beginning of the next may be the same sound.
   const inRecording = (ms: number): number => Math.max(offsetMs + ms, earliestMs);
-  const words = recognised.map(({ text, startMs, endMs, confidence }) => ({
+  const words = recognized.map(({ text, startMs, endMs, confidence }) => ({
     text,
     startMs: inRecording(startMs),
     endMs: inRecording(endMs),
@@ -126,7 +132,7 @@ function toSegment(
 }
 
 /** So many utterances may be under way; the next waits. */
-function createPlaces(most: number): { take(signal: AbortSignal): Promise<void>; free(): void } {
+function createSlots(most: number): { take(signal: AbortSignal): Promise<void>; free(): void } {
   let taken = 0;
   let wake: (() => void) | undefined;
   return {
@@ -135,9 +141,7 @@ function createPlaces(most: number): { take(signal: AbortSignal): Promise<void>;
       if (taken <= most) return;
       const { promise, resolve } = Promise.withResolvers<void>();
       wake = resolve;
-      signal.addEventListener("abort", () => resolve(), { once: true });
-      await promise;
-      signal.throwIfAborted();
+      await abortable(promise, signal);
     },
     free() {
       taken -= 1;
@@ -150,23 +154,14 @@ function createPlaces(most: number): { take(signal: AbortSignal): Promise<void>;
 /** The source until the signal aborts, even while it is waited for. */
 async function* stopOn<T>(signal: AbortSignal, source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
   const iterator = source[Symbol.asyncIterator]();
-  // One promise for each piece: one for all would remember every race, and with it every piece.
-  let refuse: ((reason: unknown) => void) | undefined;
-  const onAbort = (): void => refuse?.(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
   try {
     for (;;) {
-      signal.throwIfAborted();
-      const next = Promise.withResolvers<IteratorResult<T>>();
-      refuse = next.reject;
-      iterator.next().then(next.resolve, next.reject);
-      const { value, done } = await next.promise;
+      const { value, done } = await abortable(iterator.next(), signal);
       if (done === true) return;
       yield value;
     }
   } finally {
-    signal.removeEventListener("abort", onAbort);
-    // Not waited for: it may be stuck in what the signal was to end.
+    // Not awaited: it may be stuck in what the signal was to end.
     void Promise.resolve(iterator.return?.()).catch(() => {});
   }
 }

@@ -1,10 +1,10 @@
 /** One utterance that is to be decoded, and for whom. */
-import type { RecognitionMessage } from "./recogniser-process.ts";
-import type { Share } from "./shares.ts";
+import type { RecognitionMessage } from "./recognizer-process.ts";
+import type { CallUsage } from "./decoding-usage.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
 
 export interface UtteranceJob {
-  readonly share: Share;
+  readonly share: CallUsage;
   readonly audio: UtteranceAudio;
   /** Whether decoding may begin, and tell what it understood, before the utterance is whole. */
   readonly partials: boolean;

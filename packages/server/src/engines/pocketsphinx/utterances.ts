@@ -16,7 +16,7 @@ interface CutOptions {
 }
 
 /** The engine's own judgement. */
-export const ownJudgement: CutOptions = { prefixPaddingMs: 300, silenceDurationMs: 1_000 };
+export const defaultChunking: CutOptions = { prefixPaddingMs: 300, silenceDurationMs: 1_000 };
 
 /** Sound kept after the last that was detected: words fade out. */
 const suffixPaddingMs = 300;

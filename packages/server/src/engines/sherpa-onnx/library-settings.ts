@@ -7,7 +7,7 @@ import type { ResolvedModel } from "./resolve-model.ts";
 
 type Parts = ResolvedModel["parts"];
 
-/** What recognisers hear, hertz. */
+/** What recognizers hear, hertz. */
 export const recognitionRate = 16_000;
 const mostThreads = 4;
 /** Seconds; the library's own choices. */

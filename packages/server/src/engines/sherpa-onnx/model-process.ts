@@ -1,31 +1,26 @@
-/**
- * One running process of a model: started, given one piece of work at a time, ended. Native code that crashes, or that
- * ends its process because it does not like a model, takes nothing else with it.
- */
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
+/** One process that runs a model with sherpa-onnx: loads the model, does one piece of work at a time, is killed. */
+import { IpcProcess } from "../../child-process/ipc-process.ts";
+import { siblingScript } from "../../child-process/sibling-script.ts";
 import { libraryPaths } from "../../config/library-paths.ts";
 import { AppError } from "../../errors.ts";
-import { keepLastOutput, scriptBeside } from "../../child-process/subprocess.ts";
 import type { FromModel, LoadSettings, ResultOf, ToModel, Work } from "./protocol.ts";
 
 interface StartOptions {
   readonly name: string;
   readonly settings: LoadSettings;
   readonly startTimeoutMs: number;
-  /** Ends the start. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
 }
 
-/** Longest time for a phrase, or for a stretch of speech of some 30 s. A process that needs longer is stuck. */
+/** Longest time for a phrase, or for some 30 s of speech. A process that needs longer is stuck. */
 const longestWorkMs = 600_000;
 
-const entry = fileURLToPath(scriptBeside(import.meta.url, "child/main"));
+const script = siblingScript(import.meta.url, "child/main");
 
 export class ModelProcess {
-  readonly #child: ChildProcess;
+  readonly #process: IpcProcess<ToModel, FromModel>;
   readonly #name: string;
-  readonly #lastOutput: () => string;
   #jobs = 0;
   #running: { readonly job: number; resolve(result: unknown): void; reject(error: unknown): void } | undefined;
   /** How long the library took to load the model. */
@@ -35,68 +30,50 @@ export class ModelProcess {
 
   private constructor(name: string) {
     this.#name = name;
-    this.#child = fork(entry, [], {
-      execArgv: [],
-      env: libraryPaths(),
+    this.#process = new IpcProcess<ToModel, FromModel>({
+      script,
+      environment: libraryPaths(),
       serialization: "advanced",
-      stdio: ["ignore", "ignore", "pipe", "ipc"],
+      outputCharacters: 4_000,
     });
-    this.#lastOutput = keepLastOutput(this.#child, 4000);
-    this.#child.on("message", (message: FromModel) => this.#receive(message));
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.ended = promise;
-    const onEnd = (how: string): void => {
-      this.#running?.reject(
-        this.#failure(`The model's process exited (${how}) before its work was complete.`, this.#lastWords),
-      );
+    this.#process.listen((message) => this.#receive(message));
+    this.ended = this.#process.ended.then(({ how }) => {
+      const message = `The model's process exited (${how}) before its work was complete.`;
+      this.#running?.reject(this.#failure(message, this.#lastWords));
       this.#running = undefined;
-      resolve();
-    };
-    // After the output has been read, too.
-    this.#child.once("close", (code, signal) => onEnd(signal ?? `code ${code}`));
-    this.#child.once("error", () => onEnd("it cannot be started"));
+    });
   }
 
   /**
-   * Starts a process and loads the model in it. When it fails, the process has ended.
-   * @throws AppError upstream_failed or upstream_timeout; what the library said is its cause
+   * Starts a process and loads the model in it. If that fails, the process has ended.
+   * @throws AppError upstream_failed or upstream_timeout with the library's output as its cause, or the signal's reason
    */
-  static async start({ name, settings, startTimeoutMs, signal }: StartOptions): Promise<ModelProcess> {
+  static async start({ name, settings, startTimeoutMs: timeoutMs, signal }: StartOptions): Promise<ModelProcess> {
     const started = new ModelProcess(name);
-    const { promise, resolve, reject } = Promise.withResolvers<number>();
-    const timer = setTimeout(() => {
-      const message = `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${startTimeoutMs}).`;
-      reject(new AppError("upstream_timeout", message));
-    }, startTimeoutMs);
-    const onMessage = (message: FromModel): void => {
-      if (message.type === "ready") resolve(message.loadMs);
-      else if (message.type === "unusable") reject(started.#unusable(message.message));
-    };
-    started.#child.on("message", onMessage);
-    void started.ended.then(() => reject(started.#unusable(undefined)));
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener("abort", onAbort, { once: true });
-    started.#send({ type: "load", settings });
     try {
-      started.loadMs = await promise;
+      const read = (message: FromModel): number | undefined => started.#readLoadMs(message);
+      started.loadMs = await started.#process.start({ type: "load", settings }, read, {
+        timeoutMs,
+        signal,
+        timedOut() {
+          const message = `The model ${JSON.stringify(name)} was not loaded within start_timeout_ms (${timeoutMs}).`;
+          return new AppError("upstream_timeout", message);
+        },
+        ended: () => started.#unusable(undefined),
+      });
       return started;
     } catch (error) {
-      started.stop();
       await started.ended;
       throw error;
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", onAbort);
-      started.#child.off("message", onMessage);
     }
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#process.pid;
   }
 
   get isRunning(): boolean {
-    return this.#child.connected;
+    return this.#process.isConnected;
   }
 
   /**
@@ -105,10 +82,10 @@ export class ModelProcess {
    */
   async run<W extends Work>(work: W): Promise<ResultOf<W>> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    if (!this.#child.connected) throw this.#failure("The model's process has exited.", undefined);
+    if (!this.isRunning) throw this.#failure("The model's process has exited.", undefined);
     this.#running = { job: ++this.#jobs, resolve, reject };
-    this.#send({ type: "work", job: this.#jobs, work });
-    // Its end fails the work that is stuck.
+    this.#process.send({ type: "work", job: this.#jobs, work });
+    // The end of the process fails the work that is stuck.
     const timer = setTimeout(() => this.stop(), longestWorkMs).unref();
     try {
       return (await promise) as ResultOf<W>;
@@ -118,23 +95,26 @@ export class ModelProcess {
   }
 
   forget(stream: number): void {
-    this.#send({ type: "forget", stream });
+    this.#process.send({ type: "forget", stream });
   }
 
   /** Ends the process; running work fails. */
   stop(): void {
-    this.#child.kill("SIGKILL");
+    this.#process.kill();
   }
 
-  /** Why native code gave up. The rest of what it prints may quote what callers say, and belongs into no log. */
+  /** Why native code gave up. The rest of its output may quote callers' input, which must not be logged. */
   get #lastWords(): string | undefined {
-    return this.#lastOutput()
-      .match(/^\s*(?:terminate called|what\(\):).*$/gm)
-      ?.join("\n");
+    return this.#process.lastOutput.match(/^\s*(?:terminate called|what\(\):).*$/gm)?.join("\n");
+  }
+
+  #readLoadMs(message: FromModel): number | undefined {
+    if (message.type === "unusable") throw this.#unusable(message.message);
+    return message.type === "ready" ? message.loadMs : undefined;
   }
 
   #unusable(reason: string | undefined): AppError {
-    const said = [reason, this.#lastOutput()].filter((text) => text !== undefined && text !== "").join("\n");
+    const said = [reason, this.#process.lastOutput].filter((text) => text !== undefined && text !== "").join("\n");
     return this.#failure(`The model ${JSON.stringify(this.#name)} cannot be loaded.`, said);
   }
 
@@ -149,10 +129,5 @@ export class ModelProcess {
 
   #failure(message: string, reason: string | undefined): AppError {
     return new AppError("upstream_failed", message, reason === undefined ? {} : { cause: new Error(reason) });
-  }
-
-  #send(message: ToModel): void {
-    // A channel that has closed is noticed by the end that follows it.
-    if (this.#child.connected) this.#child.send(message, () => {});
   }
 }

@@ -2,11 +2,12 @@
  * The processes of one model: started when there is work, replaced when they die or when abandoned work keeps one busy,
  * ended when they were idle for long. Work waits in line.
  */
+import { onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
 import { RoundRobinQueue } from "../../scheduling/round-robin-queue.ts";
 import type { Logger } from "../../logger.ts";
-import { FailureBackoff } from "../failure-backoff.ts";
-import { JobQueue, type JobTurn, type QueuedJob } from "../job-queue.ts";
+import { FailureBackoff } from "../../child-process/failure-backoff.ts";
+import { JobQueue, type JobOptions, type QueuedJob } from "../job-queue.ts";
 import { ModelProcess } from "./model-process.ts";
 import type { LoadSettings, ResultOf, StreamWork, Work } from "./protocol.ts";
 
@@ -29,7 +30,7 @@ interface Job extends QueuedJob {
 }
 
 /** A process and what it is for just now. */
-interface Place {
+interface Slot {
   readonly process: ModelProcess;
   job: Job | undefined;
   /** Work of streams that live in this process. */
@@ -50,10 +51,10 @@ const graceAmongStreamsMs = 10_000;
 
 export class ProcessPool {
   readonly #options: ProcessPoolOptions;
-  readonly #places = new Set<Place>();
+  readonly #slots = new Set<Slot>();
   readonly #jobs = new JobQueue<Job>();
   /** Streams that wait for a process. */
-  readonly #streamsWaiting = new RoundRobinQueue<{ resolve(place: Place): void; reject(error: unknown): void }>();
+  readonly #streamsWaiting = new RoundRobinQueue<{ resolve(slot: Slot): void; reject(error: unknown): void }>();
   readonly #starts = new Set<Promise<void>>();
   readonly #closing = new AbortController();
   #streams = 0;
@@ -69,27 +70,27 @@ export class ProcessPool {
    * One piece of work, done by whichever process is free first.
    * @throws AppError upstream_failed, upstream_timeout or overloaded; the signal's reason when it aborts
    */
-  async run<W extends Work>(work: W, turn: JobTurn): Promise<ResultOf<W>> {
+  async run<W extends Work>(work: W, turn: JobOptions): Promise<ResultOf<W>> {
     return this.#enqueue(work, this.#jobs, turn);
   }
 
   /** A stream in the process that has the fewest. Failures are those of `run`. */
   async openStream(signal: AbortSignal, group = ""): Promise<ModelStream> {
     this.#admit(signal);
-    const place = await this.#placeOfStream(signal, group);
+    const slot = await this.#slotForStream(signal, group);
     const stream = ++this.#streams;
     return {
       listen: (work, listening) => {
-        if (!this.#places.has(place)) throw new AppError("upstream_failed", "The model's process has exited.");
-        return this.#enqueue({ type: "listen", stream, ...work }, place.streamJobs, {
+        if (!this.#slots.has(slot)) throw new AppError("upstream_failed", "The model's process has exited.");
+        return this.#enqueue({ type: "listen", stream, ...work }, slot.streamJobs, {
           first: false,
           group,
           signal: listening,
         });
       },
       close: () => {
-        place.streams--;
-        place.process.forget(stream);
+        slot.streams--;
+        slot.process.forget(stream);
         this.#watchIdle();
       },
     };
@@ -97,7 +98,7 @@ export class ProcessPool {
 
   /** Starts one process before it is needed. A failure is logged, and told to the first caller. */
   preload(): void {
-    if (this.#places.size + this.#starts.size === 0) this.#start();
+    if (this.#slots.size + this.#starts.size === 0) this.#start();
   }
 
   async close(): Promise<void> {
@@ -107,7 +108,7 @@ export class ProcessPool {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#pauseTimer);
     this.#jobs.rejectAll(error);
-    for (const { job, streamJobs } of this.#places) {
+    for (const { job, streamJobs } of this.#slots) {
       job?.reject(error);
       streamJobs.rejectAll(error);
     }
@@ -120,7 +121,7 @@ export class ProcessPool {
     this.#closing.signal.throwIfAborted();
     signal.throwIfAborted();
     const { count, leftMs: pauseMs } = this.#pauses;
-    if (pauseMs > 0 && this.#places.size === 0) {
+    if (pauseMs > 0 && this.#slots.size === 0) {
       throw new AppError(
         "overloaded",
         `The model ${JSON.stringify(this.#options.name)} failed ${count} times and is about to be restarted. Retry later.`,
@@ -133,67 +134,58 @@ export class ProcessPool {
   async #enqueue<W extends Work>(
     work: W,
     queue: JobQueue<Job>,
-    { first, group = "", signal }: JobTurn,
+    { first, group = "", signal }: JobOptions,
   ): Promise<ResultOf<W>> {
     this.#admit(signal);
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<W>>();
     const job: Job = { work, first, group, resolve, reject, cancelled: false };
-    const onAbort = (): void => {
+    using _listener = onAbort(signal, () => {
       queue.remove(job);
       this.#cancel(job);
       reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
+    });
     queue.push(job);
     this.#assign();
     try {
       return await promise;
     } finally {
-      signal.removeEventListener("abort", onAbort);
       this.#watchIdle();
     }
   }
 
-  async #placeOfStream(signal: AbortSignal, group: string): Promise<Place> {
-    const { promise, resolve, reject } = Promise.withResolvers<Place>();
+  async #slotForStream(signal: AbortSignal, group: string): Promise<Slot> {
+    const { promise, resolve, reject } = Promise.withResolvers<Slot>();
     const waiting = { resolve, reject };
-    const onAbort = (): void => {
+    using _listener = onAbort(signal, () => {
       this.#streamsWaiting.remove(group, waiting);
       reject(signal.reason);
-    };
-    signal.addEventListener("abort", onAbort, { once: true });
+    });
     this.#streamsWaiting.push(group, waiting);
     this.#assign();
-    try {
-      return await promise;
-    } finally {
-      signal.removeEventListener("abort", onAbort);
-    }
+    return await promise;
   }
 
   #assign(): void {
-    for (const place of this.#places) {
-      if (place.job !== undefined || !place.process.isRunning) continue;
-      const job = place.streamJobs.next() ?? this.#jobs.next();
-      if (job !== undefined) void this.#work(place, job);
+    for (const slot of this.#slots) {
+      if (slot.job !== undefined || !slot.process.isRunning) continue;
+      const job = slot.streamJobs.next() ?? this.#jobs.next();
+      if (job !== undefined) void this.#work(slot, job);
     }
     this.#assignStreams();
     const waiting = this.#jobs.length + this.#streamsWaiting.size;
     if (waiting <= this.#starts.size || this.#closing.signal.aborted || !this.#hasRoom) return;
     if (this.#pauses.leftMs <= 0) this.#start();
-    else if (this.#places.size + this.#starts.size === 0) this.#assignLater();
+    else if (this.#slots.size + this.#starts.size === 0) this.#assignLater();
   }
 
   /** A further process is started for streams before two of them share one. */
   #assignStreams(): void {
     while (this.#streamsWaiting.size > 0) {
-      const [place] = [...this.#places]
-        .filter(({ process }) => process.isRunning)
-        .sort((a, b) => a.streams - b.streams);
+      const [slot] = [...this.#slots].filter(({ process }) => process.isRunning).sort((a, b) => a.streams - b.streams);
       const anotherComes = this.#starts.size > 0 || (this.#hasRoom && this.#pauses.leftMs <= 0);
-      if (place === undefined || (place.streams > 0 && anotherComes)) return;
-      place.streams++;
-      this.#streamsWaiting.next()!.item.resolve(place);
+      if (slot === undefined || (slot.streams > 0 && anotherComes)) return;
+      slot.streams++;
+      this.#streamsWaiting.next()!.item.resolve(slot);
     }
   }
 
@@ -204,37 +196,37 @@ export class ProcessPool {
   }
 
   get #hasRoom(): boolean {
-    return this.#places.size + this.#starts.size < this.#options.processes;
+    return this.#slots.size + this.#starts.size < this.#options.processes;
   }
 
-  async #work(place: Place, job: Job): Promise<void> {
-    place.job = job;
+  async #work(slot: Slot, job: Job): Promise<void> {
+    slot.job = job;
     try {
-      job.resolve((await place.process.run(job.work)) as never);
+      job.resolve((await slot.process.run(job.work)) as never);
       this.#pauses.succeed();
     } catch (error) {
       job.reject(error);
       if (!job.cancelled) this.#options.logger.warn({ model: this.#options.name, error }, "a model failed");
     }
-    place.job = undefined;
+    slot.job = undefined;
     this.#assign();
   }
 
   /** Whether to wait or to load the model anew is not known beforehand: to wait as long as loading takes costs at most twice the better of both. */
   #cancel(job: Job): void {
     job.cancelled = true;
-    const place = [...this.#places].find((each) => each.job === job);
-    if (place === undefined) return;
+    const slot = [...this.#slots].find((each) => each.job === job);
+    if (slot === undefined) return;
     // Others may have streams there, whose pieces are short.
-    const graceMs = place.streams > 0 ? graceAmongStreamsMs : Math.max(shortestGraceMs, place.process.loadMs);
+    const graceMs = slot.streams > 0 ? graceAmongStreamsMs : Math.max(shortestGraceMs, slot.process.loadMs);
     setTimeout(() => {
-      if (place.job === job) this.#remove(place).stop();
+      if (slot.job === job) this.#remove(slot).stop();
     }, graceMs).unref();
   }
 
-  #remove(place: Place): ModelProcess {
-    this.#places.delete(place);
-    return place.process;
+  #remove(slot: Slot): ModelProcess {
+    this.#slots.delete(slot);
+    return slot.process;
   }
 
   #start(): void {
@@ -254,7 +246,7 @@ export class ProcessPool {
       if (signal.aborted) return;
       logger.error({ model: name, error }, "a model cannot be loaded");
       this.#pauses.fail();
-      if (this.#places.size > 0) return;
+      if (this.#slots.size > 0) return;
       this.#jobs.rejectAll(error);
       for (const waiting of this.#streamsWaiting.drain()) waiting.reject(error);
     }
@@ -262,12 +254,12 @@ export class ProcessPool {
 
   #add(process: ModelProcess): void {
     const { name, logger } = this.#options;
-    const place: Place = { process, job: undefined, streamJobs: new JobQueue(), streams: 0 };
-    this.#places.add(place);
+    const slot: Slot = { process, job: undefined, streamJobs: new JobQueue(), streams: 0 };
+    this.#slots.add(slot);
     logger.info({ model: name, pid: process.pid, load_ms: Math.round(process.loadMs) }, "model loaded");
     void process.ended.then(() => {
-      const died = this.#places.delete(place);
-      place.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has exited."));
+      const died = this.#slots.delete(slot);
+      slot.streamJobs.rejectAll(new AppError("upstream_failed", "The model's process has exited."));
       if (died && !this.#closing.signal.aborted) this.#pauses.fail();
       this.#assign();
     });
@@ -279,7 +271,7 @@ export class ProcessPool {
     clearTimeout(this.#idleTimer);
     if (idleUnloadMs === undefined || this.#closing.signal.aborted || this.#isBusy) return;
     this.#idleTimer = setTimeout(() => {
-      if (this.#isBusy || this.#places.size === 0) return;
+      if (this.#isBusy || this.#slots.size === 0) return;
       logger.info({ model: name }, "model unloaded after being idle");
       void this.#stopAll();
     }, idleUnloadMs).unref();
@@ -287,11 +279,11 @@ export class ProcessPool {
 
   get #isBusy(): boolean {
     const waiting = this.#jobs.length + this.#streamsWaiting.size;
-    return waiting > 0 || [...this.#places].some(({ job, streams }) => job !== undefined || streams > 0);
+    return waiting > 0 || [...this.#slots].some(({ job, streams }) => job !== undefined || streams > 0);
   }
 
   async #stopAll(): Promise<void> {
-    const processes = [...this.#places].map((place) => this.#remove(place));
+    const processes = [...this.#slots].map((slot) => this.#remove(slot));
     for (const process of processes) process.stop();
     await Promise.all(processes.map(({ ended }) => ended));
   }

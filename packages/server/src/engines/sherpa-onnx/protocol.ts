@@ -28,7 +28,7 @@ export interface PhraseWork {
 }
 
 /** One stretch of speech, 16 000 Hz. */
-export interface StretchWork {
+export interface SegmentWork {
   readonly type: "transcribe";
   readonly samples: Float32Array;
   /** ISO 639-1; undefined: the model's own choice. */
@@ -47,12 +47,12 @@ export interface StreamWork {
 }
 
 /** Who speaks when in one stretch of speech, 16 000 Hz. */
-export interface TurnWork {
+export interface DiarizationWork {
   readonly type: "tell_apart";
   readonly samples: Float32Array;
 }
 
-export type Work = PhraseWork | StretchWork | StreamWork | TurnWork;
+export type Work = PhraseWork | SegmentWork | StreamWork | DiarizationWork;
 
 export interface SpokenPhrase {
   /** Empty where there was nothing that could be spoken. */
@@ -74,7 +74,7 @@ export interface Recognition {
 }
 
 /** What was understood of a stream since its last utterance ended. */
-export interface Heard {
+export interface StreamRecognition {
   readonly utterance: Utterance;
   /** Whether the utterance is over, and the next one begins. */
   readonly ended: boolean;
@@ -96,7 +96,7 @@ export interface WorkResults {
   readonly tell_apart: SpeakerTurns;
   readonly speak: SpokenPhrase;
   readonly transcribe: Recognition;
-  readonly listen: Heard;
+  readonly listen: StreamRecognition;
 }
 export type ResultOf<W extends Work> = WorkResults[W["type"]];
 

@@ -5,8 +5,8 @@ import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
-import { toReadable } from "../spoken-text/sentences.ts";
-import { speakPhrases } from "../spoken-text/speak-phrases.ts";
+import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import type { ProcessPool } from "./process-pool.ts";
 import type { SpeakerVoice } from "./voices.ts";
 
@@ -44,10 +44,10 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     voices: async () => voices,
     async *speak(call) {
       using _slot = slots.take(call.fairnessKey);
-      const readable = toReadable(call.input);
+      const readable = normalizeWhitespace(call.input);
       const language = call.language ?? voiceNamed(call.voice, voices).languages[0];
       const phrases = phrasesOf(readable, { ...phraseLengths, language });
-      yield* speakPhrases(call, phrases, {
+      yield* synthesizePhrases(call, phrases, {
         sampleRate,
         speakPhrase: (phrase, turn) => speakPhrase(readable, phrase, { call, ...turn }),
       });

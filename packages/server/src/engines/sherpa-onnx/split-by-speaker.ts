@@ -1,10 +1,10 @@
 /** Cuts a stretch of speech where another speaker goes on, so that each part is one speaker's. */
-import type { SpeechStretch } from "../../audio/speech-stretches.ts";
+import type { SpeechSegment } from "../../audio/speech-segments.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { SpeakerTurns } from "./protocol.ts";
-import type { Speaker, Speakers } from "./speakers.ts";
+import type { Speaker, SpeakerRegistry } from "./speaker-registry.ts";
 
-export interface SpokenPart extends SpeechStretch {
+export interface SpokenPart extends SpeechSegment {
   readonly speaker: Speaker;
 }
 
@@ -18,7 +18,7 @@ interface Turn {
 }
 
 /** The parts in the order of time; together they are the whole stretch. */
-export function partsBySpeaker(stretch: SpeechStretch, found: SpeakerTurns, speakers: Speakers): SpokenPart[] {
+export function partsBySpeaker(stretch: SpeechSegment, found: SpeakerTurns, speakers: SpeakerRegistry): SpokenPart[] {
   const turns = namedTurns(found, speakers);
   const cuts = [0];
   const names: Speaker[] = [turns[0]?.speaker ?? "unknown"];
@@ -43,7 +43,7 @@ export function partsBySpeaker(stretch: SpeechStretch, found: SpeakerTurns, spea
 }
 
 /** Who speaks longest. */
-export function mainSpeaker(found: SpeakerTurns, speakers: Speakers): Speaker {
+export function mainSpeaker(found: SpeakerTurns, speakers: SpeakerRegistry): Speaker {
   const seconds = new Map<Speaker, number>();
   for (const { start, end, speaker } of namedTurns(found, speakers)) {
     seconds.set(speaker, (seconds.get(speaker) ?? 0) + end - start);
@@ -53,7 +53,7 @@ export function mainSpeaker(found: SpeakerTurns, speakers: Speakers): Speaker {
 }
 
 /** The turns in the order of time; speakers are numbered in that order. */
-function namedTurns({ turns, embeddings }: SpeakerTurns, speakers: Speakers): Turn[] {
+function namedTurns({ turns, embeddings }: SpeakerTurns, speakers: SpeakerRegistry): Turn[] {
   const names = new Map<number, Speaker>();
   return [...turns]
     .sort((one, other) => one.start - other.start)

@@ -11,10 +11,10 @@ import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { languageFor } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ModelStream, ProcessPool } from "./process-pool.ts";
-import type { Heard, Utterance } from "./protocol.ts";
-import { RecentSound } from "./recent-sound.ts";
+import type { StreamRecognition, Utterance } from "./protocol.ts";
+import { RecentAudio } from "./recent-audio.ts";
 import { recognizedWords } from "./recognized-words.ts";
-import { Speakers } from "./speakers.ts";
+import { SpeakerRegistry } from "./speaker-registry.ts";
 import { mainSpeaker } from "./split-by-speaker.ts";
 
 export interface StreamModelParts {
@@ -45,8 +45,8 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
       let stream: ModelStream | undefined;
       try {
         stream = await pool.openStream(signal, call.fairnessKey);
-        const recent = new RecentSound(recognitionRate, longestSegment);
-        const speakers = speakerThreshold === undefined ? undefined : new Speakers(speakerThreshold);
+        const recent = new RecentAudio(recognitionRate, longestSegment);
+        const speakers = speakerThreshold === undefined ? undefined : new SpeakerRegistry(speakerThreshold);
         for await (const told of listen(stream, { call, signal, recent })) {
           if (told.kind === "delta" || speakers === undefined) yield told;
           else {
@@ -68,13 +68,13 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
 
 async function* listen(
   stream: ModelStream,
-  { call, signal, recent }: { call: TranscriptionCall; signal: AbortSignal; recent: RecentSound },
+  { call, signal, recent }: { call: TranscriptionCall; signal: AbortSignal; recent: RecentAudio },
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
   const { audio, chunking, partials } = call;
   const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
   let sent = "";
   let seconds = 0;
-  function* tell({ utterance, ended }: Heard): Generator<TranscribedDelta | TranscribedSegment, void> {
+  function* tell({ utterance, ended }: StreamRecognition): Generator<TranscribedDelta | TranscribedSegment, void> {
     const text = utterance.text.trim();
     // What was sent stays: a model that changed its mind is not followed.
     const settled = text.startsWith(sent) ? text : sent;

@@ -1,15 +1,15 @@
 /** A model that transcribes stretches of speech one at a time: what lies between two pauses becomes a segment. */
-import { speechStretches, type SpeechStretch } from "../../audio/speech-stretches.ts";
+import { speechSegments, type SpeechSegment } from "../../audio/speech-segments.ts";
 import { AppError } from "../../errors.ts";
 import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
-import { inOrder } from "./in-order.ts";
+import { mapInOrder } from "./ordered-map.ts";
 import { detectedLanguage, languageFor } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { ProcessPool } from "./process-pool.ts";
 import type { Recognition, SpeakerTurns } from "./protocol.ts";
 import { recognizedWords } from "./recognized-words.ts";
-import { Speakers } from "./speakers.ts";
+import { SpeakerRegistry } from "./speaker-registry.ts";
 import { partsBySpeaker, type SpokenPart } from "./split-by-speaker.ts";
 
 export interface VadSegmentModelParts {
@@ -54,7 +54,7 @@ async function* transcribe(
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
   const group = call.fairnessKey;
-  const stretches = speechStretches(call.audio.open(recognitionRate), {
+  const stretches = speechSegments(call.audio.open(recognitionRate), {
     ...(call.chunking ?? usualChunking),
     sampleRate: recognitionRate,
     longest: longestStretch,
@@ -62,16 +62,16 @@ async function* transcribe(
   const parts =
     speakerThreshold === undefined
       ? stretches
-      : bySpeaker(stretches, new Speakers(speakerThreshold), (samples) =>
+      : bySpeaker(stretches, new SpeakerRegistry(speakerThreshold), (samples) =>
           pool.run({ type: "tell_apart", samples }, { first: false, group, signal }),
         );
   let first = true;
-  const recognize = async (part: SpeechStretch | SpokenPart): Promise<TranscribedSegment | undefined> => {
+  const recognize = async (part: SpeechSegment | SpokenPart): Promise<TranscribedSegment | undefined> => {
     const turn = { first, group, signal };
     first = false;
     return toSegment(part, await pool.run({ type: "transcribe", samples: part.samples, language }, turn));
   };
-  for await (const segment of inOrder<SpeechStretch | SpokenPart, TranscribedSegment | undefined>(
+  for await (const segment of mapInOrder<SpeechSegment | SpokenPart, TranscribedSegment | undefined>(
     parts,
     processes,
     recognize,
@@ -82,8 +82,8 @@ async function* transcribe(
 
 /** Stretch by stretch, so that speakers are numbered in the order in which they are heard. */
 async function* bySpeaker(
-  stretches: AsyncIterable<SpeechStretch>,
-  speakers: Speakers,
+  stretches: AsyncIterable<SpeechSegment>,
+  speakers: SpeakerRegistry,
   tellApart: (samples: Float32Array) => Promise<SpeakerTurns>,
 ): AsyncGenerator<SpokenPart, void, undefined> {
   for await (const stretch of stretches) {
@@ -92,7 +92,7 @@ async function* bySpeaker(
 }
 
 /** Undefined where nothing was understood. */
-function toSegment(part: SpeechStretch | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
+function toSegment(part: SpeechSegment | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
   const { start, samples } = part;
   const text = recognition.text.trim();
   if (text === "") return undefined;

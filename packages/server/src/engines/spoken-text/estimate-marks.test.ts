@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { joinSamples } from "../../audio/samples.ts";
 import { estimateMarks } from "./estimate-marks.ts";
-import { placePauses } from "./place-pauses.ts";
+import { alignPauses } from "./align-pauses.ts";
 
 const sampleRate = 16_000;
 
@@ -67,7 +67,7 @@ test("pauses and gaps keep their order, and each gap has one pause at most", () 
   });
   fc.assert(
     fc.property(fc.array(gap, { maxLength: 12 }), fc.array(pause, { maxLength: 12 }), (gaps, pauses) => {
-      const placed = placePauses(gaps, pauses);
+      const placed = alignPauses(gaps, pauses);
       assert.equal(placed.length, gaps.length);
       const found = placed.filter((each) => each !== undefined);
       assert.deepEqual(
@@ -80,5 +80,5 @@ test("pauses and gaps keep their order, and each gap has one pause at most", () 
     { at: 1, sign: false },
     { at: 2, sign: true },
   ];
-  assert.deepEqual(placePauses(near, [{ at: 2.1, length: 0.4 }]), [undefined, 0]);
+  assert.deepEqual(alignPauses(near, [{ at: 2.1, length: 0.4 }]), [undefined, 0]);
 });

@@ -5,26 +5,26 @@
  */
 import type { SpeechMark } from "../engine.ts";
 import { toMarks, type SpokenToken } from "./marks.ts";
-import { placePauses, type Gap } from "./place-pauses.ts";
-import { speechPauses, type Sound, type SpeechPauses } from "./speech-pauses.ts";
-import { weighedWords, type WeighedWord } from "./weighed-words.ts";
+import { alignPauses, type WordGap } from "./align-pauses.ts";
+import { speechPauses, type PcmAudio, type SpeechPauses } from "./speech-pauses.ts";
+import { weightedWords, type WeightedWord } from "./word-weights.ts";
 
 /** The marks of a phrase that stands at `offset` in the input. */
-export function estimateMarks(phrase: string, offset: number, sound: Sound): SpeechMark[] {
+export function estimateMarks(phrase: string, offset: number, sound: PcmAudio): SpeechMark[] {
   const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
   return toMarks({ text: phrase, source }, estimateTokens(phrase, sound));
 }
 
-function estimateTokens(phrase: string, sound: Sound): SpokenToken[] {
-  const words = weighedWords(phrase);
+function estimateTokens(phrase: string, sound: PcmAudio): SpokenToken[] {
+  const words = weightedWords(phrase);
   const heard = speechPauses(sound);
   const total = words.reduce((sum, { weight }) => sum + weight, 0);
   let share = 0;
-  const gaps = words.slice(0, -1).map(({ weight, sign }): Gap => {
+  const gaps = words.slice(0, -1).map(({ weight, sign }): WordGap => {
     share += weight;
     return { at: (share / total) * heard.spoken, sign };
   });
-  const placed = placePauses(gaps, heard.pauses);
+  const placed = alignPauses(gaps, heard.pauses);
   const tokens: SpokenToken[] = [];
   /** Spoken time at which the words since the last pause begin. */
   let from = 0;
@@ -41,7 +41,7 @@ function estimateTokens(phrase: string, sound: Sound): SpokenToken[] {
 }
 
 function shareOut(
-  words: readonly WeighedWord[],
+  words: readonly WeightedWord[],
   { from, to }: { readonly from: number; readonly to: number },
   heard: SpeechPauses,
 ): SpokenToken[] {

@@ -2,13 +2,13 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { assert as check, constantFrom, oneof, property, string } from "fast-check";
 import { phrasesOf } from "./phrases.ts";
-import { sentencesOf, toReadable } from "./sentences.ts";
+import { sentencesOf, normalizeWhitespace } from "./sentences.ts";
 
 const sentences = (text: string): string[] =>
-  [...sentencesOf(toReadable(text))].map(({ offset, length }) => text.slice(offset, offset + length));
+  [...sentencesOf(normalizeWhitespace(text))].map(({ offset, length }) => text.slice(offset, offset + length));
 const limits = { longest: 40, longestFirst: 15 };
 const phrases = (text: string): string[] =>
-  [...phrasesOf(toReadable(text), limits)].map(({ offset, length }) => text.slice(offset, offset + length));
+  [...phrasesOf(normalizeWhitespace(text), limits)].map(({ offset, length }) => text.slice(offset, offset + length));
 
 const anyText = oneof(
   string({ unit: "binary", maxLength: 200 }),
@@ -67,7 +67,7 @@ describe("phrases", () => {
   test("every character that can be heard is in one phrase, in order, whatever the text", () => {
     check(
       property(anyText, (text) => {
-        const readable = toReadable(text);
+        const readable = normalizeWhitespace(text);
         assert.equal(readable.length, text.length);
         let end = 0;
         for (const { offset, length, sentence } of phrasesOf(readable, limits)) {

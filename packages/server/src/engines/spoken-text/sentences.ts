@@ -20,7 +20,7 @@ const titleAtEnd =
  * The same text for an engine to read, position by position: control characters, lone surrogates and the line breaks
  * inside a paragraph become spaces; an empty line stays a line break, which ends a sentence.
  */
-export function toReadable(text: string): string {
+export function normalizeWhitespace(text: string): string {
   return (
     text
       .toWellFormed()

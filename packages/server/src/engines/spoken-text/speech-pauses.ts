@@ -1,6 +1,6 @@
 /** Where speech is silent: its pauses, and the time that is left without them. */
 
-export interface Sound {
+export interface PcmAudio {
   /** Mono, −1 to 1. */
   readonly samples: Float32Array;
   readonly sampleRate: number;
@@ -21,7 +21,7 @@ const silence = 0.03;
 /** Shorter silences, in seconds, are inside sounds such as p, t and k. */
 const shortestPause = 0.12;
 
-export function speechPauses({ samples, sampleRate }: Sound): SpeechPauses {
+export function speechPauses({ samples, sampleRate }: PcmAudio): SpeechPauses {
   const size = Math.max(1, Math.round(sampleRate * frame));
   const levels = Array.from({ length: Math.ceil(samples.length / size) }, (_, index) =>
     levelOf(samples.subarray(index * size, (index + 1) * size)),

@@ -1,12 +1,12 @@
 /** A body read as a whole, up to a limit. */
 import { AppError } from "../../errors.ts";
-import { JsonValueCount, maxAnswerValues } from "./json-value-count.ts";
-import type { AnswerHeaders } from "./upstream-request.ts";
+import { JsonValueCount, maxResponseValues } from "./json-value-count.ts";
+import type { ResponseHeaders } from "./upstream-request.ts";
 
 export class BodyCollector {
   readonly maxBytes: number;
   readonly #pieces: Buffer[] = [];
-  readonly #values = new JsonValueCount(maxAnswerValues);
+  readonly #values = new JsonValueCount(maxResponseValues);
   #byteLength = 0;
 
   constructor(maxBytes: number) {
@@ -33,7 +33,7 @@ export class BodyCollector {
 }
 
 /** The engine was not asked to compress; bytes that nobody can read are better refused than misread. */
-export function checkNotCompressed(headers: AnswerHeaders): void {
+export function refuseCompressed(headers: ResponseHeaders): void {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding === "identity" || encoding === "") return;
   throw new AppError("upstream_failed", "The engine compressed its response although that was not requested.");

@@ -1,16 +1,16 @@
 /** An answer's bytes as an async iteration that paces the engine: while some wait to be taken, nothing is read. */
 import { AppError } from "../../errors.ts";
-import { BodyCollector, checkNotCompressed } from "./body-collector.ts";
-import { maxErrorBytes } from "./collect-answer.ts";
+import { BodyCollector, refuseCompressed } from "./body-collector.ts";
+import { maxErrorBytes } from "./request-json.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
-import type { AnswerHeaders, AnswerReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
-import { refusal } from "./upstream-error.ts";
+import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import { responseError } from "./upstream-error.ts";
 
 /** The bytes of an answer with status 2xx, with its headers. Leaving the loop cancels the engine's work. */
 export async function* streamBytes(
   pool: ConnectionPool,
   request: OutgoingRequest,
-): AsyncGenerator<{ readonly bytes: Buffer; readonly headers: AnswerHeaders }, void, undefined> {
+): AsyncGenerator<{ readonly bytes: Buffer; readonly headers: ResponseHeaders }, void, undefined> {
   const reader = new ByteReader();
   const upstreamRequest = pool.open(request, reader);
   reader.upstreamRequest = upstreamRequest;
@@ -21,13 +21,13 @@ export async function* streamBytes(
       yield { bytes, headers: reader.headers };
     }
   } finally {
-    upstreamRequest.leave();
+    upstreamRequest.cancel();
   }
 }
 
-class ByteReader implements AnswerReader {
+class ByteReader implements ResponseReader {
   upstreamRequest: UpstreamRequestControl | undefined;
-  headers: AnswerHeaders = {};
+  headers: ResponseHeaders = {};
   #status = 0;
   #complaint: BodyCollector | undefined;
   #bytes: Buffer[] = [];
@@ -47,24 +47,24 @@ class ByteReader implements AnswerReader {
     return undefined;
   }
 
-  onStart(status: number, headers: AnswerHeaders): void {
+  onStart(status: number, headers: ResponseHeaders): void {
     this.#status = status;
     this.headers = headers;
     if (status >= 300) {
       this.#complaint = new BodyCollector(maxErrorBytes);
-      this.upstreamRequest?.limitRest();
-    } else checkNotCompressed(headers);
+      this.upstreamRequest?.expectErrorBody();
+    } else refuseCompressed(headers);
   }
 
   onData(bytes: Buffer): void {
     if (this.#complaint !== undefined) {
       if (this.#complaint.push(bytes)) return;
-      this.upstreamRequest?.leave();
+      this.upstreamRequest?.cancel();
       this.#end(this.#refusal());
       return;
     }
     this.#bytes.push(bytes);
-    this.upstreamRequest?.begun();
+    this.upstreamRequest?.startStreaming();
     this.upstreamRequest?.pause();
     this.#notify();
   }
@@ -79,7 +79,7 @@ class ByteReader implements AnswerReader {
   }
 
   #refusal(): AppError {
-    return refusal({ status: this.#status, headers: this.headers, text: this.#complaint?.text ?? "" });
+    return responseError({ status: this.#status, headers: this.headers, text: this.#complaint?.text ?? "" });
   }
 
   #end(outcome: "whole" | AppError): void {

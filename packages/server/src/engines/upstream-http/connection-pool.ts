@@ -3,9 +3,9 @@
  * `Pool.dispatch`, the cheapest way to make a request from Node. https://undici.nodejs.org/#/docs/api/Pool
  */
 import { buildConnector, Pool } from "undici";
-import { UpstreamRequest, concurrencyExceeded, type AnswerReader, type OutgoingRequest } from "./upstream-request.ts";
+import { UpstreamRequest, concurrencyExceeded, type ResponseReader, type OutgoingRequest } from "./upstream-request.ts";
 import { abortReason } from "../../abort.ts";
-import { closing } from "./transport-error.ts";
+import { engineClosing } from "./transport-error.ts";
 import { DeadlineWatch } from "./time-limits.ts";
 
 export interface ConnectionPoolOptions {
@@ -20,7 +20,7 @@ export interface ConnectionPoolOptions {
   onCredentialsRefused(status: number): void;
 }
 
-const tellAgainMs = 60_000;
+const reportIntervalMs = 60_000;
 
 export class ConnectionPool {
   readonly queueTimeoutMs: number;
@@ -50,17 +50,17 @@ export class ConnectionPool {
   }
 
   /** Sockets that nobody waits for are given up after this time; a target may need longer than the engine's own. */
-  allowConnectTimeout(connectTimeoutMs: number): void {
+  raiseConnectTimeout(connectTimeoutMs: number): void {
     if (connectTimeoutMs <= this.#longestConnectTimeoutMs) return;
     this.#longestConnectTimeoutMs = connectTimeoutMs;
     this.#connector = connectorFor(connectTimeoutMs);
   }
 
   /** Sends a request as soon as a connection is free. The reader hears of everything that follows. */
-  open(request: OutgoingRequest, reader: AnswerReader): UpstreamRequest {
+  open(request: OutgoingRequest, reader: ResponseReader): UpstreamRequest {
     const upstreamRequest = new UpstreamRequest(request, reader, this);
     if (request.signal.aborted) upstreamRequest.refuse(abortReason(request.signal));
-    else if (this.#isClosed) upstreamRequest.refuse(closing());
+    else if (this.#isClosed) upstreamRequest.refuse(engineClosing());
     else if (this.#running < this.#options.maxConnections) this.#run(upstreamRequest);
     else if (this.#queue.size >= this.#options.maxQueued) upstreamRequest.refuse(concurrencyExceeded());
     else {
@@ -96,7 +96,7 @@ export class ConnectionPool {
 
   credentialsRefused(status: number): void {
     const nowMs = performance.now();
-    if (nowMs - this.#toldMs < tellAgainMs) return;
+    if (nowMs - this.#toldMs < reportIntervalMs) return;
     this.#toldMs = nowMs;
     this.#options.onCredentialsRefused(status);
   }
@@ -105,7 +105,7 @@ export class ConnectionPool {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const upstreamRequest of this.#queue) upstreamRequest.refuse(closing());
+    for (const upstreamRequest of this.#queue) upstreamRequest.refuse(engineClosing());
     await this.#pool.close();
   }
 }

@@ -1,9 +1,9 @@
 /** Counts the values of JSON text before it is parsed, because parsing too many would block the event loop. */
 import { inputLimit } from "../../input-limits.ts";
-import { tooMany } from "./invalid-answer.ts";
+import { tooManyInResponse } from "./invalid-response.ts";
 
 /** Room for 4,000 tokens with the log probabilities of 20 alternatives each. */
-export const maxAnswerValues = inputLimit({
+export const maxResponseValues = inputLimit({
   area: "Chat completions",
   bounds: "JSON values and member names in an engine's batch response",
   value: 1_250_000,
@@ -35,7 +35,7 @@ export class JsonValueCount {
         if (byte === quote) inString = true;
         else if (byte === 0x2c || byte === 0x3a || byte === 0x5b || byte === 0x7b) {
           values += 1;
-          if (values > this.#limit) throw tooMany("JSON values and member names", this.#limit);
+          if (values > this.#limit) throw tooManyInResponse("JSON values and member names", this.#limit);
         }
         at += 1;
         continue;

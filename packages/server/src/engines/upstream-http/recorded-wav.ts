@@ -14,7 +14,7 @@ export interface RecordedWav {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What recognisers work at; more would only be more to send. */
+/** What recognizers work at; more would only be more to send. */
 const highestRate = 16_000;
 
 /** Waits for the end of the recording. @throws AppError client_closed or the signal's own; whatever the recording fails with */

@@ -2,10 +2,10 @@
  * When an engine wants to be asked again. `Retry-After` is seconds or a date
  * (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after); OpenAI and Azure also send `retry-after-ms`, which is finer.
  */
-import type { AnswerHeaders } from "./upstream-request.ts";
+import type { ResponseHeaders } from "./upstream-request.ts";
 
 /** @returns milliseconds from now, not negative; undefined when the answer does not say or cannot be read */
-export function retryAfterMs(headers: AnswerHeaders, nowUnixMs: number): number | undefined {
+export function retryAfterMs(headers: ResponseHeaders, nowUnixMs: number): number | undefined {
   const exactMs = toNumber(headers["retry-after-ms"]);
   if (exactMs !== undefined) return exactMs;
   const value = headers["retry-after"];

@@ -24,7 +24,7 @@ export function timeLimits(engine: EngineTimeouts, target: TargetTimeouts = {}):
 }
 
 /** Something that ends itself when its time is up. */
-export interface Timed extends IndexedSetMember {
+export interface DeadlineTarget extends IndexedSetMember {
   checkTime(nowMs: number): void;
 }
 
@@ -37,11 +37,11 @@ const lateMs = 200;
  * an event costs a timer. It rests while there is nothing to watch, and never keeps the process alive.
  */
 export class DeadlineWatch {
-  readonly #watched = new IndexedSet<Timed>();
+  readonly #watched = new IndexedSet<DeadlineTarget>();
   #timer: NodeJS.Timeout | undefined;
   #lastTickMs = 0;
 
-  add(timed: Timed): void {
+  add(timed: DeadlineTarget): void {
     this.#watched.add(timed);
     if (this.#timer === undefined) {
       this.#lastTickMs = performance.now();
@@ -50,7 +50,7 @@ export class DeadlineWatch {
     }
   }
 
-  remove(timed: Timed): void {
+  remove(timed: DeadlineTarget): void {
     this.#watched.delete(timed);
   }
 

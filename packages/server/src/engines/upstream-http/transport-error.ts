@@ -16,13 +16,13 @@ const messages: Readonly<Record<string, string>> = {
 };
 
 /** An error of the transport, or one of ours that passed through it. */
-export function asAppError(error: unknown): AppError {
+export function toTransportError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);
   if (code === "UND_ERR_CONNECT_TIMEOUT" || code === "ETIMEDOUT") {
     return new AppError("upstream_timeout", "The engine did not accept a connection in time.", { cause: error });
   }
-  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return closing(error);
+  if (code === "UND_ERR_DESTROYED" || code === "UND_ERR_CLOSED") return engineClosing(error);
   return new AppError("upstream_failed", messages[code] ?? otherMessage(error, code), { cause: error });
 }
 
@@ -34,7 +34,7 @@ function otherMessage(error: unknown, code: string): string {
 }
 
 /** The engine takes no further calls because its configuration changed or the server stops. */
-export function closing(cause?: unknown): AppError {
+export function engineClosing(cause?: unknown): AppError {
   return new AppError("overloaded", "The engine is being closed. Retry later.", {
     retryAfterMs: defaultRetryAfterMs,
     cause,

@@ -4,20 +4,20 @@
  */
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";
-import type { AnswerHeaders } from "./upstream-request.ts";
+import type { ResponseHeaders } from "./upstream-request.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /** An answer with an error status. */
-export interface RefusedAnswer {
+export interface ErrorResponse {
   readonly status: number;
-  readonly headers: AnswerHeaders;
+  readonly headers: ResponseHeaders;
   /** The beginning of the body. */
   readonly text: string;
 }
 
 /** The engine's own words. */
-interface Complaint {
+interface ErrorDetails {
   readonly message: string | undefined;
   readonly type: string | undefined;
   readonly param: string | undefined;
@@ -29,12 +29,12 @@ const longestMessage = 2_000;
 const contextLength =
   /maximum context length|context[ _](?:length|size|window)|exceed\w* (?:the )?(?:available |model's |maximum )?context|prompt is too long|too many (?:input )?tokens/i;
 /** OpenAI's, Azure's and their imitators' words for a prompt that may not be answered. */
-const refusedContent = /content_filter|content_policy_violation|ResponsibleAIPolicyViolation/;
-const spentAccount = /insufficient_quota|insufficient_credits|billing/i;
+const filteredContent = /content_filter|content_policy_violation|ResponsibleAIPolicyViolation/;
+const exhaustedAccount = /insufficient_quota|insufficient_credits|billing/i;
 
 /** The error of an answer with status 300 or more. */
-export function refusal(answer: RefusedAnswer): AppError {
-  return toError(readComplaint(parse(answer.text), answer.text), {
+export function responseError(answer: ErrorResponse): AppError {
+  return toError(readErrorDetails(parse(answer.text), answer.text), {
     status: answer.status,
     retryAfterMs: retryAfterMs(answer.headers, Date.now()),
     text: answer.text,
@@ -45,9 +45,9 @@ export function refusal(answer: RefusedAnswer): AppError {
  * The error that an event or an answer with status 200 carries; undefined when it carries none.
  * Known forms: `{"error": …}` (OpenAI, OpenRouter, llama-server, Ollama), `{"object": "error", …}` (vLLM before 0.10).
  */
-export function carriedError(value: JsonObject): AppError | undefined {
+export function embeddedError(value: JsonObject): AppError | undefined {
   if (value["error"] == null && value["object"] !== "error") return undefined;
-  const complaint = readComplaint(value, "");
+  const complaint = readErrorDetails(value, "");
   const status = complaint.status ?? statusOfType(complaint.type ?? complaint.code ?? "");
   return toError(complaint, { status, retryAfterMs: undefined, text: JSON.stringify(value) });
 }
@@ -61,7 +61,7 @@ function parse(text: string): unknown {
 }
 
 /** Reads the shapes in use: OpenAI's, a bare text under `error`, vLLM's flat one, FastAPI's `detail`, Azure's gateway. */
-function readComplaint(value: unknown, text: string): Complaint {
+function readErrorDetails(value: unknown, text: string): ErrorDetails {
   const outer = Array.isArray(value) && isObject(value[0]) ? value[0] : isObject(value) ? value : {};
   const inner = isObject(outer["error"]) ? outer["error"] : outer;
   const detail = outer["detail"];
@@ -92,13 +92,13 @@ function statusOfType(type: string): number {
   return 500;
 }
 
-interface Circumstances {
+interface ResponseContext {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
   readonly text: string;
 }
 
-function toError(complaint: Complaint, circumstances: Circumstances): AppError {
+function toError(complaint: ErrorDetails, circumstances: ResponseContext): AppError {
   const { status } = circumstances;
   const words = `${complaint.type ?? ""} ${complaint.code ?? ""}`;
   const ours = (code: ErrorCode, message: string): AppError =>
@@ -107,7 +107,7 @@ function toError(complaint: Complaint, circumstances: Circumstances): AppError {
       cause: new Error(`HTTP ${status}: ${redactText(circumstances.text.slice(0, longestMessage).toWellFormed())}`),
     });
   if (status === 401 || status === 403) return ours("upstream_failed", "The engine rejected its credentials.");
-  if (status === 402 || (status === 429 && spentAccount.test(words))) {
+  if (status === 402 || (status === 429 && exhaustedAccount.test(words))) {
     return ours("upstream_failed", "The account at the engine has no credit left.");
   }
   if (status === 429) return ours("rate_limited", "The engine's rate limit is reached. Retry later.");
@@ -117,11 +117,11 @@ function toError(complaint: Complaint, circumstances: Circumstances): AppError {
   if (status === 404 && complaint.message === undefined) {
     return ours("upstream_failed", "The engine does not have this path; check its base_url.");
   }
-  return callersError(complaint, status);
+  return callerError(complaint, status);
 }
 
 /** Status 400, 404, 413, 422 and their like: the caller can do something about it, so the engine's words are his. */
-function callersError(complaint: Complaint, status: number): AppError {
+function callerError(complaint: ErrorDetails, status: number): AppError {
   const { param, code, type } = complaint;
   const message = complaint.message ?? `The engine refused the request with HTTP status ${status}.`;
   const words = `${type ?? ""} ${code ?? ""}`;
@@ -132,7 +132,7 @@ function callersError(complaint: Complaint, status: number): AppError {
     return new AppError("model_not_found", message, { param: param ?? "model" });
   }
   if (status === 413) return new AppError("payload_too_large", message, { param });
-  if (refusedContent.test(words)) return new AppError("content_filter", message, { param });
+  if (filteredContent.test(words)) return new AppError("content_filter", message, { param });
   if (code === "unsupported_parameter") return new AppError("unsupported_parameter", message, { param });
   return new AppError("invalid_request", message, { param, wireCode: code });
 }

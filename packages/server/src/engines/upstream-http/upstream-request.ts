@@ -2,14 +2,14 @@
 import type { Dispatcher } from "undici";
 import { AppError, toAppError, defaultRetryAfterMs } from "../../errors.ts";
 import { abortReason } from "../../abort.ts";
-import { asAppError } from "./transport-error.ts";
-import type { TimeLimits, Timed } from "./time-limits.ts";
+import { toTransportError } from "./transport-error.ts";
+import type { TimeLimits, DeadlineTarget } from "./time-limits.ts";
 
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>;
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 /** Who takes the answer. Either `onEnd` or `onFailure` is called, once and last, unless the request was left. */
-export interface AnswerReader {
-  onStart(status: number, headers: AnswerHeaders): void;
+export interface ResponseReader {
+  onStart(status: number, headers: ResponseHeaders): void;
   onData(bytes: Buffer): void;
   onEnd(): void;
   onFailure(error: AppError): void;
@@ -18,7 +18,7 @@ export interface AnswerReader {
 /** What a reader may ask of the request that it reads. */
 export type UpstreamRequestControl = Pick<
   UpstreamRequest,
-  "pause" | "resume" | "begun" | "limitRest" | "finish" | "leave"
+  "pause" | "resume" | "startStreaming" | "expectErrorBody" | "drain" | "cancel"
 >;
 
 /** A body in memory, as consecutive pieces. */
@@ -60,19 +60,19 @@ export interface UpstreamRequestHost {
  * queued → connecting → waiting (for the first valid frame) → flowing → over. A stream that is whole is `draining`
  * until its last bytes came, so that the connection can be used again. After an error status the body is `telling` why.
  */
-type Phase = "queued" | "connecting" | "waiting" | "flowing" | "telling" | "draining" | "over";
+type Phase = "queued" | "connecting" | "awaiting" | "streaming" | "errorBody" | "draining" | "closed";
 
 const drainTimeoutMs = 1_000;
-const tellTimeoutMs = 5_000;
+const errorBodyTimeoutMs = 5_000;
 /** Bodies up to this size are sent as one piece. */
 const joinedBodyBytes = 65_536;
 
-export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
+export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarget {
   readonly request: OutgoingRequest;
   setIndex = -1;
   /** Whether it had its turn: it holds, or held, a place among the connections. */
   hasStarted = false;
-  readonly #reader: AnswerReader;
+  readonly #reader: ResponseReader;
   readonly #host: UpstreamRequestHost;
   readonly #startMs: number;
   readonly #queueTimeoutMs: number;
@@ -82,7 +82,11 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   #isPaused = false;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(request: OutgoingRequest, reader: AnswerReader, host: UpstreamRequestHost & { queueTimeoutMs: number }) {
+  constructor(
+    request: OutgoingRequest,
+    reader: ResponseReader,
+    host: UpstreamRequestHost & { queueTimeoutMs: number },
+  ) {
     this.request = request;
     this.#reader = reader;
     this.#host = host;
@@ -104,7 +108,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
     try {
       this.#host.dispatch(this);
     } catch (error) {
-      this.#fail(asAppError(error));
+      this.#fail(toTransportError(error));
     }
   }
 
@@ -142,33 +146,33 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   }
 
   /** The reader has the first valid frame: from now on the limit between frames holds. */
-  begun(): void {
-    if (this.#phase === "waiting") this.#enter("flowing");
+  startStreaming(): void {
+    if (this.#phase === "awaiting") this.#enter("streaming");
   }
 
   /** What is left of the answer is only an error's words: they come soon or not at all. */
-  limitRest(): void {
-    this.#enter("telling");
+  expectErrorBody(): void {
+    this.#enter("errorBody");
   }
 
   /** The reader has all that it wants of a good answer; what is left of it is thrown away. */
-  finish(): void {
-    if (this.#phase === "over") return;
+  drain(): void {
+    if (this.#phase === "closed") return;
     this.#enter("draining");
     this.request.signal.removeEventListener("abort", this);
     this.resume();
   }
 
   /** The reader wants nothing more: the request is cancelled and nothing further is reported. */
-  leave(): void {
-    if (this.#phase === "over") return;
+  cancel(): void {
+    if (this.#phase === "closed") return;
     this.#close();
     this.#controller?.abort(new AppError("client_closed", "The response was abandoned."));
   }
 
   /** Leaves the request with an error for the reader. */
   #fail(error: AppError): void {
-    if (this.#phase === "over") return;
+    if (this.#phase === "closed") return;
     const isReported = this.#phase !== "draining";
     this.#close();
     this.#controller?.abort(error);
@@ -184,9 +188,10 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
     const elapsedMs = nowMs - this.#sinceMs;
     const { limits, isStream } = this.request;
     if (this.#phase === "draining") {
-      if (elapsedMs > drainTimeoutMs) this.leave();
-    } else if (this.#phase === "telling") {
-      if (elapsedMs > Math.min(tellTimeoutMs, limits.idleTimeoutMs)) this.#timeOut("did not finish sending its error");
+      if (elapsedMs > drainTimeoutMs) this.cancel();
+    } else if (this.#phase === "errorBody") {
+      if (elapsedMs > Math.min(errorBodyTimeoutMs, limits.idleTimeoutMs))
+        this.#timeOut("did not finish sending its error");
     } else if (nowMs - this.#startMs > limits.totalTimeoutMs) {
       this.#timeOut(`did not finish within ${limits.totalTimeoutMs} ms`);
     } else if (this.#phase === "queued") {
@@ -194,7 +199,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
     } else if (this.#phase === "connecting") {
       if (elapsedMs > limits.connectTimeoutMs)
         this.#timeOut(`did not accept a connection within ${limits.connectTimeoutMs} ms`);
-    } else if (isStream && this.#phase === "waiting") {
+    } else if (isStream && this.#phase === "awaiting") {
       if (elapsedMs > limits.firstByteTimeoutMs)
         this.#timeOut(`did not start to respond within ${limits.firstByteTimeoutMs} ms`);
     } else if (isStream && !this.#isPaused && elapsedMs > limits.idleTimeoutMs) {
@@ -212,19 +217,19 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   }
 
   #close(): void {
-    this.#phase = "over";
+    this.#phase = "closed";
     this.request.signal.removeEventListener("abort", this);
     this.#host.release(this);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#phase === "over") controller.abort(new AppError("client_closed", "The call has already ended."));
-    else this.#enter("waiting");
+    if (this.#phase === "closed") controller.abort(new AppError("client_closed", "The call has already ended."));
+    else this.#enter("awaiting");
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
-    if (status < 200 || this.#phase === "over") return;
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
+    if (status < 200 || this.#phase === "closed") return;
     if (status >= 401 && status <= 403) this.#host.credentialsRefused(status);
     try {
       this.#reader.onStart(status, headers);
@@ -234,8 +239,8 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, bytes: Buffer): void {
-    if (this.#phase === "flowing") this.#sinceMs = performance.now();
-    if (this.#phase !== "over" && this.#phase !== "draining") {
+    if (this.#phase === "streaming") this.#sinceMs = performance.now();
+    if (this.#phase !== "closed" && this.#phase !== "draining") {
       try {
         this.#reader.onData(bytes);
       } catch (error) {
@@ -246,14 +251,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, Timed {
   }
 
   onResponseEnd(): void {
-    if (this.#phase === "over") return;
+    if (this.#phase === "closed") return;
     const isReported = this.#phase !== "draining";
     this.#close();
     if (isReported) this.#reader.onEnd();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(asAppError(error));
+    this.#fail(toTransportError(error));
   }
 }
 

@@ -6,9 +6,9 @@ import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
-import { toChoice, toUsage } from "./answer.ts";
+import { toChoice, toUsage } from "./response.ts";
 import { toChunks, type AnswerHead } from "./chunks.ts";
-import type { LiveCall } from "./live-call.ts";
+import type { VendorCall } from "./vendor-call.ts";
 import { passThroughMembers } from "./parameter-support.ts";
 import { mergeMembers } from "./pass-through.ts";
 import type { ModelFactory, Vendor } from "./vendor.ts";
@@ -33,7 +33,7 @@ export interface ChoiceCall {
   readonly request: ChatRequest;
   /** The request, translated. */
   readonly options: LanguageModelV4CallOptions;
-  readonly live: LiveCall;
+  readonly live: VendorCall;
 }
 
 function bodyCompletion(request: ChatRequest, vendor: Vendor): ((body: JsonObject) => void) | undefined {

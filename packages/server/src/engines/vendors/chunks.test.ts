@@ -8,7 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import * as fc from "fast-check";
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
-import { toChoice, toFinishReason } from "./answer.ts";
+import { toChoice, toFinishReason } from "./response.ts";
 import { createAnthropic } from "./anthropic.ts";
 import { toChunks } from "./chunks.ts";
 

@@ -2,11 +2,11 @@
 import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import type { ChatCompletionChunk, ChatDelta, FinishReason } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";
-import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./answer.ts";
+import { toFinishReason, toRefusal, toUsage, unexpectedFile } from "./response.ts";
 import { toReasoningDetail, toToolCallExtra } from "./reasoning.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { Vendor } from "./vendor.ts";
-import { toVendorFailure } from "./vendor-failure.ts";
+import { toVendorError } from "./vendor-error.ts";
 
 export interface AnswerHead {
   readonly id: string;
@@ -141,7 +141,7 @@ function translate(state: StreamState, part: LanguageModelV4StreamPart): ChatCom
     case "finish":
       return finish(state, part);
     case "error":
-      throw toVendorFailure(part.error, state.vendor);
+      throw toVendorError(part.error, state.vendor);
     case "file":
       throw unexpectedFile(part.mediaType, state.vendor);
     default:

@@ -4,7 +4,7 @@
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../../api/chat-answer.ts";
-import { addUsage } from "./answer.ts";
+import { addUsage } from "./response.ts";
 
 /** The seed of one choice: moved on from the request's, so that the choices differ and can be repeated. */
 export function seedOf({ seed }: LanguageModelV4CallOptions, index: number): { seed?: number } {

@@ -4,13 +4,13 @@ import type { ChatCall, ChatModel } from "../engine.ts";
 import { toCallOptions } from "./call-options.ts";
 import { completeChoice, streamChoice, type ChoiceCall, type VendorConnection } from "./choice.ts";
 import { joinCompletions, joinStreams, seedOf } from "./fan-out.ts";
-import { beginLiveCall, type LiveCall } from "./live-call.ts";
+import { beginVendorCall, type VendorCall } from "./vendor-call.ts";
 import { refuseUnsupportedParameters, unsupported } from "./parameter-support.ts";
-import { toVendorFailure } from "./vendor-failure.ts";
+import { toVendorError } from "./vendor-error.ts";
 
-function begin(call: ChatCall, { closing, limits, vendor }: VendorConnection): LiveCall {
+function begin(call: ChatCall, { closing, limits, vendor }: VendorConnection): VendorCall {
   const { signal, requestId } = call;
-  return beginLiveCall({
+  return beginVendorCall({
     signal,
     requestId,
     engineSignal: closing,
@@ -19,9 +19,9 @@ function begin(call: ChatCall, { closing, limits, vendor }: VendorConnection): L
   });
 }
 
-function toFailure(thrown: unknown, live: LiveCall, { vendor }: VendorConnection): AppError {
+function toCallError(thrown: unknown, live: VendorCall, { vendor }: VendorConnection): AppError {
   const reason: unknown = live.signal.reason;
-  return reason instanceof AppError ? reason : toVendorFailure(thrown, vendor);
+  return reason instanceof AppError ? reason : toVendorError(thrown, vendor);
 }
 
 /** The calls that a request needs. Everything that can be refused is refused here, before a byte leaves. */
@@ -51,7 +51,7 @@ export function createVendorChat(model: string, connection: VendorConnection): C
         const calls = await plan(call, { connection, model, live });
         return joinCompletions(await Promise.all(calls.map(completeChoice)));
       } catch (error) {
-        throw toFailure(error, live, connection);
+        throw toCallError(error, live, connection);
       } finally {
         live.close();
       }
@@ -64,7 +64,7 @@ export function createVendorChat(model: string, connection: VendorConnection): C
         const sources = calls.map(streamChoice);
         yield* sources.length === 1 ? sources[0]! : joinStreams(sources, () => live.close());
       } catch (error) {
-        throw toFailure(error, live, connection);
+        throw toCallError(error, live, connection);
       } finally {
         live.close();
       }

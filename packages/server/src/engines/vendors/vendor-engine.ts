@@ -10,13 +10,13 @@ import { createAmazonBedrock } from "./amazon-bedrock.ts";
 import { createAnthropic } from "./anthropic.ts";
 import { createCohere } from "./cohere.ts";
 import { createGoogle } from "./google.ts";
-import { beginLiveCall } from "./live-call.ts";
+import { beginVendorCall } from "./vendor-call.ts";
 import { createMistral } from "./mistral.ts";
 import { createPreflight } from "./preflight.ts";
 import type { JsonReader, ModelFactory, Vendor } from "./vendor.ts";
 import type { VendorConnection } from "./choice.ts";
 import { createVendorChat } from "./vendor-chat.ts";
-import { toVendorFailure } from "./vendor-failure.ts";
+import { toVendorError } from "./vendor-error.ts";
 import { createVendorFetch } from "./vendor-fetch.ts";
 
 const largestAnswerBytes = 256 * 1024 * 1024;
@@ -88,7 +88,7 @@ async function readModels(
   { vendor, dispatcher, closing, limits }: VendorConnection,
   signal: AbortSignal,
 ): Promise<readonly ModelDescription[]> {
-  const call = beginLiveCall({
+  const call = beginVendorCall({
     signal,
     engineSignal: closing,
     totalTimeoutMs: limits.totalTimeoutMs,
@@ -99,12 +99,12 @@ async function readModels(
     const response = await fetch(url, { headers });
     const text = await response.text();
     if (response.ok) return JSON.parse(text) as unknown;
-    throw toVendorFailure({ message: text, statusCode: response.status }, vendor);
+    throw toVendorError({ message: text, statusCode: response.status }, vendor);
   };
   try {
     return (await vendor.listModels?.(read)) ?? [];
   } catch (error) {
-    throw call.signal.reason instanceof AppError ? call.signal.reason : toVendorFailure(error, vendor);
+    throw call.signal.reason instanceof AppError ? call.signal.reason : toVendorError(error, vendor);
   } finally {
     call.close();
   }

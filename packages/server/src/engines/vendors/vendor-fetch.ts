@@ -6,13 +6,13 @@ import type { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
 import type { TimeLimits } from "../upstream-http/time-limits.ts";
-import type { LiveCall } from "./live-call.ts";
+import type { VendorCall } from "./vendor-call.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { VendorFetch } from "./vendor.ts";
 
 interface VendorFetchOptions {
   readonly dispatcher: Dispatcher;
-  readonly call: LiveCall;
+  readonly call: VendorCall;
   readonly label: string;
   /** For streamed answers; a batch answer has only the call's total time. */
   readonly limits?: TimeLimits | undefined;

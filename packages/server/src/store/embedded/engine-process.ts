@@ -1,90 +1,57 @@
-/** One running process of the embedded store: started, and ended by asking or by force. */
-import { fork, type ChildProcess } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { keepLastOutput, scriptBeside } from "../../child-process/subprocess.ts";
+/** One running process of the embedded store: started, and ended gracefully or by force. */
+import { IpcProcess } from "../../child-process/ipc-process.ts";
+import { siblingScript } from "../../child-process/sibling-script.ts";
 import type { EngineSettings, FromEngine, ToEngine } from "./protocol.ts";
 
 export interface EngineProcess {
   readonly pid: number;
   readonly version: string;
-  /** Resolves, with how, when the process has ended for whatever reason. */
+  /** Resolves with how the process ended: a signal or an exit code. */
   readonly ended: Promise<string>;
-  /** Lets running statements be stopped and the data directory be let go; by force after some seconds. */
+  /** Lets running statements stop and releases the data directory; kills the process after some seconds. */
   stop(): Promise<void>;
   kill(): void;
 }
 
-/** The engine's package is missing: starting again cannot help. */
+/** The engine's package is missing: another start cannot help. */
 export class EngineAbsentError extends Error {
   override readonly name = "EngineAbsentError";
 }
 
-const entry = fileURLToPath(scriptBeside(import.meta.url, "main"));
+const script = siblingScript(import.meta.url, "main");
 
-/** Opening many parts takes a second for three thousand; a disk that is cold or busy takes longer. */
+/** To open 3,000 parts takes a second; a cold or busy disk takes longer. */
 const startTimeoutMs = 60_000;
 const stopTimeoutMs = 15_000;
 
-/** libuv's threads serve statements and files; the environment holds nothing else, least of all secrets. */
+/** libuv's threads serve statements and files. */
 const environment = { UV_THREADPOOL_SIZE: "16", TZ: "UTC" };
 
-/** Resolves when the engine serves its socket. @throws EngineAbsentError, or Error with the reason */
-async function ready(child: ChildProcess, ended: Promise<string>, lastOutput: () => string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const timer = setTimeout(
-    () => reject(new Error(`The embedded store did not start within ${startTimeoutMs} ms.`)),
-    startTimeoutMs,
-  );
-  child.on("message", (message: FromEngine) => {
-    switch (message.type) {
-      case "ready":
-        resolve(message.version);
-        return;
-      case "absent":
-        reject(new EngineAbsentError(message.reason));
-        return;
-      case "failed":
-        reject(new Error(message.reason));
-    }
-  });
-  void ended.then((how) =>
-    reject(new Error(`The embedded store's process ended at its start (${how}). ${lastOutput()}`)),
-  );
-  try {
-    return await promise;
-  } finally {
-    clearTimeout(timer);
-  }
+/** The engine's version. @throws EngineAbsentError, or Error with the reason */
+function readVersion(message: FromEngine): string {
+  if (message.type === "ready") return message.version;
+  throw message.type === "absent" ? new EngineAbsentError(message.reason) : new Error(message.reason);
 }
 
-/** @throws EngineAbsentError, or Error with the reason */
+/** Resolves when the engine serves its socket. @throws EngineAbsentError, or Error with the reason */
 export async function startEngineProcess(settings: EngineSettings): Promise<EngineProcess> {
-  const child = fork(entry, [], { execArgv: [], env: environment, stdio: ["ignore", "ignore", "pipe", "ipc"] });
-  const { promise: ended, resolve } = Promise.withResolvers<string>();
-  child.once("exit", (code, signal) => resolve(signal ?? `code ${code}`));
-  child.once("error", (error) => resolve(error.message));
-  const send = (message: ToEngine): void => {
-    // A channel that has closed is noticed by the exit that follows it.
-    if (child.connected) child.send(message, () => {});
-  };
-  send({ type: "start", settings });
+  const process = new IpcProcess<ToEngine, FromEngine>({ script, environment });
   try {
-    const version = await ready(child, ended, keepLastOutput(child));
+    const version = await process.start({ type: "start", settings }, readVersion, {
+      timeoutMs: startTimeoutMs,
+      timedOut: () => new Error(`The embedded store did not start within ${startTimeoutMs} ms.`),
+      ended: ({ how }) => new Error(`The embedded store's process ended at its start (${how}). ${process.lastOutput}`),
+    });
     return {
-      pid: child.pid!,
+      pid: process.pid!,
       version,
-      ended,
-      async stop() {
-        send({ type: "stop" });
-        const timer = setTimeout(() => child.kill("SIGKILL"), stopTimeoutMs);
-        await ended;
-        clearTimeout(timer);
-      },
-      kill: () => void child.kill("SIGKILL"),
+      ended: process.ended.then(({ how }) => how),
+      stop: () => process.stop({ type: "stop" }, stopTimeoutMs),
+      kill: () => process.kill(),
     };
   } catch (error) {
-    child.kill("SIGKILL");
-    await ended;
+    // The next process needs the data directory.
+    await process.ended;
     throw error;
   }
 }

@@ -3,6 +3,7 @@
  * so or is gone, however that ended.
  */
 import { mkdir, rm } from "node:fs/promises";
+import { listenToParent, sendToParent } from "../../child-process/parent-channel.ts";
 import { openEngine, type Engine } from "./engine.ts";
 import { startHost, type Host } from "./host.ts";
 import type { EngineSettings, FromEngine, ToEngine } from "./protocol.ts";
@@ -11,9 +12,7 @@ let engine: Engine | undefined;
 let host: Host | undefined;
 let stopping = false;
 
-function send(message: FromEngine): void {
-  if (process.connected) process.send?.(message);
-}
+const send: (message: FromEngine) => void = sendToParent;
 
 async function loadLibrary(): Promise<typeof import("chdb") | undefined> {
   try {
@@ -54,11 +53,8 @@ async function stop(): Promise<void> {
 
 process.umask(0o077);
 let started: Promise<void> = Promise.resolve();
-process.on("message", (message: ToEngine) => {
+const stopAfterStart = (): void => void started.then(stop);
+listenToParent((message: ToEngine) => {
   if (message.type === "start") started = start(message.settings);
-  else void started.then(stop);
-});
-process.on("disconnect", () => void started.then(stop));
-// Ctrl-C reaches the whole process group: the server writes what it has first and then says stop.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});
+  else stopAfterStart();
+}, stopAfterStart);

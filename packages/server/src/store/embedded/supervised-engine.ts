@@ -3,6 +3,7 @@
  * growing pauses), and killed when it no longer answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import type { Logger } from "../../logger.ts";
 import { EngineAbsentError, startEngineProcess, type EngineProcess } from "./engine-process.ts";
 import type { EngineSettings } from "./protocol.ts";
@@ -24,15 +25,15 @@ export interface SupervisedEngine {
 }
 
 const firstPauseMs = 250;
-/** One that had served is needed; one that cannot start will not start sooner for being asked often. */
-const longestPauseMs = { served: 1000, failed: 15_000 };
+/** A store that has served is needed soon; one that cannot start does not start sooner for frequent attempts. */
+const longestPauseMs = { served: 1_000, failed: 15_000 };
 /** A process that lived so long died of something new. */
 const healthyMs = 60_000;
 
 export function superviseEngine({ settings, logger, onStart, onEnd }: SupervisedEngineOptions): SupervisedEngine {
   const closing = new AbortController();
   let current: EngineProcess | undefined;
-  let failures = 0;
+  const backoff = new FailureBackoff({ firstMs: firstPauseMs });
 
   /** Runs one process from its start to its end; resolves with how it ended. */
   const runOnce = async (): Promise<string> => {
@@ -44,7 +45,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
     onStart();
     const how = await started.ended;
     current = undefined;
-    if (performance.now() - startedMs > healthyMs) failures = 0;
+    if (performance.now() - startedMs > healthyMs) backoff.succeed();
     return how;
   };
 
@@ -66,9 +67,8 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
         logger.error({ error }, "The embedded telemetry store cannot be started");
         onEnd("The embedded telemetry store cannot be started; the log says why.", false);
       }
-      failures += 1;
-      const pauseMs = failures === 1 ? 0 : Math.min(longestPauseMs[outcome], firstPauseMs * 2 ** (failures - 2));
-      await sleep(pauseMs, undefined, { signal: closing.signal }).catch(() => {});
+      backoff.fail(longestPauseMs[outcome]);
+      await sleep(backoff.leftMs, undefined, { signal: closing.signal }).catch(() => {});
     }
   };
   const running = run();

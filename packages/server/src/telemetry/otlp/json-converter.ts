@@ -6,7 +6,7 @@ import { AppError, type ErrorCode } from "../../errors.ts";
 import { FairQueue } from "../../scheduling/fair-queue.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { Logger } from "../../logger.ts";
-import { scriptBeside } from "../../child-process/subprocess.ts";
+import { siblingScript } from "../../child-process/sibling-script.ts";
 import { WatchedWorker, type WorkerEnd } from "../../child-process/watched-worker.ts";
 import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
@@ -52,7 +52,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-const entry = scriptBeside(import.meta.url, "json-worker");
+const entry = siblingScript(import.meta.url, "json-worker");
 
 const tooMuch: Readonly<Record<Exclude<WorkerEnd["reason"], "crashed">, string>> = {
   stalled: "This JSON body takes too long to read; send smaller requests, or protobuf.",

@@ -5,7 +5,7 @@
 import { Template } from "@huggingface/jinja";
 import { AppError } from "../../../errors.ts";
 import type { Generation, GenerationTool, TemplateMessage } from "../protocol.ts";
-import { controlTextPattern, guarded } from "./control-texts.ts";
+import { controlTextPattern, controlTokenGuard } from "./control-tokens.ts";
 import { findToolFormat, type ToolFormat } from "./tool-format.ts";
 
 /** What rendering needs to know of a model. Plain data, so that a worker thread can get it. */
@@ -70,7 +70,7 @@ export function createChatTemplate({ template: text, bos, eos, controlTexts }: T
     throw new AppError("upstream_failed", "The model's chat template is not valid.", { cause: error });
   }
   const controlText = controlTextPattern(controlTexts);
-  const guard = (plain: string): string => plain.replaceAll(controlText, guarded);
+  const guard = (plain: string): string => plain.replaceAll(controlText, controlTokenGuard);
 
   const render = (messages: readonly Record<string, unknown>[], variables: Record<string, unknown>): string =>
     template.render({ add_generation_prompt: true, bos_token: bos, eos_token: eos, ...variables, messages });

@@ -13,7 +13,7 @@ export interface NextLogits {
   readonly logTotal: number;
 }
 
-export interface LogitsWanted {
+export interface LogitsRequest {
   readonly logTotal: boolean;
   /** Tokens whose logits are needed wherever they rank. */
   readonly also: readonly number[];
@@ -25,7 +25,7 @@ type GenerateNext = NonNullable<Exclude<ControlledEvaluateInputItem, Token>[1]["
  * Without sampling options llama.cpp returns all tokens' logits sorted, which is exact and slow for a large vocabulary.
  * With top-k alone it selects first: the same raw logits, but no total over all of them.
  */
-function request({ logTotal, also }: LogitsWanted): GenerateNext {
+function request({ logTotal, also }: LogitsRequest): GenerateNext {
   const logits = { filter: { tokens: also as Token[], includeTop: candidateCount } };
   if (logTotal || also.length > 0) return { logits, totalLogitWeight: true };
   return { logits, options: { temperature: 1, topK: candidateCount, topP: 1, minP: 0, seed: 0 } };
@@ -35,7 +35,7 @@ function request({ logTotal, also }: LogitsWanted): GenerateNext {
 export async function evaluateNext(
   sequence: LlamaContextSequence,
   token: Token,
-  wanted: LogitsWanted,
+  wanted: LogitsRequest,
 ): Promise<NextLogits> {
   const [output] = await sequence.controlledEvaluate([[token, { generateNext: request(wanted) }]]);
   const { logits, totalLogitWeight } = output!.next;

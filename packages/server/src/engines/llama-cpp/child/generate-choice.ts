@@ -6,7 +6,7 @@ import { GrammarStepsError } from "../grammar/matcher.ts";
 import type { AlternativeLogprob, Generation, GenerationEvent, TokenLogprob } from "../protocol.ts";
 import { createAnswerOutput } from "./answer-output.ts";
 import { createShapeFollower, type AnswerShape, type ShapeFollower } from "./answer-shape.ts";
-import { reevaluateAll, evaluateNext, type LogitsWanted, type NextLogits } from "./evaluation.ts";
+import { reevaluateAll, evaluateNext, type LogitsRequest, type NextLogits } from "./evaluation.ts";
 import { createRandom, type Random } from "./random.ts";
 import { chooseToken, type Logits } from "./sampler.ts";
 import type { Vocabulary } from "./vocabulary.ts";
@@ -38,7 +38,7 @@ function visibleBytes({ vocabulary, shape }: ChoiceSettings, token: number): Uin
   return syntax.includes(Buffer.from(bytes).toString()) ? bytes : Buffer.alloc(0);
 }
 
-function wantedLogits({ logprobs, sampling }: Generation, counts: ReadonlyMap<number, number>): LogitsWanted {
+function wantedLogits({ logprobs, sampling }: Generation, counts: ReadonlyMap<number, number>): LogitsRequest {
   const favoured = sampling.bias.filter(([, bias]) => bias > 0).map(([token]) => token);
   const repeated = sampling.frequencyPenalty < 0 || sampling.presencePenalty < 0 ? [...counts.keys()] : [];
   return { logTotal: logprobs, also: [...favoured, ...repeated] };

@@ -3,6 +3,7 @@
  * does, so that it never outlives the server, however that ended.
  */
 import { writeFile } from "node:fs/promises";
+import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import { AppError, toAppError } from "../../../errors.ts";
 import {
   eventWindow,
@@ -26,9 +27,7 @@ interface RunningCall {
 const running = new Map<number, RunningCall>();
 let host: ModelHost | undefined;
 
-function send(message: FromModel): void {
-  if (process.connected) process.send?.(message);
-}
+const send: (message: FromModel) => void = sendToParent;
 
 function toWireError(thrown: unknown): WireError {
   const { code, message, param } = toAppError(thrown);
@@ -99,7 +98,7 @@ function wake(state: RunningCall): void {
   resume();
 }
 
-process.on("message", (message: ToModel) => {
+listenToParent((message: ToModel) => {
   switch (message.type) {
     case "load":
       void load(message.settings);
@@ -124,8 +123,3 @@ process.on("message", (message: ToModel) => {
 
 // When memory runs out, the kernel ends this process before the server.
 if (process.platform === "linux") writeFile("/proc/self/oom_score_adj", "500").catch(() => {});
-
-process.on("disconnect", () => process.exit());
-// Ctrl-C reaches the whole process group: the server finishes its streams first and then closes the channel.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});

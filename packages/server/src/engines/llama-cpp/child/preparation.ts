@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { AppError } from "../../../errors.ts";
 import { FairQueue } from "../../../scheduling/fair-queue.ts";
 import { inputLimit } from "../../../input-limits.ts";
-import { scriptBeside } from "../../../child-process/subprocess.ts";
+import { siblingScript } from "../../../child-process/sibling-script.ts";
 import { restoreGrammar, type FlatGrammar } from "../grammar/flat-grammar.ts";
 import type { PromptLimit } from "../prompt-limit.ts";
 import type { Generation, WireError } from "../protocol.ts";
@@ -122,7 +122,7 @@ export class Preparation {
   }
 
   #start(): Worker {
-    const worker = new Worker(scriptBeside(import.meta.url, "preparation-worker"), {
+    const worker = new Worker(siblingScript(import.meta.url, "preparation-worker"), {
       workerData: this.#setup,
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: maximumHeapMiB },

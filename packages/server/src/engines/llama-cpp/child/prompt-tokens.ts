@@ -4,7 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { LlamaVocabularyType, type LlamaModel, type Token } from "node-llama-cpp";
-import { promptParts } from "./control-texts.ts";
+import { promptParts } from "./control-tokens.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** Longest piece, in UTF-16 code units: about 10 ms. */

@@ -72,7 +72,7 @@ describe("the sampler", () => {
     assertNear(sharesOf({ minP: 0.5 }, [0.5, 0.3, 0.2]), [0.625, 0.375, 0]);
   });
 
-  test("penalises by how often a token occurred, and that it did; negative values favour it", () => {
+  test("penalizes by how often a token occurred, and that it did; negative values favour it", () => {
     const counts = new Map([[0, 2]]);
     const weight = (penalty: number): number => Math.exp(-penalty) / (Math.exp(-penalty) + 1);
     assertNear(sharesOf({ frequencyPenalty: 0.5 }, [0.5, 0.5], { counts }), [weight(1), 1 - weight(1)]);

@@ -9,7 +9,7 @@ import type { Random } from "./random.ts";
 /** The likeliest tokens with their raw logits. */
 export type Logits = ReadonlyMap<number, number>;
 
-export interface Choosing {
+export interface SamplingContext {
   readonly logits: Logits;
   readonly settings: SamplingSettings;
   /** How often each token occurred in the answer so far. */
@@ -25,13 +25,13 @@ interface Candidate {
 }
 
 /** Logits after bias and penalties, likeliest first. */
-function adjusted({ logits, settings, counts }: Choosing): Candidate[] {
+function adjusted({ logits, settings, counts }: SamplingContext): Candidate[] {
   const { frequencyPenalty, presencePenalty } = settings;
   const bias = new Map(settings.bias);
-  const penalised = counts.size > 0 && (frequencyPenalty !== 0 || presencePenalty !== 0);
+  const penalized = counts.size > 0 && (frequencyPenalty !== 0 || presencePenalty !== 0);
   const candidates: Candidate[] = [];
   for (const [token, raw] of logits) {
-    const count = penalised ? (counts.get(token) ?? 0) : 0;
+    const count = penalized ? (counts.get(token) ?? 0) : 0;
     const penalty = count === 0 ? 0 : count * frequencyPenalty + presencePenalty;
     candidates.push({ token, logit: raw + (bias.get(token) ?? 0) - penalty });
   }
@@ -62,7 +62,7 @@ function draw(candidates: readonly Candidate[], settings: SamplingSettings, rand
  * The next token, or undefined if none of the given ones is allowed. Tries one draw first, for grammars mostly agree
  * with the model; where top-p does not cut, the two draws together give exactly the distribution over what is allowed.
  */
-export function chooseToken(choosing: Choosing): number | undefined {
+export function chooseToken(choosing: SamplingContext): number | undefined {
   const { settings, random } = choosing;
   const candidates = adjusted(choosing);
   if (settings.temperature === 0) return candidates.find(({ token }) => choosing.allowed(token))?.token;

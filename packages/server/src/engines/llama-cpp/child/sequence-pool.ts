@@ -3,6 +3,7 @@
  * given to the idle place that has most of its beginning already. Organizations that wait take turns.
  */
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
+import { onAbort } from "../../../abort.ts";
 import { RoundRobinQueue } from "../../../scheduling/round-robin-queue.ts";
 
 /** Who asks for a place. */
@@ -42,12 +43,11 @@ export function createSequencePool(context: Pick<LlamaContext, "totalSequences" 
       if (idle.length > 0) return take(prompt, group);
       const { promise, resolve, reject } = Promise.withResolvers<LlamaContextSequence>();
       const entry: Waiting = { prompt, start: resolve };
-      const onAbort = (): void => {
-        if (waiting.remove(group, entry)) reject(signal.reason as Error);
-      };
       waiting.push(group, entry);
-      signal.addEventListener("abort", onAbort, { once: true });
-      return promise.finally(() => signal.removeEventListener("abort", onAbort));
+      using _listener = onAbort(signal, () => {
+        if (waiting.remove(group, entry)) reject(signal.reason as Error);
+      });
+      return await promise;
     },
     release(sequence) {
       idle.push(sequence);

@@ -1,6 +1,6 @@
 /** Whether the branches of a `oneOf` exclude each other, so that a value of one is never a value of another. */
 import { isObject } from "../../../json-object.ts";
-import { type JsonSchema, type SchemaObject } from "./schema-place.ts";
+import type { JsonSchema, SchemaObject } from "./schema-node.ts";
 
 /** The only values that a schema allows, as JSON text; undefined if they are not listed. */
 function listedValues(schema: unknown): Set<string> | undefined {

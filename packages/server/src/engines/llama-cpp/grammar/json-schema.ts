@@ -21,8 +21,8 @@ import {
   typeNames,
   type JsonSchema,
   type SchemaObject,
-  type SchemaPlace,
-} from "./schema-place.ts";
+  type SchemaNode,
+} from "./schema-node.ts";
 import { integerGrammar, numberGrammar, stringGrammar } from "./schema-scalars.ts";
 
 /** Every value is followed at every token: tens of thousands would hold the model up for everybody. OpenAI's limit. */
@@ -41,7 +41,7 @@ const maximumBranches = inputLimit({
   error: "invalid_request",
 });
 
-function referenceGrammar(place: SchemaPlace, pointer: string): Grammar {
+function referenceGrammar(place: SchemaNode, pointer: string): Grammar {
   const known = place.references.get(pointer);
   if (known !== undefined) return known;
   let target: Grammar | undefined;
@@ -54,7 +54,7 @@ function referenceGrammar(place: SchemaPlace, pointer: string): Grammar {
   return target;
 }
 
-function oneOfGrammar(place: SchemaPlace, branches: readonly JsonSchema[]): Grammar {
+function oneOfGrammar(place: SchemaNode, branches: readonly JsonSchema[]): Grammar {
   const resolved = branches.map((branch) =>
     isObject(branch) && typeof branch["$ref"] === "string" ? resolvePointer(place, branch["$ref"]) : branch,
   );
@@ -70,7 +70,7 @@ function oneOfGrammar(place: SchemaPlace, branches: readonly JsonSchema[]): Gram
   return choice(...branches.map((branch, index) => compile(at(place, "oneOf", index), branch)));
 }
 
-function literals(place: SchemaPlace, schema: SchemaObject, values: readonly unknown[]): Grammar {
+function literals(place: SchemaNode, schema: SchemaObject, values: readonly unknown[]): Grammar {
   refuseOtherKeywords(place, schema, "const", "enum", "type");
   const types = schema["type"] === undefined ? undefined : [schema["type"]].flat();
   const fitting = values.filter((value) => types === undefined || types.some((type) => isOfType(value, type)));
@@ -85,7 +85,7 @@ function isOfType(value: unknown, type: unknown): boolean {
   return type === "object" ? isObject(value) : typeof value === type;
 }
 
-function typeGrammar(place: SchemaPlace, schema: SchemaObject, type: unknown): Grammar {
+function typeGrammar(place: SchemaNode, schema: SchemaObject, type: unknown): Grammar {
   const reader = readerOf(place, schema);
   switch (type) {
     case "object":
@@ -114,7 +114,7 @@ function impliedTypes(schema: SchemaObject): string[] {
     .slice(0, 1);
 }
 
-function compile(place: SchemaPlace, schema: JsonSchema): Grammar {
+function compile(place: SchemaNode, schema: JsonSchema): Grammar {
   if (schema === true) return anyValue;
   if (schema === false) throw invalid(place.path, "no value satisfies the schema false.");
   if (!isObject(schema)) throw invalid(place.path, `it is ${JSON.stringify(schema)}, not a schema.`);

@@ -10,8 +10,8 @@ import {
   schemaList,
   type JsonSchema,
   type SchemaObject,
-  type SchemaPlace,
-} from "./schema-place.ts";
+  type SchemaNode,
+} from "./schema-node.ts";
 import { bounds } from "./schema-scalars.ts";
 
 interface Member {
@@ -20,7 +20,7 @@ interface Member {
   readonly required: boolean;
 }
 
-function membersOf(place: SchemaPlace, schema: SchemaObject): Member[] {
+function membersOf(place: SchemaNode, schema: SchemaObject): Member[] {
   const properties = schema["properties"] ?? {};
   if (!isObject(properties)) throw invalid(`${place.path}.properties`, "it must be an object of schemas.");
   const required = schema["required"] ?? [];
@@ -62,7 +62,7 @@ function link(grammar: Grammar): Grammar {
   return grammar === nothing ? nothing : reference(() => grammar);
 }
 
-export function objectGrammar(place: SchemaPlace, schema: SchemaObject): Grammar {
+export function objectGrammar(place: SchemaNode, schema: SchemaObject): Grammar {
   const members = membersOf(place, schema);
   if (members.length > 0 || schema["additionalProperties"] === false) {
     return sequence(literal("{"), whiteSpace, membersGrammar(members), whiteSpace, literal("}"));
@@ -83,7 +83,7 @@ export function objectGrammar(place: SchemaPlace, schema: SchemaObject): Grammar
   );
 }
 
-export function arrayGrammar(place: SchemaPlace, schema: SchemaObject): Grammar {
+export function arrayGrammar(place: SchemaNode, schema: SchemaObject): Grammar {
   const [minimum, maximum] = bounds(readerOf(place, schema), "minItems", "maxItems");
   const items = (schema["items"] ?? true) as JsonSchema;
   if (schema["prefixItems"] === undefined) {

@@ -1,7 +1,7 @@
 /** Grammars of strings and numbers under the keywords of JSON Schema. */
 import { AppError } from "../../../errors.ts";
 import type { Grammar } from "./grammar.ts";
-import type { SchemaReader } from "./schema-place.ts";
+import type { SchemaReader } from "./schema-node.ts";
 import { integer, maximumDigits, number, stringOf } from "./json-text.ts";
 import { integersBetween, numbersBetween } from "./number-range.ts";
 import { PatternError, stringMatching } from "./pattern.ts";

@@ -19,7 +19,7 @@ export interface Transition {
   readonly weight: number;
 }
 
-export const honestPhrases: Phrases = [
+export const introductionPhrases: Phrases = [
   [
     { text: "I am sounding-trial,", weight: 0.6 },
     { text: "This is sounding-trial,", weight: 0.25 },

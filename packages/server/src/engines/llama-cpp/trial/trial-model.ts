@@ -1,6 +1,6 @@
 /**
  * The trial model: a GGUF file of under 3 MB that this module computes, so that everything works before any model was
- * downloaded. It is a language of fixed phrases in the shape of a Llama model, and says so when asked anything.
+ * downloaded. It is a table of fixed phrases in the shape of a Llama model, and says so when asked anything.
  *
  * How it works: an embedding is one-hot, so the output matrix is a table "which token follows which". One layer of
  * attention looks for two tokens anywhere in the prompt: `<tools>` makes a tool call the likely answer, and
@@ -12,12 +12,9 @@ import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { trialChatTemplate } from "./chat-template.ts";
 import { encodeGguf, type GgufTensor, type GgufValue } from "./gguf-writer.ts";
-import { buildLanguage, type Language } from "./language.ts";
+import { buildTransitionTable, type TransitionTable, type TrialVariant } from "./transition-table.ts";
 
 export const trialModelId = "sounding-trial";
-
-/** The model itself, or one of its relatives for tests. */
-export type TrialVariant = "honest" | "emoji" | "endless";
 
 const embedding = 512;
 const headSize = 64;
@@ -25,7 +22,7 @@ const headCount = 2;
 /** Dimensions of the embedding that are not tokens: one that is always set, and what the two heads found. */
 const constantDimension = embedding - 1;
 const foundDimensions = [embedding - 2, embedding - 3];
-/** A normalised embedding of two ones has this value in each: sqrt(512 / 2). */
+/** A normalized embedding of two ones has this value in each: sqrt(512 / 2). */
 const scale = Math.sqrt(embedding / 2);
 /** Places in a head's query and key that rotary embedding leaves alone at this base frequency. */
 const headKeys = [60, 62];
@@ -40,12 +37,12 @@ function matrix(
   return { data, set: (row, column, value) => void (data[row * columns + column] = value) };
 }
 
-function attentionTensors(language: Language): GgufTensor[] {
+function attentionTensors(table: TransitionTable): GgufTensor[] {
   const query = matrix(embedding, headSize * headCount);
   const key = matrix(embedding, headSize);
   const value = matrix(embedding, headSize);
   const output = matrix(headSize * headCount, embedding);
-  language.watched.forEach((token, head) => {
+  table.watched.forEach((token, head) => {
     query.set(head * headSize + headKeys[head]!, constantDimension, sharpness / scale);
     key.set(headKeys[head]!, token, sharpness / scale);
     value.set(head, token, 1 / scale);
@@ -59,34 +56,34 @@ function attentionTensors(language: Language): GgufTensor[] {
   ];
 }
 
-function vocabularyTensors(language: Language): GgufTensor[] {
-  const tokenCount = language.tokens.length;
+function vocabularyTensors(table: TransitionTable): GgufTensor[] {
+  const tokenCount = table.tokens.length;
   const embeddings = matrix(embedding, tokenCount);
   const output = matrix(embedding, tokenCount);
   for (let token = 0; token < tokenCount; token++) {
     embeddings.set(token, token, 1);
     embeddings.set(token, constantDimension, 1);
-    output.set(token, constantDimension, language.background[token]! / scale);
+    output.set(token, constantDimension, table.background[token]! / scale);
   }
-  for (const { previous, next, logit } of language.follow) {
-    output.set(next, previous, (logit - language.background[next]!) / scale);
+  for (const { previous, next, logit } of table.follow) {
+    output.set(next, previous, (logit - table.background[next]!) / scale);
   }
-  for (const { found, next, logit } of language.whenFound) output.set(next, foundDimensions[found]!, logit / scale);
+  for (const { found, next, logit } of table.whenFound) output.set(next, foundDimensions[found]!, logit / scale);
   return [
     { name: "token_embd.weight", shape: [embedding, tokenCount], data: embeddings.data },
     { name: "output.weight", shape: [embedding, tokenCount], data: output.data },
   ];
 }
 
-function tensorsOf(language: Language): GgufTensor[] {
+function tensorsOf(table: TransitionTable): GgufTensor[] {
   const feedForward = 32;
   const ones = new Float32Array(embedding).fill(1);
   const zeros = new Float32Array(embedding * feedForward);
   return [
-    ...vocabularyTensors(language),
+    ...vocabularyTensors(table),
     { name: "output_norm.weight", shape: [embedding], data: ones },
     { name: "blk.0.attn_norm.weight", shape: [embedding], data: ones },
-    ...attentionTensors(language),
+    ...attentionTensors(table),
     { name: "blk.0.ffn_norm.weight", shape: [embedding], data: ones },
     { name: "blk.0.ffn_gate.weight", shape: [embedding, feedForward], data: zeros },
     { name: "blk.0.ffn_up.weight", shape: [embedding, feedForward], data: zeros },
@@ -94,7 +91,7 @@ function tensorsOf(language: Language): GgufTensor[] {
   ];
 }
 
-function metadataOf(language: Language): Record<string, GgufValue> {
+function metadataOf(table: TransitionTable): Record<string, GgufValue> {
   const uint32 = (value: number): GgufValue => ({ kind: "uint32", value });
   const string = (value: string): GgufValue => ({ kind: "string", value });
   return {
@@ -113,25 +110,25 @@ function metadataOf(language: Language): Record<string, GgufValue> {
     "llama.attention.layer_norm_rms_epsilon": { kind: "float32", value: 1e-6 },
     "llama.rope.dimension_count": uint32(headSize),
     "llama.rope.freq_base": { kind: "float32", value: rotaryBase },
-    "llama.vocab_size": uint32(language.tokens.length),
+    "llama.vocab_size": uint32(table.tokens.length),
     "tokenizer.ggml.model": string("gpt2"),
     "tokenizer.ggml.pre": string("qwen2"),
-    "tokenizer.ggml.tokens": { kind: "strings", value: language.tokens.map(({ text }) => text) },
-    "tokenizer.ggml.token_type": { kind: "int32s", value: language.tokens.map(({ type }) => type) },
-    "tokenizer.ggml.merges": { kind: "strings", value: language.merges },
-    "tokenizer.ggml.eos_token_id": uint32(language.endToken),
+    "tokenizer.ggml.tokens": { kind: "strings", value: table.tokens.map(({ text }) => text) },
+    "tokenizer.ggml.token_type": { kind: "int32s", value: table.tokens.map(({ type }) => type) },
+    "tokenizer.ggml.merges": { kind: "strings", value: table.merges },
+    "tokenizer.ggml.eos_token_id": uint32(table.endToken),
     "tokenizer.ggml.add_bos_token": { kind: "bool", value: false },
     "tokenizer.chat_template": string(trialChatTemplate),
   };
 }
 
 /** The bytes of the trial model's GGUF file; the same at every call. */
-export function trialModelBytes(variant: TrialVariant = "honest"): Buffer {
-  const language = buildLanguage(variant);
-  if (language.tokens.length > Math.min(...foundDimensions)) {
-    throw new Error(`The trial model has ${language.tokens.length} tokens, more than its embedding can hold.`);
+export function trialModelBytes(variant: TrialVariant = "default"): Buffer {
+  const table = buildTransitionTable(variant);
+  if (table.tokens.length > Math.min(...foundDimensions)) {
+    throw new Error(`The trial model has ${table.tokens.length} tokens, more than its embedding can hold.`);
   }
-  return encodeGguf(metadataOf(language), tensorsOf(language));
+  return encodeGguf(metadataOf(table), tensorsOf(table));
 }
 
 async function hasContent(path: string, digest: string): Promise<boolean> {
@@ -151,8 +148,8 @@ async function hasContent(path: string, digest: string): Promise<boolean> {
  * Makes sure that the trial model is in the directory, whole and of this version, and returns the file's path.
  * Safe to call from several processes at once.
  */
-export async function ensureTrialModel(directory: string, variant: TrialVariant = "honest"): Promise<string> {
-  const name = variant === "honest" ? trialModelId : `${trialModelId}-${variant}`;
+export async function ensureTrialModel(directory: string, variant: TrialVariant = "default"): Promise<string> {
+  const name = variant === "default" ? trialModelId : `${trialModelId}-${variant}`;
   const path = join(directory, `${name}.gguf`);
   const bytes = trialModelBytes(variant);
   if (await hasContent(path, createHash("sha256").update(bytes).digest("hex"))) return path;

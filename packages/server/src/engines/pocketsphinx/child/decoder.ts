@@ -1,7 +1,7 @@
 /** PocketSphinx with its US English model: cepstra of one utterance after the other in, words out. */
 import koffi from "koffi";
 import type { Installation } from "../installation.ts";
-import type { RecognisedWord } from "../protocol.ts";
+import type { RecognizedWord } from "../protocol.ts";
 import { coefficients, frameMs } from "./mel-cepstrum.ts";
 import { openPocketSphinx, type Native, type PocketSphinx } from "./pocketsphinx-library.ts";
 
@@ -10,9 +10,9 @@ export interface Decoder {
   /** The next frames, at most `mostFrames`; their means are taken away already. */
   decode(frames: readonly Float32Array[]): void;
   /** The words that the utterance seems to have so far. */
-  partialWords(): RecognisedWord[];
+  partialWords(): RecognizedWord[];
   /** Ends the utterance: its words with their probabilities. */
-  end(): RecognisedWord[];
+  end(): RecognizedWord[];
 }
 
 /** Frames that are decoded at one time, a tenth of a second: between them messages are heard. */
@@ -79,9 +79,9 @@ function createFrameBuffer(): { hold(frames: readonly Float32Array[]): BigUint64
   };
 }
 
-function readWords(library: PocketSphinx, native: Native, { isFinal }: { isFinal: boolean }): RecognisedWord[] {
+function readWords(library: PocketSphinx, native: Native, { isFinal }: { isFinal: boolean }): RecognizedWord[] {
   const logarithms = library.logarithms(native);
-  const words: RecognisedWord[] = [];
+  const words: RecognizedWord[] = [];
   for (let segment = library.firstSegment(native); segment !== null; segment = library.nextSegment(segment)) {
     const text = toText(library.segmentWord(segment));
     if (text === undefined) continue;

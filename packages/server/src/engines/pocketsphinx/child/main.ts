@@ -1,25 +1,24 @@
 /**
- * Entry of a recogniser's process: loads the model, hears one utterance after the other, and ends when the IPC channel
+ * Entry of a recognizer's process: loads the model, hears one utterance after the other, and ends when the IPC channel
  * does, so that it never outlives the server, however that ended. Any failure ends it: what native code would say next
  * cannot be trusted.
  */
-import type { FromRecogniser, ToRecogniser } from "../protocol.ts";
+import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
+import type { FromRecognizer, ToRecognizer } from "../protocol.ts";
 import { createDecoder, type Decoder } from "./decoder.ts";
 import { beginUtterance, type Utterance } from "./utterance.ts";
 
 let decoder: Decoder | undefined;
 let utterance: Utterance | undefined;
 
-function send(message: FromRecogniser): void {
-  if (process.connected) process.send?.(message);
-}
+const send: (message: FromRecognizer) => void = sendToParent;
 
 function fail(error: unknown): never {
   process.stderr.write(error instanceof Error ? (error.stack ?? error.message) : String(error));
   process.exit(1);
 }
 
-process.on("message", (message: ToRecogniser) => {
+listenToParent((message: ToRecognizer) => {
   switch (message.type) {
     case "load":
       try {
@@ -41,8 +40,3 @@ process.on("message", (message: ToRecogniser) => {
       return utterance?.end();
   }
 });
-
-process.on("disconnect", () => process.exit());
-// Ctrl-C reaches the whole process group: the server finishes its calls first and then closes the channel.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});

@@ -1,6 +1,6 @@
 /** One utterance on its way through the front end and the decoder. */
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { modelRate, type RecognisedWord } from "../protocol.ts";
+import { modelRate, type RecognizedWord } from "../protocol.ts";
 import { mostFrames, type Decoder } from "./decoder.ts";
 import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
 
@@ -22,8 +22,8 @@ export interface Utterance {
 }
 
 interface Listener {
-  onPartial(heardMs: number, words: RecognisedWord[]): void;
-  onResult(words: RecognisedWord[], mean: Float64Array): void;
+  onPartial(heardMs: number, words: RecognizedWord[]): void;
+  onResult(words: RecognizedWord[], mean: Float64Array): void;
   onFailure(error: unknown): void;
 }
 

@@ -2,13 +2,13 @@
 import sherpaOnnx, { type OnlineStream } from "sherpa-onnx-node";
 import addon from "sherpa-onnx-node/addon.js";
 import type {
-  Heard,
+  StreamRecognition,
   LoadSettings,
   PhraseWork,
   Recognition,
   SpokenPhrase,
   StreamWork,
-  StretchWork,
+  SegmentWork,
   Utterance,
   Work,
   WorkResults,
@@ -72,7 +72,7 @@ function stretchModel({ config, languageSetting }: LoadSettings): LoadedModel {
     recognizer.setConfig({ ...config, modelConfig: { ...modelConfig, [languageSetting]: ofKind } });
     language = wanted;
   };
-  const transcribe = (work: StretchWork): Recognition => {
+  const transcribe = (work: SegmentWork): Recognition => {
     setLanguage(work.language);
     const stream = recognizer.createStream();
     stream.acceptWaveform({ samples: work.samples, sampleRate });
@@ -105,7 +105,7 @@ function streamModel({ config, chunkSeconds }: LoadSettings): LoadedModel {
     for (; recognizer.isReady(stream); listening.heard += chunkSeconds ?? usualChunk) recognizer.decode(stream);
     return readResult(addon.getOnlineStreamResultAsJson(recognizer.handle, stream.handle));
   };
-  const listen = ({ stream: id, samples, last, silenceMs }: StreamWork): Heard => {
+  const listen = ({ stream: id, samples, last, silenceMs }: StreamWork): StreamRecognition => {
     const listening = streams.get(id) ?? { stream: recognizer.createStream(), heard: 0 };
     streams.set(id, listening);
     const { stream } = listening;

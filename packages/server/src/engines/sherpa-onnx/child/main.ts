@@ -2,14 +2,13 @@
  * Entry of a model's own process: loads one model, does the work that comes over the IPC channel, piece by piece, and
  * ends when the channel does, so that it never outlives the server, however that ended.
  */
+import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import type { FromModel, LoadSettings, ToModel } from "../protocol.ts";
 import type { LoadedModel } from "./loaded-model.ts";
 
 let model: LoadedModel | undefined;
 
-function send(message: FromModel): void {
-  if (process.connected) process.send?.(message);
-}
+const send: (message: FromModel) => void = sendToParent;
 
 function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
@@ -27,7 +26,7 @@ async function load(settings: LoadSettings): Promise<void> {
   }
 }
 
-process.on("message", (message: ToModel) => {
+listenToParent((message: ToModel) => {
   switch (message.type) {
     case "load":
       void load(message.settings);
@@ -44,8 +43,3 @@ process.on("message", (message: ToModel) => {
       model?.forget(message.stream);
   }
 });
-
-process.on("disconnect", () => process.exit());
-// Ctrl-C reaches the whole process group: the server finishes its streams first and then closes the channel.
-process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});

@@ -1,0 +1,126 @@
+/**
+ * Sound that comes out of decoders, as a `SampleSource`: up to its first piece, mixed down, within the limits.
+ */
+import { AppError } from "../errors.ts";
+import { type AudioLimits, checkLayout, mixChannels, type SampleSource, tooLong } from "./audio-input.ts";
+import type { ByteReader } from "./byte-reader.ts";
+import { boundedSample } from "./sample-encodings.ts";
+
+/** What decoders give: channels that lie apart. */
+export interface DecodedAudio {
+  readonly channelData: readonly Float32Array[];
+  readonly samplesDecoded: number;
+  readonly sampleRate: number;
+}
+
+/** A decoder that takes a file's bytes in any pieces. */
+interface StreamDecoder {
+  readonly ready: Promise<void>;
+  decode(bytes: Uint8Array): DecodedAudio | Promise<DecodedAudio>;
+  /** Gives what is left, where something may be. */
+  flush?(): Promise<DecodedAudio>;
+  free(): void;
+}
+
+/**
+ * Everything that the decoder makes of the reader's bytes; frees the one and closes the other.
+ * @param options.format as people call it, such as `MP3`
+ * @param options.pieceBytes bytes that are decoded at once
+ * @throws AppError `invalid_request` for bytes at which the decoder breaks
+ */
+export async function* decodeStream(
+  reader: ByteReader,
+  decoder: StreamDecoder,
+  { format, pieceBytes }: { readonly format: string; readonly pieceBytes: number },
+): AsyncGenerator<DecodedAudio, void, undefined> {
+  try {
+    await decoder.ready;
+    for (let piece = await reader.readSome(pieceBytes); piece !== null; piece = await reader.readSome(pieceBytes)) {
+      const bytes = piece;
+      yield await decoding(format, () => decoder.decode(bytes));
+    }
+    if (decoder.flush !== undefined) yield await decoding(format, () => decoder.flush!());
+  } finally {
+    free(decoder);
+    await reader.close();
+  }
+}
+
+async function decoding<T>(format: string, decode: () => T | Promise<T>): Promise<T> {
+  try {
+    return await decode();
+  } catch (error) {
+    throw damaged(format, "its decoder broke at it", error);
+  }
+}
+
+/** Gives a decoder's memory back. One that broke may break again; then the garbage collector takes its whole instance. */
+export function free(decoder: { free(): void }): void {
+  try {
+    decoder.free();
+  } catch {
+    // Nothing refers to the instance any more.
+  }
+}
+
+/**
+ * Waits for the first sound. Damaged frames, which give none, are passed over.
+ * @param format as people call it, such as `MP3`
+ * @throws AppError `invalid_request` if there is no sound in it
+ */
+export async function toSampleSource(
+  sounds: AsyncGenerator<DecodedAudio, void, undefined>,
+  { format, limits }: { format: string; limits: AudioLimits },
+): Promise<SampleSource> {
+  try {
+    const first = await nextSound(sounds);
+    if (first === null) throw damaged(format, "there is no sound in it");
+    checkLayout(first.sampleRate, first.channelData.length);
+    return {
+      sampleRate: first.sampleRate,
+      channels: first.channelData.length,
+      encoding: format,
+      samples: mixed(sounds, { first, format, limits }),
+    };
+  } catch (error) {
+    await sounds.return();
+    throw error;
+  }
+}
+
+async function* mixed(
+  sounds: AsyncGenerator<DecodedAudio, void, undefined>,
+  { first, format, limits }: { first: DecodedAudio; format: string; limits: AudioLimits },
+): AsyncGenerator<Float32Array, void> {
+  let samplesLeft = limits.maxSeconds * first.sampleRate;
+  try {
+    for (let sound: DecodedAudio | null = first; sound !== null; sound = await nextSound(sounds)) {
+      if (sound.sampleRate !== first.sampleRate) throw damaged(format, "its sample rate changes on the way");
+      samplesLeft -= sound.samplesDecoded;
+      if (samplesLeft < 0) throw tooLong(limits.maxSeconds);
+      yield withinFullScale(mixChannels(sound.channelData));
+    }
+  } finally {
+    await sounds.return();
+  }
+}
+
+/** Damaged frames may decode to anything, and what is no number would spread through filters to all that follows. */
+function withinFullScale(samples: Float32Array): Float32Array {
+  for (let index = 0; index < samples.length; index += 1) samples[index] = boundedSample(samples[index]!);
+  return samples;
+}
+
+/** The next piece that is not empty; null at the end. */
+async function nextSound(sounds: AsyncGenerator<DecodedAudio, void, undefined>): Promise<DecodedAudio | null> {
+  for (;;) {
+    const { done, value } = await sounds.next();
+    if (done === true) return null;
+    if (value.samplesDecoded > 0) return value;
+  }
+}
+
+/** A file of some format that cannot be read, and why. */
+export function damaged(format: string, reason: string, cause?: unknown): AppError {
+  return new AppError("invalid_request", `The ${format} file is damaged: ${reason}.`, { param: "file", cause });
+}

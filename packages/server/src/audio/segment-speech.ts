@@ -1,0 +1,68 @@
+/**
+ * Cutting a recording into stretches of speech, for engines that hear one at a time.
+ */
+import { SampleHistory } from "./sample-history.ts";
+import { createVoiceDetector, type VoiceEvent } from "./voice-detector.ts";
+
+/** What comes, in order: a start, the samples of the stretch as they come, an end; and so on. */
+export type SegmentEvent =
+  | { readonly type: "start"; /** First sample of the stretch, its padding included. */ readonly sample: number }
+  | { readonly type: "samples"; readonly samples: Float32Array }
+  | { readonly type: "end"; /** The sample after the stretch's last. */ readonly sample: number };
+
+export interface SegmentOptions {
+  readonly sampleRate: number;
+  /** Sound kept before detected speech, in ms; stretches never overlap. */
+  readonly prefixPaddingMs: number;
+  /** Silence that ends a stretch, in ms. */
+  readonly silenceDurationMs: number;
+}
+
+/** Sound kept after the last that was detected: words fade out. */
+const suffixPaddingMs = 300;
+/** Longer than a detector looks back for the beginning of speech. */
+const lookBackMs = 1500;
+
+/** The stretches of speech among mono samples, cut while they come. Leaving early closes the source. */
+export async function* segmentSpeech(
+  source: AsyncIterable<Float32Array>,
+  { sampleRate, prefixPaddingMs, silenceDurationMs }: SegmentOptions,
+): AsyncGenerator<SegmentEvent, void> {
+  const detector = await createVoiceDetector({ sampleRate, silenceDurationMs });
+  const inSamples = (milliseconds: number): number => Math.round((milliseconds * sampleRate) / 1000);
+  const history = new SampleHistory();
+  const kept = inSamples(prefixPaddingMs + lookBackMs);
+  let speaking = false;
+  /** Everything before this sample was given, or belongs to no stretch. */
+  let position = 0;
+
+  function* change(event: VoiceEvent): Generator<SegmentEvent> {
+    if (event.type === "start") {
+      speaking = true;
+      position = Math.max(position, history.first, event.sample - inSamples(prefixPaddingMs));
+      yield { type: "start", sample: position };
+      return;
+    }
+    speaking = false;
+    const end = Math.max(position, Math.min(history.end, event.sample + inSamples(suffixPaddingMs)));
+    if (end > position) yield { type: "samples", samples: history.slice(position, end) };
+    position = end;
+    yield { type: "end", sample: end };
+  }
+  /** While speech goes on all is given but the suffix's length, which its end may have to cut. */
+  function* give(): Generator<SegmentEvent> {
+    const until = history.end - inSamples(suffixPaddingMs + silenceDurationMs);
+    if (!speaking || until <= position) return;
+    yield { type: "samples", samples: history.slice(position, until) };
+    position = until;
+  }
+
+  for await (const samples of source) {
+    const past = history.end - kept;
+    history.push(samples);
+    history.forgetBefore(speaking ? Math.min(position, past) : past);
+    for (const event of detector.push(samples)) yield* change(event);
+    yield* give();
+  }
+  for (const event of detector.end()) yield* change(event);
+}

@@ -1,0 +1,81 @@
+/**
+ * Runs one of the server's own scripts as a child process that exchanges messages with it over Node's IPC channel.
+ * Native code that crashes ends that process and nothing else.
+ */
+import { fork, type ChildProcess } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { RunningProcess, type StartLimits } from "./running-process.ts";
+
+export interface IpcProcessOptions {
+  readonly script: URL;
+  /** The whole environment of the process, so that it holds none of the server's secrets. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** `advanced` transmits typed arrays. */
+  readonly serialization?: "json" | "advanced";
+  /** See `RunningProcess`. */
+  readonly outputCharacters?: number;
+}
+
+export class IpcProcess<Outgoing extends object, Incoming extends object> extends RunningProcess {
+  readonly #child: ChildProcess;
+
+  constructor({ script, environment, serialization = "json", outputCharacters }: IpcProcessOptions) {
+    const child = fork(fileURLToPath(script), [], {
+      execArgv: [],
+      env: environment,
+      serialization,
+      stdio: ["ignore", "ignore", "pipe", "ipc"],
+    });
+    super(child, outputCharacters);
+    this.#child = child;
+  }
+
+  get isConnected(): boolean {
+    return this.#child.connected;
+  }
+
+  send(message: Outgoing): void {
+    // After the channel has closed, `ended` reports the end of the process.
+    if (this.#child.connected) this.#child.send(message, () => {});
+  }
+
+  listen(listener: (message: Incoming) => void): void {
+    this.#child.on("message", listener);
+  }
+
+  /**
+   * Sends the first message and waits for the answer to it. Kills the process if there is none in time.
+   * @param readAnswer returns undefined for messages that are not the answer; throws if the answer is a failure
+   * @throws what `readAnswer` throws, an error of `limits`, or the signal's reason
+   */
+  async start<Answer>(
+    message: Outgoing,
+    readAnswer: (message: Incoming) => Answer | undefined,
+    limits: StartLimits,
+  ): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const listener = (incoming: Incoming): void => {
+      try {
+        const answer = readAnswer(incoming);
+        if (answer !== undefined) resolve(answer);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    this.#child.on("message", listener);
+    this.send(message);
+    try {
+      return await this.started(promise, limits);
+    } finally {
+      this.#child.off("message", listener);
+    }
+  }
+
+  /** Sends the last message, waits for the end, and kills the process after `timeoutMs`. */
+  async stop(message: Outgoing, timeoutMs: number): Promise<void> {
+    this.send(message);
+    const timer = setTimeout(() => this.kill(), timeoutMs);
+    await this.ended;
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+/** The two forms in which espeak-ng may be here, alike to the engine. */
+import type { Voice } from "../engine.ts";
+import type { EspeakWord } from "./protocol.ts";
+
+export interface EspeakCall {
+  /** Free of what espeak-ng would obey. */
+  readonly text: string;
+  readonly voice: string;
+  readonly wordsPerMinute: number;
+  /** Whether it is the first phrase of its call. */
+  readonly first: boolean;
+  /** Whose call it is; see `fairnessKey` of a call. */
+  readonly group?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface EspeakSpeech {
+  /** Hertz. */
+  readonly sampleRate: number;
+  /** Mono, −1 to 1. */
+  readonly samples: Float32Array<ArrayBuffer>;
+  /** In the order of time; undefined where it does not tell. */
+  readonly words: readonly EspeakWord[] | undefined;
+}
+
+/** Failures are those of a `SpeechModel`. */
+export interface EspeakBackend {
+  voices(signal: AbortSignal): Promise<readonly Voice[]>;
+  speak(call: EspeakCall): Promise<EspeakSpeech>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,55 @@
+/** A call spoken phrase by phrase: the next phrase is made while this one is sent. docs/adr/0013-speech-synthesis.md */
+import { AppError } from "../../errors.ts";
+import type { SpeechCall, SpeechPiece } from "../engine.ts";
+import type { Phrase } from "./phrases.ts";
+
+export interface PhraseSynthesizer {
+  /** Of the engine, hertz; for the silence that is heard where there is nothing to say. */
+  readonly sampleRate: number;
+  /** The signal aborts when the speech is no longer wanted. */
+  speakPhrase(phrase: Phrase, turn: { readonly first: boolean; readonly signal: AbortSignal }): Promise<SpeechPiece>;
+}
+
+/** What is heard when there is nothing to say, seconds. */
+const silence = 0.1;
+
+/**
+ * The pieces of a call, one for each phrase, or a short silence where there is none.
+ * @throws AppError unsupported_parameter for instructions; what `speakPhrase` throws
+ */
+export async function* synthesizePhrases(
+  call: Pick<SpeechCall, "instructions" | "signal">,
+  phrases: Iterator<Phrase, void>,
+  { sampleRate, speakPhrase }: PhraseSynthesizer,
+): AsyncGenerator<SpeechPiece, void, undefined> {
+  if (call.instructions !== undefined) {
+    throw new AppError("unsupported_parameter", "The model does not support instructions; omit them.", {
+      param: "instructions",
+    });
+  }
+  const left = new AbortController();
+  const signal = AbortSignal.any([call.signal, left.signal]);
+  let first = true;
+  const begin = (): Promise<SpeechPiece> | undefined => {
+    const { value: phrase } = phrases.next();
+    if (phrase === undefined) return undefined;
+    const spoken = speakPhrase(phrase, { first, signal });
+    // Its failure is told when it is its turn.
+    spoken.catch(() => {});
+    first = false;
+    return spoken;
+  };
+  try {
+    let current = begin();
+    if (current === undefined) {
+      yield { sampleRate, samples: new Float32Array(sampleRate * silence), marks: [], sentence: undefined };
+    }
+    while (current !== undefined) {
+      const piece = await current;
+      current = begin();
+      yield piece;
+    }
+  } finally {
+    left.abort(new AppError("client_closed", "The synthesis was cancelled."));
+  }
+}

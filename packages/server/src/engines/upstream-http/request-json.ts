@@ -1,0 +1,88 @@
+/** A request whose answer is JSON in one piece. */
+import { AppError } from "../../errors.ts";
+import { BodyCollector, refuseCompressed } from "./body-collector.ts";
+import type { ConnectionPool } from "./connection-pool.ts";
+import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
+import { responseError } from "./upstream-error.ts";
+
+/** As much of an error's body as is read. */
+export const maxErrorBytes = 65_536;
+
+/**
+ * @returns the parsed JSON of an answer with status 2xx
+ * @throws AppError for everything else
+ */
+export function requestJson(pool: ConnectionPool, request: OutgoingRequest, maxBytes: number): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const collector = new ResponseCollector(maxBytes, { resolve, reject });
+    collector.upstreamRequest = pool.open(request, collector);
+  });
+}
+
+class ResponseCollector implements ResponseReader {
+  upstreamRequest: UpstreamRequestControl | undefined;
+  readonly #maxBytes: number;
+  readonly #settle: { resolve(value: unknown): void; reject(error: AppError): void };
+  #status = 0;
+  #headers: ResponseHeaders = {};
+  #body = new BodyCollector(maxErrorBytes);
+
+  constructor(maxBytes: number, settle: { resolve(value: unknown): void; reject(error: AppError): void }) {
+    this.#maxBytes = maxBytes;
+    this.#settle = settle;
+  }
+
+  get #isRefusal(): boolean {
+    return this.#status >= 300;
+  }
+
+  onStart(status: number, headers: ResponseHeaders): void {
+    this.#status = status;
+    this.#headers = headers;
+    if (this.#isRefusal) this.upstreamRequest?.expectErrorBody();
+    else {
+      refuseCompressed(headers);
+      this.#body = new BodyCollector(this.#maxBytes);
+    }
+  }
+
+  onData(bytes: Buffer): void {
+    if (this.#body.push(bytes)) return;
+    if (!this.#isRefusal) throw responseTooLarge(this.#maxBytes);
+    this.upstreamRequest?.cancel();
+    this.onEnd();
+  }
+
+  onEnd(): void {
+    const text = this.#body.text;
+    if (this.#isRefusal) {
+      this.#settle.reject(responseError({ status: this.#status, headers: this.#headers, text }));
+      return;
+    }
+    try {
+      this.#settle.resolve(parseResponse(text));
+    } catch (error) {
+      this.#settle.reject(error as AppError);
+    }
+  }
+
+  onFailure(error: AppError): void {
+    // An error's body that does not end tells no more than its status.
+    const isCut = this.#isRefusal && (error.code === "upstream_timeout" || error.code === "upstream_failed");
+    if (isCut) this.onEnd();
+    else this.#settle.reject(error);
+  }
+}
+
+/** @throws AppError upstream_failed */
+export function parseResponse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    throw new AppError("upstream_failed", "The engine's response is not JSON.", { cause: error });
+  }
+}
+
+export function responseTooLarge(maxBytes: number): AppError {
+  return new AppError("upstream_failed", `The engine's response is larger than ${maxBytes} bytes.`);
+}

@@ -1,0 +1,44 @@
+/** One call while it runs: everything that may end it, joined in one signal. */
+import { abortReason, onAbort } from "../../abort.ts";
+import { AppError } from "../../errors.ts";
+
+export interface VendorCall {
+  /** Its reason is an AppError where one ended the call, and a plain AbortError once the call is over. */
+  readonly signal: AbortSignal;
+  /** Told to the vendor, so that both logs name the call alike. */
+  readonly requestId: string | undefined;
+  /** Ends the call's work now; the first reason stays. */
+  cancel(reason: AppError): void;
+  /** Frees the timer and the listeners, and ends whatever still runs. */
+  close(): void;
+}
+
+interface VendorCallOptions {
+  readonly requestId?: string | undefined;
+  /** The caller's; its abort means that the client is gone, unless its reason is an AppError. */
+  readonly signal: AbortSignal;
+  /** The engine's; aborted with an AppError when the engine closes. */
+  readonly engineSignal: AbortSignal;
+  readonly totalTimeoutMs: number;
+  readonly label: string;
+}
+
+export function beginVendorCall(options: VendorCallOptions): VendorCall {
+  const { signal, engineSignal, totalTimeoutMs, label, requestId } = options;
+  const controller = new AbortController();
+  const cancel = (reason: AppError): void => controller.abort(reason);
+  const timer = setTimeout(() => {
+    cancel(new AppError("upstream_timeout", `${label} did not finish within ${totalTimeoutMs} ms.`));
+  }, totalTimeoutMs);
+  const listeners = [signal, engineSignal].map((each) => onAbort(each, () => cancel(abortReason(each))));
+  return {
+    signal: controller.signal,
+    requestId,
+    cancel,
+    close() {
+      clearTimeout(timer);
+      for (const listener of listeners) listener[Symbol.dispose]();
+      controller.abort();
+    },
+  };
+}

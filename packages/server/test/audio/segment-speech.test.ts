@@ -1,0 +1,193 @@
+/**
+ * Finding speech: among silence, noise and tones, with padding and pauses, however the samples are cut.
+ */
+import * as fc from "fast-check";
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+
+import { joinSamples } from "../../src/audio/samples.ts";
+import { segmentSpeech } from "../../src/audio/segment-speech.ts";
+import { createVoiceDetector } from "../../src/audio/voice-detector.ts";
+import { cut, noise, sine, voice } from "./signals.ts";
+
+interface Stretch {
+  start: number;
+  end: number;
+  samples: Float32Array;
+}
+
+interface Options {
+  sampleRate?: number;
+  prefixPaddingMs?: number;
+  silenceDurationMs?: number;
+  lengths?: readonly number[];
+}
+
+async function* flow(samples: Float32Array, lengths: readonly number[]): AsyncGenerator<Float32Array, void> {
+  for (const piece of cut(samples, lengths)) {
+    await Promise.resolve();
+    yield piece;
+  }
+}
+
+/** The stretches that are found; starts and ends in seconds. */
+async function stretches(
+  samples: Float32Array,
+  { sampleRate = 16_000, prefixPaddingMs = 0, silenceDurationMs = 500, lengths = [1600] }: Options = {},
+): Promise<Stretch[]> {
+  const found: Stretch[] = [];
+  const pieces: Float32Array[] = [];
+  let start: number | null = null;
+  for await (const piece of segmentSpeech(flow(samples, lengths), { sampleRate, prefixPaddingMs, silenceDurationMs })) {
+    if (piece.type === "samples") pieces.push(piece.samples);
+    else if (piece.type === "start") start = piece.sample;
+    else {
+      assert.ok(start !== null);
+      found.push({ start: start / sampleRate, end: piece.sample / sampleRate, samples: joinSamples(pieces.splice(0)) });
+      assert.deepEqual(found.at(-1)?.samples, samples.slice(start, piece.sample));
+      start = null;
+    }
+  }
+  assert.equal(start, null);
+  return found;
+}
+
+function silence(seconds: number, sampleRate = 16_000): Float32Array {
+  return new Float32Array(seconds * sampleRate);
+}
+
+function near(actual: number | undefined, expected: number, tolerance: number): void {
+  assert.ok(
+    actual !== undefined && Math.abs(actual - expected) <= tolerance,
+    `${String(actual)}, not ${String(expected)}`,
+  );
+}
+
+describe("what is no speech is none", () => {
+  const sounds: Record<string, Float32Array> = {
+    "nothing at all": new Float32Array(0),
+    "one sample": Float32Array.of(0.5),
+    silence: silence(5),
+    "the noise of a converter": noise(80_000, 0.001),
+    "loud noise": noise(80_000, 0.3),
+    "noise that sets in": joinSamples([silence(2), noise(48_000, 0.2)]),
+    clicks: silence(5).map((_, index) => (index % 8000 < 3 ? 0.9 : 0)),
+  };
+  for (const frequency of [50, 100, 220, 440, 1000, 3000]) {
+    sounds[`a tone of ${String(frequency)} Hz`] = sine(frequency, 16_000, 5);
+    sounds[`a tone of ${String(frequency)} Hz that comes and goes`] = joinSamples([
+      silence(2),
+      sine(frequency, 16_000, 2),
+      silence(1),
+    ]);
+  }
+  const notes = [262, 330, 392].map((frequency) => sine(frequency, 16_000, 5));
+  sounds["a chord"] = silence(5).map((_, index) => notes.reduce((sum, note) => sum + (note[index] ?? 0), 0) / 3);
+  for (const [name, samples] of Object.entries(sounds)) {
+    test(name, async () => {
+      assert.deepEqual(await stretches(samples), []);
+    });
+  }
+});
+
+describe("speech is found", () => {
+  for (const sampleRate of [8000, 16_000, 22_050, 44_100, 48_000]) {
+    test(`at ${String(sampleRate)} Hz, after and before silence`, async () => {
+      const samples = joinSamples([silence(2, sampleRate), voice(sampleRate, 3), silence(2, sampleRate)]);
+      const found = await stretches(samples, { sampleRate });
+      assert.equal(found.length, 1);
+      near(found[0]?.start, 2, 0.15);
+      near(found[0]?.end, 5.3, 0.25);
+    });
+  }
+
+  test("in noise a fifth as loud", async () => {
+    const clean = joinSamples([silence(2), voice(16_000, 3), silence(2)]);
+    const hiss = noise(clean.length, 0.02);
+    const found = await stretches(clean.map((sample, index) => sample + (hiss[index] ?? 0)));
+    assert.equal(found.length, 1);
+    near(found[0]?.start, 2, 0.2);
+    near(found[0]?.end, 5.3, 0.4);
+  });
+
+  test("from the first sample on and up to the last", async () => {
+    const found = await stretches(voice(16_000, 2));
+    assert.equal(found.length, 1);
+    near(found[0]?.start, 0, 0.1);
+    near(found[0]?.end, 2, 0.1);
+  });
+
+  test("after 4 000 ms of silence, with as much padding, nothing is cut off", async () => {
+    const samples = joinSamples([silence(4), voice(16_000, 2), silence(1)]);
+    const found = await stretches(samples, { prefixPaddingMs: 4000, silenceDurationMs: 5000 });
+    assert.equal(found.length, 1);
+    near(found[0]?.start, 0, 0.15);
+    near(found[0]?.end, 6.3, 0.25);
+  });
+});
+
+describe("pauses and padding", () => {
+  const twice = joinSamples([silence(1), voice(16_000, 1.5), silence(1.5), voice(16_000, 1.5), silence(1)]);
+
+  test("a pause longer than the silence duration ends a stretch, a shorter one does not", async () => {
+    assert.equal((await stretches(twice, { silenceDurationMs: 800 })).length, 2);
+    assert.equal((await stretches(twice, { silenceDurationMs: 2500 })).length, 1);
+    assert.equal((await stretches(twice, { silenceDurationMs: 5000 })).length, 1);
+    assert.ok((await stretches(twice, { silenceDurationMs: 0 })).length >= 2);
+  });
+
+  test("padding goes back before the speech, but never into the stretch before", async () => {
+    const bare = await stretches(twice);
+    const padded = await stretches(twice, { prefixPaddingMs: 400 });
+    near(padded[0]?.start, (bare[0]?.start ?? 0) - 0.4, 0.001);
+    const wide = await stretches(twice, { prefixPaddingMs: 5000 });
+    assert.equal(wide[0]?.start, 0);
+    assert.equal(wide[1]?.start, wide[0]?.end);
+  });
+
+  test("the samples of long speech come while it goes on", async () => {
+    let asked = 0;
+    async function* endless(): AsyncGenerator<Float32Array, void> {
+      for (;;) {
+        await Promise.resolve();
+        asked += 1;
+        yield voice(16_000, 1);
+      }
+    }
+    let heard = 0;
+    const options = { sampleRate: 16_000, prefixPaddingMs: 0, silenceDurationMs: 500 };
+    for await (const piece of segmentSpeech(endless(), options)) {
+      if (piece.type === "samples") heard += piece.samples.length;
+      if (heard > 30 * 16_000) break;
+    }
+    assert.ok(asked <= 33, `${String(asked)} seconds were needed for 30`);
+  });
+});
+
+test("the same stretches are found however the samples are cut", async () => {
+  const samples = joinSamples([silence(0.7), voice(22_050, 1), silence(0.9, 22_050), voice(22_050, 0.8), silence(1)]);
+  const options = { sampleRate: 22_050, prefixPaddingMs: 300, silenceDurationMs: 400 };
+  const whole = await stretches(samples, { ...options, lengths: [samples.length] });
+  assert.equal(whole.length, 2);
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.integer({ min: 50, max: 20_000 }), { minLength: 1, maxLength: 6 }),
+      async (lengths) => {
+        const found = await stretches(samples, { ...options, lengths });
+        assert.deepEqual(found, whole);
+      },
+    ),
+    { numRuns: 15 },
+  );
+});
+
+test("a detector tells of starts and ends in turn", async () => {
+  const detector = await createVoiceDetector({ sampleRate: 16_000, silenceDurationMs: 300 });
+  const samples = joinSamples([voice(16_000, 1), silence(1), voice(16_000, 1)]);
+  const events = [...cut(samples, [333]).flatMap((piece) => detector.push(piece)), ...detector.end()];
+  assert.deepEqual(
+    events.map((event) => event.type),
+    ["start", "end", "start", "end"],
+  );
+  assert.ok(events.every((event, index) => index === 0 || event.sample >= (events[index - 1]?.sample ?? 0)));
+});
