@@ -1,4 +1,4 @@
-/** Processes that are measured: started on a core of their own where that can be had, read from /proc, ended. */
+/** Starts and stops measured processes, on a dedicated core if possible, and reads their usage from /proc. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,7 +10,7 @@ export interface StartOptions {
   readonly directory?: string;
   /** A file descriptor for standard error; absent: this process's own. */
   readonly errorFile?: number;
-  /** Whether it is what is measured, or belongs to the load. */
+  /** Whether it is the measured process or part of the load. */
   readonly measured: boolean;
 }
 
@@ -19,10 +19,10 @@ process.on("exit", () => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Whether processes can be bound to cores: the measured one gets the last core, everything else the first. */
+/** Whether processes can be bound to cores: the measured process gets the last core, everything else the first. */
 export const canPin = existsSync("/usr/bin/taskset") && cpus().length > 1;
 
-/** Binds this process, and what it starts, to the core of the load. */
+/** Binds this process, and its children, to the core of the load. */
 export function pinSelf(): void {
   if (canPin) execFileSync("taskset", ["-apc", "0", String(process.pid)], { stdio: "ignore" });
 }
@@ -40,7 +40,10 @@ export function start({ command, env, directory, errorFile, measured }: StartOpt
   return child;
 }
 
-/** What the process writes first, a line. @throws when it ends before */
+/**
+ * The first line that the process writes.
+ * @throws if it exits first
+ */
 export async function firstLine(child: ChildProcess): Promise<string> {
   let text = "";
   for await (const piece of child.stdout as AsyncIterable<Buffer>) {
@@ -66,7 +69,7 @@ const ticksPerSecond = Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "
 /** CPU time used so far by a process and its children, user and system together, in microseconds. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
 export function cpuMicros(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The second field is a name in parentheses, which may have spaces in it.
+  // The second field is a name in parentheses, which may contain spaces.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const own = Number(fields[11]) + Number(fields[12]);
   return (own * 1e6) / ticksPerSecond + childrenOf(pid).reduce((sum, child) => sum + cpuMicros(child), 0);
@@ -77,14 +80,14 @@ export function childrenOf(pid: number): number[] {
   return text === "" ? [] : text.split(" ").map(Number);
 }
 
-/** Resident memory in bytes, now and at its highest. */
+/** Resident memory in bytes, current and peak. */
 export function residentBytes(pid: number): { now: number; highest: number } {
   const status = readFileSync(`/proc/${pid}/status`, "utf8");
   const read = (name: string): number => Number(new RegExp(`${name}:\\s+(\\d+) kB`).exec(status)?.[1]) * 1024;
   return { now: read("VmRSS"), highest: read("VmHWM") };
 }
 
-/** One line that says on what the numbers were measured. */
+/** One line that describes the machine. */
 export function describeMachine({ bound } = { bound: canPin }): string {
   const [cpu] = cpus();
   const load = loadavg().map((value) => value.toFixed(1));

@@ -1,7 +1,7 @@
 /**
- * Writes each package as it is published into `dist/packages/`: JavaScript and type declarations in place of the
- * TypeScript sources that development runs as they are, and a package.json that points at them.
- * `npm run build`, then `npm pack` or `npm publish` in `dist/packages/client`, `server` and `cli`.
+ * Builds the published packages into `dist/packages/`: JavaScript and type declarations, which replace the TypeScript
+ * sources that development runs directly, and a package.json that refers to them. Run `npm run build`, then `npm pack`
+ * or `npm publish` in `dist/packages/client`, `server` and `cli`.
  * docs/adr/0001-packages-and-toolchain.md
  */
 import { execFileSync } from "node:child_process";
@@ -61,7 +61,7 @@ function compile(name: string, target: string): void {
   renameDeclarationImports(`${target}/dist`);
 }
 
-/** The compiler writes `./file.ts` as `./file.js` into scripts, but leaves it in declarations. */
+/** The compiler rewrites `./file.ts` to `./file.js` in scripts, but not in declarations. */
 function renameDeclarationImports(directory: string): void {
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".d.ts")) continue;

@@ -6,7 +6,7 @@ import { licenceProblems, linkProblems, productionDependencies, type Dependency,
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 
-/** The lock file's words against those of the packages that are installed here. */
+/** Licences in the lock file, compared with those of the installed packages. */
 function installedProblems(lock: Lock): string[] {
   return Object.entries(lock.packages).flatMap(([path, { version, license, dev, link }]) => {
     if (!path.includes("node_modules/") || dev === true || link === true) return [];

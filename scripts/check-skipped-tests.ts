@@ -1,7 +1,6 @@
 /**
- * Fails when a test run skipped a test for a reason that is not allowed.
- * `node scripts/check-skipped-tests.ts RESULTS.tap ALLOWED.txt`; each line of ALLOWED.txt is the beginning of a skip
- * reason, ` | `, and why the skip is acceptable.
+ * Fails if a test run skipped a test for a reason that is not allowed: `node scripts/check-skipped-tests.ts RESULTS.tap
+ * ALLOWED.txt`. Each line of ALLOWED.txt is the start of a skip reason, ` | `, and why the skip is acceptable.
  */
 import { readFileSync } from "node:fs";
 

@@ -1,4 +1,4 @@
-/** The upper bounds that the schemas of requests set on their fields. */
+/** Lists the upper bounds that request schemas set on their fields. */
 import type { Operation } from "../packages/server/src/api/operation.ts";
 
 export interface FieldLimit {
@@ -10,7 +10,7 @@ export interface FieldLimit {
   readonly most: number;
 }
 
-/** The keywords of JSON Schema that the schemas of requests use. */
+/** The keywords of JSON Schema that request schemas use. */
 export interface FieldSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -36,7 +36,7 @@ const keywords = {
   maximum: "the value",
 } as const;
 
-/** Each bound once for each operation and field. */
+/** Each bound once per operation and field. */
 export function fieldLimits(operations: readonly Operation[]): FieldLimit[] {
   return operations.flatMap(({ id, body, form }) => {
     const schema: FieldSchema | undefined = (body ?? form?.fields)?.json;

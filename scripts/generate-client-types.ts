@@ -1,9 +1,10 @@
 /**
- * The client's types from the contract's schemas: plain interfaces with doc comments, so that the client needs neither
- * TypeBox nor the server. Knows the part of JSON Schema that the contract uses, and refuses any other by name.
+ * Generates the client's types from the contract's schemas: plain interfaces with doc comments, so that the client
+ * needs neither TypeBox nor the server. Supports the part of JSON Schema that the contract uses, and rejects anything
+ * else by name.
  */
 
-/** The part of JSON Schema that is understood. Limits such as `minimum` are the server's to check and are left out. */
+/** The supported part of JSON Schema. Limits such as `minimum` are checked by the server and omitted. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -26,21 +27,21 @@ const heading = `/**
  */
 `;
 
-/** Where a type is being written. */
+/** The position at which a type is written. */
 interface Place {
-  /** For messages. */
+  /** Used in messages. */
   readonly path: string;
   readonly indent: string;
-  /** The schemas that have a type of their own. */
+  /** The schemas that have their own type. */
   readonly names: ReadonlyMap<JsonSchema, string>;
 }
 
 /**
- * Renders one exported type per schema; where one of them is used inside another, its name is. The named objects themselves
- * are closed, so that a misspelt parameter does not compile (what is not listed goes into `extra_body`); objects inside them
- * are open where the contract leaves them open.
+ * Renders one exported type per schema and refers to it by name inside other types. The named objects themselves are
+ * closed, so that a misspelt parameter does not compile (unlisted parameters go into `extra_body`); objects inside them
+ * are open if the contract leaves them open.
  * @param schemas by the name of the type
- * @throws Error naming the place of a schema that cannot be written as a type
+ * @throws Error naming the position of a schema that cannot be written as a type
  */
 export function renderClientTypes(schemas: Readonly<Record<string, JsonSchema>>): string {
   const names = new Map(Object.entries(schemas).map(([name, schema]) => [schema, name]));

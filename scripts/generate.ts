@@ -1,6 +1,6 @@
 /**
- * Writes the files that follow from the code: `npm run generate`. With `--check` it writes nothing and fails when one
- * of them is not what the code says.
+ * Writes the files that are generated from the code: `npm run generate`. With `--check`, writes nothing and fails if
+ * one of them is out of date.
  */
 import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { spawnSync } from "node:child_process";
@@ -38,7 +38,7 @@ const { version } = JSON.parse(readFileSync(join(repository, "packages/server/pa
 interface Generated {
   readonly path: string;
   render(): string | Promise<string>;
-  /** Whether the formatter has the last word, as for every Markdown and TypeScript file of the repository. */
+  /** Whether the formatter runs on the file, as for all Markdown and TypeScript files of the repository. */
   readonly format: boolean;
 }
 
@@ -115,7 +115,7 @@ for (const { path, render, format } of files) {
     writeFileSync(join(repository, path), text);
   }
 }
-// A section or a type that is gone leaves no page.
+// Pages of removed sections or types are deleted.
 const written = new Set(files.map(({ path }) => path));
 for (const path of globSync(`${configPagesFolder}/**/*.md`, { cwd: repository })) {
   if (written.has(path)) continue;

@@ -1,4 +1,7 @@
-/** Which licences the production dependencies have, and which of them are allowed. Used by the check and by NOTICE. */
+/**
+ * Determines the licences of the production dependencies and which of them are allowed, for the licence check and
+ * NOTICE.
+ */
 
 /** The part of package-lock.json that is read. https://docs.npmjs.com/cli/configuring-npm/package-lock-json */
 interface LockedPackage {
@@ -16,19 +19,19 @@ export interface Lock {
 export interface Dependency {
   readonly name: string;
   readonly version: string;
-  /** As the package declares it; undefined where the lock file has none. */
+  /** As the package declares it; undefined if the lock file has none. */
   readonly licence: string | undefined;
   readonly optional: boolean;
 }
 
 interface LicenceException {
-  /** The licence as it must be declared; another one is a new decision. */
+  /** The licence that must be declared; a different one needs a new decision. */
   readonly licence: string;
   /** Why it may be used, and how. */
   readonly reason: string;
 }
 
-/** Licences without a condition that a user of Sounding would have to know of, beyond keeping the notice. */
+/** Licences without conditions that users of Sounding must know about, beyond keeping the notice. */
 export const allowedLicences: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -62,13 +65,16 @@ export const licenceExceptions: Readonly<Record<string, LicenceException>> = {
   },
 };
 
-/** Builds for other platforms, whose licence the lock file does not have; it is the one of the package that names them. */
+/**
+ * Builds for other platforms, whose licence is missing in the lock file; it is the licence of the package that depends
+ * on them.
+ */
 const platformBuilds: readonly (readonly [prefix: string, licence: string])[] = [
   ["@chdb/lib-", "Apache-2.0"],
   ["@node-llama-cpp/", "MIT"],
 ];
 
-/** Code in WebAssembly whose licence is not that of the package which brings it. */
+/** WebAssembly code whose licence differs from that of the package that contains it. */
 export const bundledCode: readonly { readonly package: string; readonly code: string; readonly licence: string }[] = [
   { package: "wasm-media-encoders", code: "LAME (libmp3lame)", licence: "LGPL-2.0-or-later" },
   { package: "wasm-media-encoders", code: "libvorbis, libogg", licence: "BSD-3-Clause" },
@@ -80,7 +86,7 @@ export const bundledCode: readonly { readonly package: string; readonly code: st
   { package: "sherpa-onnx-node", code: "ONNX Runtime, in its platform packages", licence: "MIT" },
 ];
 
-/** What is installed in production, by name and version; every platform's. */
+/** Everything installed in production, by name and version, for all platforms. */
 export function productionDependencies({ packages }: Lock): Dependency[] {
   const found = new Map<string, Dependency>();
   for (const [path, { version, license, dev, link, optional }] of Object.entries(packages)) {
@@ -97,7 +103,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Whether an SPDX expression offers an allowed licence. `AND` is not among them: each part would need a look. */
+/** Whether an SPDX expression offers an allowed licence. `AND` is not supported: each part would need a review. */
 function isAllowed(licence: string): boolean {
   return licence
     .replace(/^\(|\)$/g, "")
@@ -105,7 +111,7 @@ function isAllowed(licence: string): boolean {
     .some((each) => allowedLicences.has(each));
 }
 
-/** What is wrong with the licences of the dependencies, a line each. */
+/** Problems with the licences of the dependencies, one line each. */
 export function licenceProblems(dependencies: readonly Dependency[]): string[] {
   const problems: string[] = [];
   for (const { name, version, licence } of dependencies) {
@@ -128,12 +134,12 @@ export function licenceProblems(dependencies: readonly Dependency[]): string[] {
 }
 
 const separateProgram = "@echogarden/espeak-ng-emscripten";
-/** The one file that runs the separate program, in a process of its own. */
+/** The only file that runs the separate program, in its own process. */
 const programEntry = "packages/server/src/engines/espeak/package-process.ts";
 
 /**
- * Where code under the GPL would be linked with the server, a line each: only the entry of its own process imports it, and
- * nobody imports that entry.
+ * Places where GPL code would be linked with the server, one line each: only the entry point of its own process may
+ * import it, and nothing may import that entry point.
  * @param sources text of the source files by their path
  */
 export function linkProblems(sources: ReadonlyMap<string, string>): string[] {

@@ -1,6 +1,6 @@
 /**
- * The client's reference, docs/client/reference.md, from its types and doc comments. It reads them by the API of TypeScript 5.9,
- * under the name `typescript-api`, because the compiler of today has none that is stable.
+ * Renders the client's reference, docs/client/reference.md, from its types and doc comments. Uses the compiler API of
+ * TypeScript 5.9 (`typescript-api`), because the current compiler has no stable API.
  * https://github.com/microsoft/TypeScript/wiki/Using-the-Compiler-API
  */
 import { fileURLToPath } from "node:url";
@@ -59,7 +59,7 @@ export function renderClientReference(): string {
   ].join("\n\n");
 }
 
-/** What an `export … from` stands for. */
+/** The target of an `export … from`. */
 function resolved(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   return (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol);
 }
@@ -74,7 +74,7 @@ function describe(checker: ts.TypeChecker, symbol: ts.Symbol, inMain: boolean): 
   ];
 }
 
-/** The doc comment: text, what is thrown, and the example. */
+/** The doc comment: text, thrown errors, and the example. */
 function comments(checker: ts.TypeChecker, symbol: ts.Symbol): string[] {
   const text = ts.displayPartsToString(symbol.getDocumentationComment(checker));
   const tags = symbol.getJsDocTags(checker).map(({ name, text: parts }) => {
@@ -99,7 +99,7 @@ function shape(checker: ts.TypeChecker, symbol: ts.Symbol, declaration: ts.Decla
   return [memberTable(checker, members, declaration)];
 }
 
-/** Whether the members of the type say all of it. */
+/** Whether the members of the type describe it completely. */
 function isRecord(type: ts.Type): boolean {
   const isPlain = (part: ts.Type): boolean =>
     (part.flags & ts.TypeFlags.Object) !== 0 && part.getCallSignatures().length === 0;
@@ -108,7 +108,7 @@ function isRecord(type: ts.Type): boolean {
 
 function isPublic(member: ts.Symbol): boolean {
   if (member.name.startsWith("__")) return false;
-  // What every error has is told by JavaScript's own documents.
+  // Members that every Error has are documented elsewhere.
   return !(member.declarations ?? []).some(
     (declaration) =>
       declaration.getSourceFile().hasNoDefaultLib ||
@@ -128,7 +128,7 @@ function memberTable(checker: ts.TypeChecker, members: readonly ts.Symbol[], at:
   return ["| member | type | |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
-/** The methods below a client, each with its overloads, in the order in which they are declared. */
+/** The methods of a client's resources, each with its overloads, in the order of declaration. */
 function operations(checker: ts.TypeChecker, type: ts.Type, path: readonly string[]): string[] {
   return checker
     .getPropertiesOfType(type)
@@ -145,7 +145,7 @@ function operations(checker: ts.TypeChecker, type: ts.Type, path: readonly strin
 
 function signatureText(checker: ts.TypeChecker, name: string, signature: ts.Signature): string {
   const { declaration } = signature;
-  // As it is written: the checker would spell types out that have names.
+  // The type as written: the checker would expand named types.
   const parameters = declaration?.parameters.map((parameter) => parameter.getText().replace(/\s+/g, " ")) ?? [];
   return `${name}(${parameters.join(", ")}): ${typeText(checker, signature.getReturnType())};`;
 }

@@ -1,4 +1,4 @@
-/** docs/reference/errors.md from the table of errors. */
+/** Renders docs/reference/errors.md from the error table. */
 import { errorTable } from "../packages/server/src/errors.ts";
 
 export function renderErrorsDocument(): string {

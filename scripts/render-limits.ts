@@ -1,4 +1,7 @@
-/** docs/reference/limits.md: every limit on input, from settings, from declared fixed limits and from the schemas of requests. */
+/**
+ * Renders docs/reference/limits.md: all limits on input, from settings, from declared fixed limits and from request
+ * schemas.
+ */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -23,7 +26,7 @@ This page is generated from the code: fixed limits from \`inputLimit(…)\` wher
 fields from the schemas of the operations. \`npm run generate\` writes it.
 `;
 
-/** Imports every module that declares a limit, in the order of their names. */
+/** Imports all modules that declare limits, in the order of their names. */
 async function loadDeclarations(): Promise<readonly FixedLimit[]> {
   const files = globSync("**/*.ts", { cwd: source }).filter((file) => !file.endsWith(".test.ts"));
   for (const file of files.toSorted()) {
@@ -46,7 +49,7 @@ function amount(value: number, unit: FixedLimit["unit"]): string {
   return unit === undefined ? number : `${number} ${unit}`;
 }
 
-/** The unit of a setting, which its name ends with. */
+/** The unit of a setting, derived from the end of its name. */
 function unitOf(path: string): FixedLimit["unit"] {
   if (path.endsWith("_bytes")) return "bytes";
   if (path.endsWith("_ms")) return "ms";
@@ -60,7 +63,7 @@ function defaultOf(path: string, { default: value, description = "" }: SettingSc
   return /Absent: (?<meaning>.*)\.$/.exec(description)?.groups?.["meaning"] ?? "no limit";
 }
 
-/** What a setting bounds: its description up to what happens beyond. */
+/** The part of a setting's description that says what is limited: up to the first `;` or full stop. */
 function boundsOf(description = ""): string {
   return /^(?:`[^`]*`|[^;.`]|\.(?! |$))*/.exec(description)![0].trim();
 }

@@ -1,4 +1,7 @@
-/** docs/reference/metrics.md: every metric that can be asked for by name, and every series that is counted from spans. */
+/**
+ * Renders docs/reference/metrics.md: all metrics that can be queried by name, and all series that are derived from
+ * spans.
+ */
 import { createMetricPresets, presetAliases } from "../packages/server/src/query/metrics/presets/metric-presets.ts";
 import type { MetricPreset } from "../packages/server/src/query/metrics/presets/preset.ts";
 import { checkCall } from "../packages/server/src/query/metrics/presets/preset-call.ts";
@@ -16,7 +19,7 @@ Every metric takes \`organization_id\`, \`time_window\` (default \`1h\`) and \`s
 are as long as the step. A filter that was not given has no matcher, but for those with a default.
 `;
 
-/** The metric as its heading, a table of facts and its query. */
+/** A metric as a heading, a table of facts and its query. */
 function renderPreset(preset: MetricPreset): string {
   const call = checkCall(preset, { metric: preset.name }, { nowMs: 1_700_000_000_000, project: undefined });
   const aliases = Object.keys(presetAliases).filter((alias) => presetAliases[alias] === preset.name);

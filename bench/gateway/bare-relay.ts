@@ -1,6 +1,7 @@
 /**
- * The least that a gateway in Node can do, as a yardstick: `node:http` and undici's `dispatch`, bytes passed on as they
- * come. No key, no check, no limit, no log. A process of its own; takes the upstream's origin, prints its port.
+ * The minimal gateway in Node, as a baseline: `node:http` and undici's `dispatch`, which pass bytes on as they arrive.
+ * It has no keys, checks, limits or log. Runs as a separate process that takes the upstream's origin and prints its
+ * port.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,8 +1,8 @@
-/** A chat completion request as bytes, for one of the contenders. */
+/** Encodes a chat completion request for one of the contenders. */
 import type { Contender } from "./contenders.ts";
 import { requestBody } from "./wire.ts";
 
-/** Head and body; `body` in place of the usual small one. */
+/** Head and body; `body` replaces the usual small one. */
 export function chatRequest(
   contender: Contender,
   mode: string,

@@ -1,4 +1,4 @@
-/** What is measured, each started before the same upstream: Sounding and what it is compared with. */
+/** The gateways under test, each started in front of the same upstream: Sounding and those it is compared with. */
 import { execFileSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
@@ -11,16 +11,16 @@ export interface Contender {
   readonly port: number;
   /** Undefined for the upstream itself. */
   readonly child: ChildProcess | undefined;
-  /** The path of a mode's chat completions. */
+  /** Path of a mode's chat completions. */
   path(mode: string): string;
-  /** The model to ask for in a mode. */
+  /** Model to request in a mode. */
   model(mode: string): string;
   headers(mode: string): Readonly<Record<string, string>>;
 }
 
 export interface Setting {
   readonly upstreamPort: number;
-  /** An empty folder for files that may be thrown away. */
+  /** An empty folder for temporary files. */
   readonly directory: string;
 }
 
@@ -47,11 +47,11 @@ export async function startBareRelay({ upstreamPort }: Setting): Promise<Contend
 export interface SoundingOptions {
   /** Whether it records its calls in the embedded store, as a fresh installation does. */
   readonly telemetry: boolean;
-  /** Flags of Node. */
+  /** Command line flags of Node. */
   readonly flags?: readonly string[];
 }
 
-/** With what a fresh installation has: keys, limits, routing, log, metrics; and telemetry where that is wanted. */
+/** Configured like a fresh installation: keys, limits, routing, log, metrics, and telemetry if requested. */
 export async function startSounding(setting: Setting, { telemetry, flags = [] }: SoundingOptions) {
   const { upstreamPort } = setting;
   const directory = join(setting.directory, telemetry ? "with-telemetry" : "without-telemetry");
@@ -99,7 +99,7 @@ async function jsonObject(child: ChildProcess): Promise<string> {
       JSON.parse(text);
       return text;
     } catch {
-      // Not whole yet.
+      // Incomplete so far.
     }
   }
   throw new Error("Sounding ended before it was ready.");
@@ -108,11 +108,14 @@ async function jsonObject(child: ChildProcess): Promise<string> {
 const portkeyPackage = {
   private: true,
   dependencies: { "@portkey-ai/gateway": "1.15.2" },
-  // With later ones every stream fails: https://github.com/Portkey-AI/gateway/issues/1389
+  // Every stream fails with later versions: https://github.com/Portkey-AI/gateway/issues/1389
   overrides: { hono: "4.9.7", "@hono/node-server": "1.13.5" },
 };
 
-/** Installs Portkey's gateway from npm into `folder` unless it is there. @returns undefined when it cannot be had */
+/**
+ * Installs Portkey's gateway from npm into `folder` unless it is already installed.
+ * @returns undefined if it is not available
+ */
 export async function startPortkey({ upstreamPort }: Setting, folder: string): Promise<Contender | undefined> {
   const script = join(folder, "node_modules/@portkey-ai/gateway/build/start-server.js");
   if (!existsSync(script)) {
@@ -145,7 +148,7 @@ export async function startPortkey({ upstreamPort }: Setting, folder: string): P
   };
 }
 
-/** @returns undefined where there is no nginx */
+/** @returns undefined if nginx is not installed */
 export async function startNginx({ upstreamPort, directory }: Setting): Promise<Contender | undefined> {
   const program = "/usr/sbin/nginx";
   if (!existsSync(program)) return undefined;
@@ -189,7 +192,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Waits until the port takes connections. @throws when the process ends before, or after 20 s */
+/**
+ * Waits until the port accepts connections.
+ * @throws if the process exits first, or after 20 s
+ */
 async function accepting(port: number, child: ChildProcess): Promise<void> {
   const deadline = performance.now() + 20_000;
   while (performance.now() < deadline && child.exitCode === null) {

@@ -1,4 +1,7 @@
-/** A closed-loop load: each connection sends a request, waits for the whole answer, thinks, and sends the next. */
+/**
+ * Generates a closed-loop load: each connection sends a request, waits for the complete response, thinks, and sends the
+ * next.
+ */
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AnswerParser } from "./answer-parser.ts";
@@ -10,20 +13,20 @@ export interface Load {
   readonly request: Buffer;
   readonly connections: number;
   readonly durationMs: number;
-  /** Between an answer and the next request of a connection. */
+  /** Between a response and the next request of a connection. */
   readonly thinkMs: number;
 }
 
 export interface LoadResult {
   readonly answers: number;
   readonly seconds: number;
-  /** Milliseconds, each sorted: whole answers, first bytes of bodies, transits of single events. */
+  /** Milliseconds, each sorted: complete responses, first bytes of bodies, transit times of single events. */
   readonly answerMs: Float64Array;
   readonly firstByteMs: Float64Array;
   readonly transitMs: Float64Array;
 }
 
-/** Room for the measurements of one load; what is beyond is counted but not kept. */
+/** Capacity for the measurements of one load; more are counted but not kept. */
 const maxSamples = 500_000;
 
 class Samples {
@@ -39,7 +42,7 @@ class Samples {
   }
 }
 
-/** @throws when an answer has another status than 200, or a connection breaks */
+/** @throws if a response has a status other than 200, or a connection fails */
 export async function runLoad(load: Load): Promise<LoadResult> {
   const answer = new Samples();
   const firstByte = new Samples();
@@ -81,7 +84,7 @@ export async function runLoad(load: Load): Promise<LoadResult> {
         },
       });
       socket.on("data", (bytes: Buffer) => parser.push(bytes));
-      // Connections that think begin spread over that time, the others at once.
+      // Connections that think start spread over that time, the others start immediately.
       socket.on("connect", () => void sleep((load.thinkMs * index) / load.connections).then(send));
       socket.on("error", reject);
       socket.on("close", () => (isOver ? resolve() : reject(new Error("A connection was closed in the middle."))));
@@ -97,7 +100,10 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   };
 }
 
-/** @param sorted ascending; NaN when empty */
+/**
+ * @param sorted ascending
+ * @returns NaN if it is empty
+ */
 export function percentile(sorted: Float64Array, share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

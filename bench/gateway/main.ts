@@ -1,7 +1,7 @@
 /**
- * What a call through Sounding costs, beside other gateways under the same load in the same run:
- * `npm run bench:gateway` (about 5 minutes), `npm run bench:gateway -- --quick` (about one).
- * Prints Markdown tables at its end. Loopback only, except that Portkey's gateway is installed from npm the first time.
+ * Measures the cost of a call through Sounding and other gateways, with the same load in the same run: `npm run
+ * bench:gateway` (about 5 minutes), `npm run bench:gateway -- --quick` (about one). Prints Markdown tables at the end.
+ * Uses only loopback, except that the first run installs Portkey's gateway from npm.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ import { runLoad, type LoadResult } from "./load.ts";
 import { cpuTable, latencyTable, type Measurement } from "./report.ts";
 import { eventsPerStream } from "./wire.ts";
 
-/** The phases of a round. Those without think time load the core, the others show what a call waits for. */
+/** The phases of a round. Phases without think time saturate the core; the others measure latency. */
 const phases = [
   { name: "batch", mode: "batch", connections: 32, thinkMs: 0 },
   { name: "paced", mode: "paced", connections: 64, thinkMs: 0 },
@@ -34,21 +34,21 @@ const phases = [
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
-    /** Parts of names, separated by commas: only these contenders. */
+    /** Measure only contenders whose names contain one of these parts, separated by commas. */
     only: { type: "string" },
-    /** Names of phases, separated by commas: only these. */
+    /** Measure only these phases, separated by commas. */
     phase: { type: "string" },
     /** Length of a phase. */
     seconds: { type: "string" },
-    /** Flags of Node for Sounding's process, separated by spaces; to look for the cause of a cost. */
+    /** Node flags for Sounding's process, separated by spaces; for profiling. */
     node: { type: "string", default: "" },
   },
 });
 const isMeasured = ({ name }: { name: string }) => values.phase?.split(",").includes(name) ?? true;
-/** Many and short, so that a neighbour's work on the machine meets all contenders alike. */
+/** Many short rounds, so that other load on the machine affects all contenders equally. */
 const rounds = values.quick ? 2 : 10;
 const phaseMs = values.seconds === undefined ? 1_000 : Number(values.seconds) * 1_000;
-/** Before a kind of load is measured: so much of it, or so long. Else the compiler's work is measured. */
+/** Warm-up before each kind of load, as a number of calls or a time; otherwise the JIT compiler would be measured. */
 const warmUp = values.quick ? { answers: 8_000, longestMs: 8_000 } : { answers: 20_000, longestMs: 15_000 };
 
 pinSelf();

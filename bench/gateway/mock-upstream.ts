@@ -1,7 +1,7 @@
 /**
- * The engine of the benchmarks: answers chat completions over raw sockets, so that it costs little beside what is
- * measured. A process of its own; prints its port. The path says what it answers:
- * `/<mode>/v1/chat/completions`, mode one of `batch`, `paced`, `burst`, `steady`, `idle`.
+ * The engine of the benchmarks: answers chat completions over raw sockets, so that its own cost is small. Runs as a
+ * separate process and prints its port. The path selects the response: `/<mode>/v1/chat/completions`, where mode is
+ * `batch`, `paced`, `burst`, `steady` or `idle`.
  */
 import { createServer, type AddressInfo, type Socket } from "node:net";
 import { completionText, eventsPerStream, paceMs, tokenEvent, usageEvent } from "./wire.ts";
@@ -43,9 +43,9 @@ const modes: Readonly<Record<string, (socket: Socket) => void>> = {
   batch: (socket) => socket.write(batchAnswer),
   paced: (socket) => sendPaced(socket, paceMs),
   burst: sendBurst,
-  // Slow enough for a thousand at one time.
+  // Slow enough for a thousand concurrent streams.
   steady: (socket) => sendPaced(socket, 40 * paceMs),
-  // Begins and then says nothing, until the other side leaves.
+  // Starts and then sends nothing until the client disconnects.
   idle: (socket) => socket.write(streamHead + eventAt(0)),
 };
 
@@ -54,7 +54,7 @@ function serve(socket: Socket): void {
   socket.setNoDelay(true);
   let pending: Buffer = Buffer.alloc(0);
   let mode = "";
-  /** Body bytes to come; -1: between requests; Infinity: chunked. */
+  /** Remaining body bytes; -1 between requests; Infinity for a chunked body. */
   let left = -1;
   socket.on("error", () => socket.destroy());
   socket.on("data", (bytes: Buffer) => {

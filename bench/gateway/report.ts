@@ -1,16 +1,16 @@
-/** From the measurements of all rounds to two Markdown tables: medians over the rounds, and ratios. */
+/** Renders the measurements of all rounds as two Markdown tables: medians over the rounds, and ratios. */
 import { percentile, type LoadResult } from "./load.ts";
 import { eventsPerStream } from "./wire.ts";
 
 export interface Measurement {
   readonly contender: string;
   readonly phase: string;
-  /** CPU time of the contender for each answer; NaN for the upstream itself. */
+  /** CPU time of the contender per response; NaN for the upstream itself. */
   readonly cpuMicros: number;
   readonly result: LoadResult;
 }
 
-/** CPU time a call and an event, what follows for one core, and each in relation to the bare relay. */
+/** CPU time per call and per event, the resulting throughput of one core, and each relative to the bare relay. */
 export function cpuTable(measurements: readonly Measurement[]): string {
   const names = contendersOf(measurements).filter((name) => !Number.isNaN(cpuOf(measurements, name, "batch")));
   const bare = cpuOf(measurements, "bare node:http + undici relay", "batch");
@@ -38,7 +38,7 @@ export function cpuTable(measurements: readonly Measurement[]): string {
   return table(heads, rows);
 }
 
-/** Milliseconds at low load; the upstream's own row is what the others add to. */
+/** Milliseconds at low load; the upstream's own row is the baseline. */
 export function latencyTable(measurements: readonly Measurement[]): string {
   const rows = contendersOf(measurements).map((name) => {
     const of = (phase: string, pick: (result: LoadResult) => number) =>
@@ -76,7 +76,7 @@ function cpuOf(measurements: readonly Measurement[], contender: string, phase: s
   );
 }
 
-/** NaN when there is nothing. */
+/** NaN if there are no values. */
 function median(values: readonly number[]): number {
   const sorted = [...values].sort((left, right) => left - right);
   const middle = sorted.length / 2;

@@ -1,8 +1,8 @@
-/** What goes over the wire in the benchmarks: a small chat of four messages, its answer, and the answer's stream. */
+/** The bytes that the benchmarks exchange: a small chat of four messages, its response, and the streamed response. */
 
-/** 48 pieces of text, the end, the usage, `[DONE]`. */
+/** 48 pieces of text, the finish reason, the usage, `[DONE]`. */
 export const eventsPerStream = 51;
-/** Between two events of a paced stream: as a fast engine sends tokens. */
+/** Interval between two events of a paced stream, similar to a fast engine's tokens. */
 export const paceMs = 5;
 
 /** The request's body, 0.8 KB. */
@@ -36,13 +36,13 @@ export function completionText(): string {
   });
 }
 
-/** Microseconds of a clock that all processes of the machine share. */
+/** Microseconds of a clock that all processes on the machine share. */
 export function clockMicros(): number {
   const [seconds, nanos] = process.hrtime();
   return seconds * 1e6 + Math.floor(nanos / 1e3);
 }
 
-/** An event that says in `system_fingerprint` when it was sent, so that the receiver knows its transit time. */
+/** An event whose `system_fingerprint` contains its send time, so that the receiver can compute the transit time. */
 export function tokenEvent(index: number): string {
   const isFirst = index === 0;
   const isLast = index === eventsPerStream - 3;
@@ -69,7 +69,7 @@ function event(choices: readonly unknown[], usage: unknown): string {
 const stampStart = Buffer.from("at_");
 const digitZero = 48;
 
-/** Calls back with the transit time, in microseconds, of each event in the bytes. */
+/** Reports the transit time, in microseconds, of each event in the bytes. */
 export function readTransits(bytes: Buffer, onTransit: (micros: number) => void): void {
   const now = clockMicros();
   for (let at = bytes.indexOf(stampStart); at !== -1; at = bytes.indexOf(stampStart, at)) {
@@ -77,7 +77,7 @@ export function readTransits(bytes: Buffer, onTransit: (micros: number) => void)
     let sent = 0;
     for (let digit = (bytes[at] ?? 0) - digitZero; digit >= 0 && digit <= 9; digit = (bytes[++at] ?? 0) - digitZero)
       sent = sent * 10 + digit;
-    // A stamp cut in two by the network has no underscore after it, or too few digits: passed over.
+    // A stamp that the network split has no underscore after it, or too few digits; it is skipped.
     if (bytes[at] === 95 && now - sent < 60e6) onTransit(now - sent);
   }
 }

@@ -1,4 +1,7 @@
-/** Preloaded into the measured server: a signal makes a full collection, so that garbage is not taken for use. */
+/**
+ * Preloaded into the measured server: runs a full garbage collection on a signal, so that garbage is not counted as
+ * memory in use.
+ */
 process.on("SIGUSR2", () => {
   globalThis.gc?.();
   globalThis.gc?.();

@@ -1,7 +1,7 @@
 /**
- * What calls cost in memory: `npm run bench:memory` (about a minute). A thousand streams that have begun and are
- * silent, a thousand that flow, and one body of 16 MiB on its way to an engine that has not answered yet.
- * Prints Markdown tables at its end. Every number but the highest one is taken after a full collection.
+ * Measures the memory that calls need: `npm run bench:memory` (about a minute). Covers a thousand idle streams, a
+ * thousand active streams, and one body of 16 MiB sent to an engine that has not responded yet. Prints Markdown tables
+ * at the end. All numbers except the peak are taken after a full garbage collection.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
@@ -26,7 +26,7 @@ process.on("exit", () => rmSync(directory, { recursive: true, force: true }));
 interface Memory {
   readonly resident: number;
   readonly heap: number;
-  /** Outside the heap of JavaScript: buffers. */
+  /** Outside the JavaScript heap: buffers. */
   readonly external: number;
 }
 
@@ -40,7 +40,7 @@ const pid = sounding.child.pid!;
 const machine = describeMachine();
 const rows: string[][] = [];
 
-// Code, caches and connections are there before anything is compared.
+// Warm up code, caches and connections before comparing.
 await closeAll(await openStreams("idle", streams));
 const before = await measure();
 rows.push(["before", ...cells(before)]);
@@ -89,7 +89,7 @@ function cells({ resident, heap, external }: Memory): string[] {
   return [resident, heap, external].map(mebibytes);
 }
 
-/** After a full collection. */
+/** Measured after a full collection. */
 async function measure(): Promise<Memory> {
   process.kill(pid, "SIGUSR2");
   await sleep(1_500);
@@ -103,7 +103,7 @@ async function measure(): Promise<Memory> {
   };
 }
 
-/** Callers whose streams have all begun. */
+/** Clients whose streams have all started. */
 async function openStreams(mode: string, count: number, body?: string): Promise<Socket[]> {
   const request = chatRequest(sounding, mode, body);
   const sockets: Socket[] = [];
@@ -127,7 +127,7 @@ async function closeAll(sockets: readonly Socket[]): Promise<void> {
   await sleep(1_000);
 }
 
-/** As many callers as streams; each begins the next stream when one has ended. */
+/** One client per stream; each starts its next stream when one has ended. */
 function keepFlowing() {
   const request = chatRequest(sounding, "steady");
   const sockets = Array.from({ length: streams }, () => {

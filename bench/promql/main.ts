@@ -1,8 +1,8 @@
 /**
- * How fast metrics are answered: `npm run bench:promql` (some 15 minutes), `npm run bench:promql -- --quick` (under one). Queries of
- * dashboards over samples, beside a Prometheus on the same samples; the presets over spans. `--series`, `--hours`,
- * `--spans` (several sizes, comma between), `--days` and `--runs` set the size; `--directory` keeps the store for another run.
- * Prints Markdown tables at its end.
+ * Measures the latency of metrics queries: `npm run bench:promql` (about 15 minutes), `npm run bench:promql -- --quick`
+ * (under one). Runs dashboard queries on samples, compared with Prometheus on the same samples, and the presets on
+ * spans. `--series`, `--hours`, `--spans` (several sizes, separated by commas), `--days` and `--runs` set the size;
+ * `--directory` keeps the store for another run. Prints Markdown tables at the end.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -47,7 +47,7 @@ interface Measured {
   readonly delayMs: number;
 }
 
-/** A store in a folder, filled once, served by a process of its own. */
+/** A store in a folder, filled once and served by a separate process. */
 async function served(
   name: string,
   fill: (store: Awaited<ReturnType<typeof openTestStore>>["store"], endMs: number) => Promise<void>,
@@ -81,7 +81,7 @@ async function ask(url: string, json?: string): Promise<void> {
   if (!response.ok) throw new Error(`${url}: ${response.status} ${text.slice(0, 300)}`);
 }
 
-/** The same request some times, one after the other; the first two are not counted. */
+/** The same request several times in sequence; the first two are not counted. */
 async function measure(request: () => Promise<void>, child?: ChildProcess): Promise<Measured> {
   const latenciesMs: number[] = [];
   for (let run = -2; run < runs; run++) {

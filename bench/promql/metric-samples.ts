@@ -1,4 +1,4 @@
-/** Counters, gauges and histograms of a few dozen processes, scraped each 15 s: for the store and for Prometheus. */
+/** Counters, gauges and histograms of a few dozen processes, scraped every 15 s, for the store and for Prometheus. */
 import { BlockWriter } from "../../packages/server/src/store/block.ts";
 import {
   distributionPoints,
@@ -13,7 +13,7 @@ import type { PrometheusSeries } from "../../packages/server/test/support/promet
 import { organizationId } from "./queries.ts";
 
 export interface MetricsSize {
-  /** As Prometheus counts them: a histogram's buckets are series. */
+  /** Counted as in Prometheus: each bucket of a histogram is a series. */
   readonly seriesCount: number;
   readonly hours: number;
   readonly endMs: number;
@@ -48,7 +48,7 @@ const metrics = {
   histogram: { metric: "request.duration", type: "histogram", unit: "s", name: "request_duration_seconds" },
 } as const;
 
-/** Six of ten series are counters, two gauges, two belong to histograms. */
+/** Of ten series, six are counters, two are gauges and two belong to histograms. */
 function sourceSeries({ seriesCount }: MetricsSize): SourceSeries[] {
   const make = (kind: SourceSeries["kind"], count: number, own: (index: number) => Record<string, string>) =>
     Array.from({ length: count }, (_, index): SourceSeries => {
@@ -72,7 +72,7 @@ function sourceSeries({ seriesCount }: MetricsSize): SourceSeries[] {
   ];
 }
 
-/** Twenty minutes of each series, then the next twenty, as they would have come. */
+/** Twenty minutes of each series, then the next twenty, in the order in which they would arrive. */
 function* chunksOf(size: MetricsSize): Generator<Chunk> {
   const sources = sourceSeries(size);
   const count = (size.hours * 3_600_000) / scrapeMs;
@@ -120,7 +120,10 @@ export function* prometheusChunks(size: MetricsSize): Generator<PrometheusSeries
   }
 }
 
-/** Writes them as OTLP's points are written. @returns how many samples, as Prometheus counts them */
+/**
+ * Writes the samples as OTLP points.
+ * @returns the number of samples, as Prometheus counts them
+ */
 export async function writeMetrics(store: Store, size: MetricsSize): Promise<number> {
   await writeDescriptions(store, size);
   let samples = 0;
@@ -225,7 +228,10 @@ export function writeMap(column: MapWriter, entries: Readonly<Record<string, str
   column.end();
 }
 
-/** Numbers from 0 to 1, the same in each run. https://en.wikipedia.org/wiki/Linear_congruential_generator */
+/**
+ * Pseudo-random numbers from 0 to 1, the same in each run.
+ * https://en.wikipedia.org/wiki/Linear_congruential_generator
+ */
 export function randomNumbers(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0;
   return () => {

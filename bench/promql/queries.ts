@@ -1,4 +1,4 @@
-/** What is asked: queries as dashboards have them, and the presets. */
+/** The benchmarked queries: those of typical dashboards, and the presets. */
 
 export const organizationId = "org_bench";
 export const tokenPrices = { "model-0": { input: 2, output: 10 }, "model-1": { input: 1, output: 4 } };
@@ -9,7 +9,7 @@ export interface DashboardQuery {
   readonly hours?: number;
 }
 
-/** Steps of the range queries. */
+/** Number of steps of the range queries. */
 export const dashboardStepSeconds = 60;
 
 export const dashboardQueries: readonly DashboardQuery[] = [
@@ -25,7 +25,7 @@ export const dashboardQueries: readonly DashboardQuery[] = [
   { query: "rate(request_duration_seconds_sum[5m]) / rate(request_duration_seconds_count[5m])", hours: 1 },
 ];
 
-/** The presets in the two forms that are measured. */
+/** The presets in the two measured forms. */
 export const presetForms = [
   { title: "vector over 1 h", parameters: { time_window: "1h" }, aimMs: 150 },
   { title: "matrix of 24 h, step 15 m", parameters: { time_window: "24h", step: "15m" }, aimMs: 400 },

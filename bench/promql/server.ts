@@ -1,6 +1,6 @@
 /**
- * The measured process: the operations on metrics over an embedded store in the folder that is given, for one organization. Its
- * parent tells it rows to write through nothing but the store's own interface, and asks for its event loop's delay.
+ * The measured process: serves the metrics operations over an embedded store in a given folder, for one organization.
+ * Its parent writes rows only through the store's own interface, and asks for the event loop's delay.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { metricsRoutes } from "../../packages/server/src/query/metrics/routes.ts";

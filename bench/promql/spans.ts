@@ -1,4 +1,6 @@
-/** Spans of model calls, agents and tools, evenly over some days up to an end, written in the order in which they would have come. */
+/**
+ * Spans of model calls, agents and tools, spread evenly over some days before an end time, written in order of arrival.
+ */
 import { BlockWriter } from "../../packages/server/src/store/block.ts";
 import { spans } from "../../packages/server/src/store/schema.ts";
 import type { Store } from "../../packages/server/src/store/store.ts";
@@ -33,7 +35,7 @@ interface SpanSource {
   readonly random: () => number;
 }
 
-/** Of ten spans seven are calls of models, one a run of an agent, one a call of a tool, one speech or transcription. */
+/** Of ten spans, seven are model calls, one is an agent run, one a tool call, and one speech or transcription. */
 function writeSpan(writer: BlockWriter<(typeof spans)["columns"]>, { endedMs, index, random }: SpanSource): void {
   const { columns } = writer;
   const kind = index % 10;

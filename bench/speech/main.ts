@@ -1,7 +1,7 @@
 /**
- * How soon and at what cost speech is made: `npm run bench:speech` (about a minute). One server with Flite and espeak-ng's
- * package, beside Debian's programs `flite` and `espeak-ng` where they are installed, in one run, loopback only. A
- * sentence and 10 000 characters; then 50 streams at one time. Prints Markdown tables at its end.
+ * Measures the latency and cost of speech synthesis: `npm run bench:speech` (about a minute). Compares one server with
+ * Flite and the espeak-ng package with Debian's programs `flite` and `espeak-ng`, if installed, in one run over
+ * loopback: a sentence, 10 000 characters, then 50 concurrent streams. Prints Markdown tables at the end.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -87,10 +87,13 @@ const programs = [
   { name: "program `espeak-ng`", command: ["espeak-ng", "-v", "en-us", "-w", "{}"], rate: 22_050 },
 ];
 
-/** Cells of each contender: first audio of a sentence; CPU seconds a second of audio of a sentence and of the long text. */
+/**
+ * Cells of each contender: time to first audio of a sentence; CPU seconds per second of audio for the sentence and the
+ * long text.
+ */
 const rows: string[][] = [];
 for (const { name, body, rate } of engines) {
-  // Code is compiled and workers run before anything is measured; in MP3 the length is that of the same text in PCM.
+  // Warm up code and workers before measuring; for MP3, the length is that of the same text in PCM.
   for (let round = 0; round < 10; round++)
     await Promise.all([speak({ ...body, input: sentence }), speak({ ...body, input: sentence })]);
   const firsts: number[] = [];
@@ -141,12 +144,12 @@ for (const { name, command, rate } of programs) {
   ]);
 }
 
-// Fifty callers come at once with a text of five minutes, which they leave after a while: what matters is who waits.
+// Fifty clients start at the same time with a text of five minutes, and leave after a while; this shows who waits.
 const crowdMs = values.quick ? 6_000 : 15_000;
 const crowd = await Promise.all(Array.from({ length: streams }, () => listen(crowdMs)));
 const firsts = crowd.map(({ firstMs }) => firstMs);
 const seconds = crowd.map(({ bytes }) => bytes / 2 / 16_000);
-// A hundred thousand characters at a time: what the server holds at most.
+// A hundred thousand characters at a time: the peak memory of the server.
 const memoryBefore = residentBytes(server.pid!).now;
 const book = await speak({ model: "flite", voice: "kal16", input: long.repeat(values.quick ? 3 : 10) });
 const { highest } = residentBytes(server.pid!);
@@ -187,7 +190,7 @@ console.log(
     `${mebibytes(memoryBefore)} MiB before, at most ${mebibytes(highest)} MiB.`,
 );
 
-/** A stream that is left after some time. */
+/** A stream that the client leaves after some time. */
 async function listen(ms: number): Promise<{ firstMs: number; bytes: number }> {
   const startMs = performance.now();
   const signal = AbortSignal.timeout(ms);
@@ -210,7 +213,10 @@ async function listen(ms: number): Promise<{ firstMs: number; bytes: number }> {
   return { firstMs: firstMs ?? ms, bytes };
 }
 
-/** CPU time of the programs that have ended. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+/**
+ * CPU time of the exited programs.
+ * https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+ */
 function childMicros(): number {
   const stat = readFileSync("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");

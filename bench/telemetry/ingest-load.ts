@@ -1,21 +1,21 @@
-/** Senders of telemetry: as fast as they are answered, or at a pace. */
+/** Sends telemetry, either as fast as it is acknowledged or at a fixed rate. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestSource } from "./requests.ts";
 import type { MeasuredServer } from "./server.ts";
 
 export interface LoadOptions {
-  /** Requests under way at a time. */
+  /** Concurrent requests. */
   readonly connections: number;
-  /** Whether to go on; asked before each request with the records that were acknowledged so far. */
+  /** Whether to continue; called before each request with the number of records acknowledged so far. */
   readonly goesOn: (acknowledged: number) => boolean;
-  /** Records a second; absent: as fast as possible. */
+  /** Records per second; absent: as fast as possible. */
   readonly perSecond?: number;
 }
 
 export interface LoadResult {
   readonly records: number;
   readonly perSecond: number;
-  /** Of server and store for each record. */
+  /** CPU time of server and store per record. */
   readonly cpuMicros: number;
   readonly refusals: number;
   readonly latenciesMs: readonly number[];
@@ -35,12 +35,12 @@ export async function ingest(
   const sender = async (): Promise<void> => {
     while (goesOn(records)) {
       if (perSecond !== undefined) {
-        // The n-th request has its time; who is late sends at once.
+        // The n-th request has a scheduled time; a late sender sends immediately.
         const dueMs = startMs + (1000 * sent * source.recordCount) / perSecond;
         sent += 1;
         await sleep(Math.max(0, dueMs - performance.now()));
       }
-      // The source reuses its buffer; undici may still be writing it when the next request is made.
+      // The source reuses its buffer; undici may still be writing it when the next request is created.
       const body = Buffer.from(source.next());
       const { status, latencyMs, retryAfterMs } = await server.post({
         path: `/v1/${source.signal}`,

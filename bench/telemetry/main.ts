@@ -1,10 +1,10 @@
 /**
- * How fast telemetry goes in, durably, and comes out: `npm run bench:telemetry` (about half an hour),
- * `npm run bench:telemetry -- --quick` (about a minute). One server with the embedded store, the load on the same machine,
- * loopback only. Prints Markdown tables at its end.
+ * Measures durable telemetry ingestion and queries: `npm run bench:telemetry` (about half an hour), `npm run
+ * bench:telemetry -- --quick` (about a minute). Uses one server with the embedded store, with the load on the same
+ * machine over loopback. Prints Markdown tables at the end.
  *
- * Options: `--seconds N` each phase of load (120), `--rows N` rows of each signal that the queries meet (10000000),
- * `--connections N` requests under way (40), `--only alone,together,small,fill,store` some phases only.
+ * Options: `--seconds N` for each phase of load (120), `--rows N` rows of each signal for the queries (10000000),
+ * `--connections N` concurrent requests (40), `--only alone,together,small,fill,store` for some phases only.
  */
 import { parseArgs } from "node:util";
 import { describeMachine } from "../processes.ts";
@@ -60,7 +60,7 @@ function during(seconds: number): () => boolean {
   return () => performance.now() < endMs;
 }
 
-/** Each signal as fast as it goes. */
+/** Each signal as fast as possible. */
 async function alone(server: MeasuredServer): Promise<void> {
   for (const signal of signals) {
     const result = await ingest(server, createRequests(signal, 1000), { connections, goesOn: during(phaseSeconds) });
@@ -68,7 +68,7 @@ async function alone(server: MeasuredServer): Promise<void> {
   }
 }
 
-/** A third of each aim at the same time, and queries one after the other beside them. */
+/** One third of each target rate at the same time, with sequential queries in parallel. */
 async function together(server: MeasuredServer): Promise<void> {
   const goesOn = during(phaseSeconds);
   const questions = await questionsOf(server);
@@ -83,7 +83,7 @@ async function together(server: MeasuredServer): Promise<void> {
   );
   const [, ...results] = await Promise.all([asking(), ...loads]);
   for (const [index, signal] of signals.entries()) {
-    // Processor time cannot be told apart here.
+    // Processor time cannot be attributed here.
     const result = { ...results[index]!, cpuMicros: Number.NaN };
     loadRow(`${units[signal]}, all three together beside queries`, result, `${whole(aims[signal] / 3)}/s`);
   }
@@ -103,7 +103,7 @@ async function small(server: MeasuredServer): Promise<void> {
   loadRow("spans, 20 a request, at a tenth of the aim", result, "p95 50 ms");
 }
 
-/** Rows of a day, in order of time, by HTTP; then the questions. */
+/** One day of rows, in order of time, over HTTP; then the queries. */
 async function fillAndAsk(server: MeasuredServer): Promise<void> {
   for (const signal of signals) {
     let filled = 0;

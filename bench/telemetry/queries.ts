@@ -1,4 +1,4 @@
-/** The three questions whose speed is measured, through HTTP, the answer read to its end. */
+/** The three measured queries, over HTTP, with the response read to its end. */
 import type { MeasuredServer } from "./server.ts";
 
 async function ask(server: MeasuredServer, path: string, body: object): Promise<{ text: string; latencyMs: number }> {
@@ -20,7 +20,7 @@ export interface Question {
   readonly ask: () => Promise<number>;
 }
 
-/** Needs traces that are there already, to ask for one after the other. */
+/** Needs existing traces, to query them one after the other. */
 export async function questionsOf(server: MeasuredServer): Promise<Question[]> {
   const { text } = await ask(server, "/observability/traces", { ...newestTraces, limit: 1000, detail: false });
   const ids = (JSON.parse(text) as { traces: { traceID: string }[] }).traces.map(({ traceID }) => traceID);

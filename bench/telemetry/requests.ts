@@ -1,6 +1,7 @@
 /**
- * OTLP requests as an SDK would send them, each with identities of its own: encoded once by protobufjs with marks in
- * the places of ids, times and a word of the text, which are written over for every request sent. Ten spans are a trace.
+ * OTLP requests as an SDK would send them, each with its own identities. Each is encoded once by protobufjs with
+ * markers in the places of IDs, times and a word of the text, which are overwritten for every request. Ten spans form a
+ * trace.
  */
 import { encode } from "../../packages/server/test/otlp/oracle.ts";
 
@@ -9,12 +10,12 @@ export type Signal = "traces" | "logs" | "metrics";
 export interface RequestSource {
   readonly signal: Signal;
   readonly recordCount: number;
-  /** The bytes of a request that was never sent before; valid until the next call. */
+  /** The bytes of a new request; valid until the next call. */
   next(): Buffer;
 }
 
 const markBytes = 8;
-/** They appear nowhere else in a request. */
+/** They occur nowhere else in a request. */
 const mark = Buffer.from("\u0001\u0002@mark@");
 const traceMark = Buffer.from("\u0001\u0002@trac@");
 const parentMark = Buffer.from("\u0001\u0002@pare@");
@@ -81,7 +82,7 @@ function logRecord(index: number) {
   };
 }
 
-/** One metric with a series for each point: 1 000 series that are told again with every request. */
+/** One metric with one series per point: 1 000 series that every request reports again. */
 function metric(pointCount: number) {
   const dataPoints = Array.from({ length: pointCount }, (_, index) => ({
     startTimeUnixNano: "1795000000000000000",
@@ -127,12 +128,15 @@ function placesOf(bytes: Buffer, pattern: Buffer): number[] {
 }
 
 function makeSerials(): () => bigint {
-  // Ids of other runs must differ too.
+  // IDs must also differ between runs.
   let serial = BigInt(Date.now()) * 1_000_000n;
   return () => (serial += 1n);
 }
 
-/** Writes ids over the marks of spans: those of a trace have one trace and all but the first the first one as parent. */
+/**
+ * Writes IDs over the markers of spans; the spans of a trace share the trace ID and all but the first have the first as
+ * parent.
+ */
 function writeSpanIds(bytes: Buffer, places: { traces: number[]; spans: number[]; parents: number[] }): () => void {
   const nextSerial = makeSerials();
   return () => {
@@ -148,7 +152,7 @@ function writeSpanIds(bytes: Buffer, places: { traces: number[]; spans: number[]
   };
 }
 
-/** In a text only printable bytes may stand. */
+/** Text may contain only printable bytes. */
 function writeWords(bytes: Buffer, places: readonly number[]): () => void {
   const nextSerial = makeSerials();
   return () => {
@@ -179,7 +183,7 @@ export function createRequests(signal: Signal, recordCount: number, now: () => n
       writeIds();
       const unixNano = BigInt(Math.floor(now())) * 1_000_000n;
       for (const [index, place] of times.entries()) {
-        // Spans end a while after they begin; points of one series differ in time from request to request.
+        // Spans end some time after they start; points of one series differ in time between requests.
         const offset = signal === "traces" && index % 2 === 1 ? 250_000_000n : BigInt(index % 1000);
         bytes.writeBigUInt64LE(unixNano + offset, place);
       }

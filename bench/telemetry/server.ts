@@ -1,4 +1,4 @@
-/** The server under load, with its embedded store, and what it takes of the machine. */
+/** The server under load, with its embedded store, and its resource usage. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,13 +10,13 @@ export interface MeasuredServer {
   readonly directory: string;
   /** Server and store together, in microseconds. */
   cpuMicros(): number;
-  /** Highest resident memory so far, in bytes: of the server and of the store's process. */
+  /** Peak resident memory so far, in bytes, of the server and of the store's process. */
   residentBytes(): { server: number; store: number };
-  /** Sends a body; the answer's status, text and the milliseconds until its end. */
+  /** Sends a body; returns the response's status, text and the milliseconds until its end. */
   post(request: PostRequest): Promise<Posted>;
-  /** Resolves when merging has come to rest, or after two minutes. */
+  /** Resolves when merging has finished, or after two minutes. */
   untilQuiet(): Promise<void>;
-  /** Ends the processes; the folder stays. */
+  /** Stops the processes; the folder stays. */
   stop(): Promise<void>;
   removeFolder(): void;
 }

@@ -1,7 +1,4 @@
-/**
- * The embedded store by itself: fed with blocks that were encoded before, as the server would send them; and asked what it
- * has on the disk.
- */
+/** The embedded store in isolation: inserts pre-encoded blocks as the server would, and measures the disk usage. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -53,7 +50,7 @@ export interface TableSize {
   readonly bytes: number;
 }
 
-/** What the tables of a stopped server's folder take, without what merging left behind. */
+/** Disk usage of the tables in a stopped server's folder, without what merging left behind. */
 export async function tableSizes(dataDirectory: string): Promise<ReadonlyMap<string, TableSize>> {
   await using store = await open(join(dataDirectory, "telemetry"));
   const text = await store.connection.command(
@@ -80,7 +77,7 @@ async function encodedBlocks(signal: Signal, requests: number): Promise<Uint8Arr
 
 export interface AloneResult {
   readonly perSecond: number;
-  /** Of the store's process, Node around the engine included. */
+  /** Of the store's process, including Node around the engine. */
   readonly cpuMicros: number;
 }
 
@@ -98,7 +95,7 @@ export async function measureStoreAlone(signal: Signal, seconds: number): Promis
     const cpuBefore = cpuMicros(store.pid);
     const writer = async (): Promise<void> => {
       while (performance.now() - startMs < seconds * 1000) {
-        // The same rows come again: to the store they are rows like others until they meet in a merge.
+        // The same rows again: the store treats them as new rows until a merge.
         const first = (inserts * group) % blocks.length;
         inserts += 1;
         await store.connection.insert({

@@ -1,9 +1,10 @@
 /**
- * How well and how quickly recordings are written down: `npm run bench:transcription`.
+ * Measures the accuracy and speed of transcription: `npm run bench:transcription`.
  *
- * Fifty sentences spoken by our own voices, and twenty callers at a time. With `--recordings FOLDER` (WAV files of 16 kHz, and what
- * is said in them in `transcripts.json`: a list of `{"file", "text"}`) the engine `pocketsphinx` beside Debian's program
- * `pocketsphinx_continuous` on these files; with `--minutes N` besides, so long a recording made of them. Prints Markdown tables.
+ * Uses fifty sentences spoken by the bundled voices, and twenty concurrent clients. With `--recordings FOLDER` (WAV
+ * files of 16 kHz, with their text in `transcripts.json`: a list of `{"file", "text"}`), compares the engine
+ * `pocketsphinx` with Debian's program `pocketsphinx_continuous` on these files; with `--minutes N`, also on a
+ * recording of that length made from them. Prints Markdown tables.
  */
 import { parseArgs } from "node:util";
 import { joinSamples } from "../../packages/server/src/audio/samples.ts";
@@ -59,7 +60,10 @@ async function* paced(audio: RecordedAudio): AsyncGenerator<Float32Array<ArrayBu
   }
 }
 
-/** Transcribes at the pace of speech. @param firsts gets how long after the begin of speech the first text came, in seconds */
+/**
+ * Transcribes at the pace of speech.
+ * @param firsts receives the seconds from the start of speech to the first text
+ */
 async function transcribeLive({ samples }: Recording, firsts: number[]): Promise<string> {
   const startMs = performance.now();
   let firstMs: number | undefined;
@@ -70,7 +74,7 @@ async function transcribeLive({ samples }: Recording, firsts: number[]): Promise
   return text;
 }
 
-/** How long nothing is said at the begin: until the sound is a tenth as loud as it ever is. */
+/** Length of the silence at the start: until the audio reaches a tenth of its maximum level. */
 function leadSeconds(samples: Float32Array): number {
   const loudest = samples.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
   return samples.findIndex((sample) => Math.abs(sample) > loudest / 10) / rate;
@@ -90,7 +94,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): v
 async function compareRecordings(recordings: readonly Recording[]): Promise<void> {
   const rows: string[][] = [];
   const soundSeconds = recordings.reduce((sum, { samples }) => sum + seconds(samples), 0);
-  // The processes and their code are there before anything is measured.
+  // Start the processes and load their code before measuring.
   await Promise.all([transcribe(asAudio(recordings[0]!.samples)), transcribe(asAudio(recordings[0]!.samples))]);
   const measure = async (name: string, hear: (recording: Recording) => Promise<string>, cost: () => number) => {
     let [errors, words] = [0, 0];
@@ -148,7 +152,7 @@ async function roundTrip(voice: string): Promise<string[]> {
   return [voice, percent(errors, count), mean.toFixed(0), late.toFixed(0)];
 }
 
-/** Callers of like recordings at one time: when each has all of its text. */
+/** Concurrent clients with similar recordings: when each has its complete text. */
 async function manyCallers(callers: number): Promise<void> {
   const { samples } = await speak("The weather is very good today, and we are going to the park.", "rms");
   const start = performance.now();

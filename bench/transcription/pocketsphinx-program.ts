@@ -1,4 +1,4 @@
-/** The yardstick: Debian's program `pocketsphinx_continuous` with its usual settings, a process for each file. */
+/** The baseline: Debian's program `pocketsphinx_continuous` with its usual settings, one process per file. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { childrenOf, residentBytes } from "../processes.ts";
@@ -13,7 +13,7 @@ export interface ProgramRun {
 
 /** Transcribes one WAV file of 16 000 Hz. */
 export async function runProgram(path: string): Promise<ProgramRun> {
-  // The shell tells the program's CPU time to the millisecond, on its own standard error.
+  // The shell reports the program's CPU time to the millisecond, on its own standard error.
   const script = `TIMEFORMAT='%U %S'; time pocketsphinx_continuous -infile "$0" -logfn /dev/null 2>/dev/null`;
   const child = spawn("bash", ["-c", script, path], { stdio: ["ignore", "pipe", "pipe"] });
   const output = { text: "", times: "" };

@@ -1,4 +1,4 @@
-/** The recordings that are transcribed: WAV files in a folder, with what is said in them in its `transcripts.json`. */
+/** The transcribed recordings: WAV files in a folder, with their text in its `transcripts.json`. */
 import { createReadStream, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readAudio } from "../../packages/server/src/audio/read-audio.ts";
@@ -8,15 +8,15 @@ import type { RecordedAudio } from "../../packages/server/src/engines/engine.ts"
 export interface Recording {
   readonly name: string;
   readonly path: string;
-  /** What is said. */
+  /** The spoken text. */
   readonly text: string;
   readonly samples: Float32Array<ArrayBuffer>;
 }
 
-/** The rate of all recordings here. */
+/** Sample rate of all recordings here. */
 export const rate = 16_000;
 
-/** @throws Error where there is no such folder */
+/** @throws Error if the folder does not exist */
 export async function readRecordings(folder: string): Promise<Recording[]> {
   const entries = JSON.parse(readFileSync(join(folder, "transcripts.json"), "utf8")) as {
     file: string;
@@ -32,7 +32,7 @@ export async function readRecordings(folder: string): Promise<Recording[]> {
   );
 }
 
-/** Samples as an engine gets them, in pieces of a quarter second; repeated until so many seconds are over. */
+/** Samples as an engine receives them, in pieces of a quarter second, repeated up to the given length in seconds. */
 export function asAudio(samples: Float32Array<ArrayBuffer>, seconds = samples.length / rate): RecordedAudio {
   return {
     sampleRate: rate,

@@ -1,4 +1,4 @@
-/** Fifty sentences of everyday English for our own voices to speak. */
+/** Fifty sentences of everyday English for the bundled voices to speak. */
 export const sentences: readonly string[] = [
   "The train to the city leaves at nine in the morning.",
   "She put the letter on the table and went out of the house.",

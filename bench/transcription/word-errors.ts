@@ -1,4 +1,4 @@
-/** How many words a recogniser got wrong: substitutions, deletions and insertions of the best alignment. */
+/** Counts the word errors of a transcription: substitutions, deletions and insertions of the best alignment. */
 
 export interface AlignedWord {
   readonly reference: number;
@@ -7,13 +7,13 @@ export interface AlignedWord {
 
 export interface WordErrors {
   readonly errors: number;
-  /** Words of the reference. */
+  /** Number of words in the reference. */
   readonly words: number;
-  /** Places of the words that are alike. */
+  /** Positions of matching words. */
   readonly alike: readonly AlignedWord[];
 }
 
-/** Lower case, no punctuation, titles spelled out: what is heard, not how it is written. */
+/** Normalizes text to what is heard, not how it is written: lower case, no punctuation, titles spelled out. */
 export function toWords(text: string): string[] {
   const words = text.toLowerCase().match(/[a-z0-9']+/g) ?? [];
   return words.map((word) => titles.get(word) ?? word);
@@ -25,7 +25,7 @@ const titles = new Map([
   ["dr", "doctor"],
 ]);
 
-/** Levenshtein's distance over words, with the way that leads to it. */
+/** Levenshtein distance over words, with the alignment. */
 export function countErrors(reference: readonly string[], heard: readonly string[]): WordErrors {
   const distances = Array.from({ length: reference.length + 1 }, (_, row) =>
     Array.from({ length: heard.length + 1 }, (_, column) => (row === 0 ? column : row)),

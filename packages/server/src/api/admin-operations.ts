@@ -1,4 +1,6 @@
-/** The operations of the admin API. What each needs beyond the permission `admin` is said in its description. */
+/**
+ * The operations of the admin API. The description of each says what it requires in addition to the permission `admin`.
+ */
 import {
   Key,
   KeyCreate,

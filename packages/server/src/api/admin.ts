@@ -1,6 +1,6 @@
 /**
- * The objects of the admin API: organizations, projects and keys. Requests are strict, an unknown field is an error.
- * Times are UNIX seconds. A change names only what it changes; in `limits`, null takes a limit away.
+ * The objects of the admin API: organizations, projects and keys. Requests are strict: an unknown field is an error.
+ * Times are UNIX seconds. A change names only the fields that change; in `limits`, null removes a limit.
  */
 import { Type, type TSchema } from "typebox";
 import { namePattern, permissions, type Limits, type ProjectSettings } from "../tenant.ts";
@@ -8,7 +8,7 @@ import { schema, type TypeOf } from "./schema.ts";
 
 const strict = { additionalProperties: false } as const;
 
-/** Identifiers begin with a word for their kind and sort by time of creation. */
+/** Identifiers start with a prefix for their kind and sort by creation time. */
 export const identifierPattern = "^(org|proj|key)_[0-9a-f]{32}$";
 
 const name = (whose: string) =>

@@ -1,4 +1,4 @@
-/** Tells a client to whom its key belongs. The AI Refinery SDK calls it when an asynchronous client is created. */
+/** The operation that shows the owner of a key. The AI Refinery SDK calls it when an asynchronous client is created. */
 import { Type } from "typebox";
 import { permissions } from "../tenant.ts";
 import { operation } from "./operation.ts";

@@ -1,6 +1,7 @@
 /**
- * The chat completion object and the chunks of a streamed one. https://platform.openai.com/docs/api-reference/chat/object
- * Described and tested, never filtered: what an engine adds stays.
+ * The chat completion object and the chunks of a streamed one. Responses are described and tested but never filtered:
+ * members that an engine adds are kept.
+ * https://platform.openai.com/docs/api-reference/chat/object
  */
 import { Type, type Static } from "typebox";
 import { schema, type TypeOf } from "./schema.ts";

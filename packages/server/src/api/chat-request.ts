@@ -201,5 +201,5 @@ export type ChatRequest = TypeOf<typeof ChatRequest>;
 export type ChatMessage = ChatRequest["messages"][number];
 export type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 
-/** Names of the parameters that this contract knows; any other passes through. */
+/** Names of the parameters in this contract; all others are passed through. */
 export const chatParameterNames: ReadonlySet<string> = new Set(Object.keys(members));

@@ -1,4 +1,7 @@
-/** A JSON Schema in words, for messages and docs: "an integer from 1 to 128", `one of "auto", "flex"`, "a string or null". */
+/**
+ * Describes a JSON Schema in words, for messages and docs: "an integer from 1 to 128", `one of "auto", "flex"`, "a
+ * string or null".
+ */
 
 interface JsonSchema {
   type?: string;

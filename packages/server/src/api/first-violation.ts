@@ -1,6 +1,6 @@
 /**
- * Finds the first place where a value breaks a schema and explains it in a sentence: the field, the value, what is
- * allowed. The search stops there, so a huge invalid value costs no more than the check that refused it.
+ * Finds the first place where a value violates a schema and explains it in one sentence: the field, the value and what
+ * is allowed. The search stops there, so a huge invalid value costs no more than the check that refused it.
  */
 import type { TSchema } from "typebox";
 import { Compile, type Validator } from "typebox/compile";
@@ -8,9 +8,9 @@ import { describeSchema } from "./describe-schema.ts";
 import { previewJson } from "./json-preview.ts";
 import { isObject } from "../json-object.ts";
 
-/** One way in which a value breaks a schema. */
+/** One violation of a schema. */
 export interface Violation {
-  /** The field as a caller would write it, for example `messages[0].role`; empty for the value itself. */
+  /** The field as a caller writes it, for example `messages[0].role`; empty for the value itself. */
   readonly param: string;
   readonly message: string;
 }
@@ -29,13 +29,13 @@ interface JsonSchema {
   readonly maxItems?: number;
 }
 
-/** A value that breaks its schema, and where both are in the whole. */
+/** A value that violates its schema, with its position in the whole value. */
 interface Subject {
   readonly schema: JsonSchema;
   readonly value: unknown;
   /** As in `param`. */
   readonly path: string;
-  /** What a message calls the value with the empty path. */
+  /** How a message names the value with the empty path. */
   readonly whole: string;
 }
 
@@ -51,7 +51,7 @@ export function check(schema: JsonSchema, value: unknown): boolean {
   return validator.Check(value);
 }
 
-/** @param value known to break the schema */
+/** @param value known to violate the schema */
 export function firstViolation(json: TSchema, value: unknown, whole = "The body"): Violation {
   return find({ schema: json, value, path: "", whole });
 }
@@ -68,7 +68,9 @@ function mismatch({ schema, value, path, whole }: Subject): Violation {
   return { param: path, message: `${path || whole} is ${showValue(value)}; expected ${describeSchema(schema)}.` };
 }
 
-/** The violation of the branch that the caller meant, where that is certain, else that no branch fits. */
+/**
+ * The violation of the branch that the caller intended, if that is certain; otherwise reports that no branch matches.
+ */
 function inUnion(subject: Subject): Violation {
   const { schema, value, path, whole } = subject;
   const meant = branchesOf(schema).filter((branch) => isMeant(branch, value));
@@ -119,7 +121,7 @@ function branchesOf(union: JsonSchema): JsonSchema[] {
   return (union.anyOf ?? []).flatMap((branch) => (branch.anyOf === undefined ? [branch] : branchesOf(branch)));
 }
 
-/** Whether a value of this kind belongs to this branch, be it right or wrong in its details. */
+/** Whether a value of this kind belongs to this branch, even if its details are wrong. */
 function isMeant(branch: JsonSchema, value: unknown): boolean {
   if (branch.const !== undefined || branch.enum !== undefined) return false;
   switch (branch.type) {
@@ -135,7 +137,7 @@ function isMeant(branch: JsonSchema, value: unknown): boolean {
   }
 }
 
-/** The members by which an object schema differs from the other branches, such as `type`. */
+/** The members that distinguish an object schema from the other branches, such as `type`. */
 function tagsOf(branch: JsonSchema): [name: string, tag: unknown][] {
   return Object.entries(branch.properties ?? {}).flatMap(([name, property]) =>
     property.const === undefined ? [] : [[name, property.const]],
@@ -152,13 +154,13 @@ function unionInWords(union: JsonSchema, value: unknown): string {
     .join(", ")}`;
 }
 
-/** A value as a message shows it: JSON, cut to 100 characters. */
+/** A value as shown in a message: JSON, cut to 100 characters. */
 export function showValue(value: unknown): string {
   const text = value === undefined ? "absent" : previewJson(value, 100);
   return text.length <= 100 ? text : `${text.slice(0, 97).toWellFormed()}…`;
 }
 
-/** Longest name of a field in a message; callers choose the names of unknown fields. */
+/** Longest field name in a message, because callers choose the names of unknown fields. */
 const longestShownName = 100;
 
 function join(path: string, segment: string): string {

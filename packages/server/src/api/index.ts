@@ -1,4 +1,4 @@
-/** All operations: the product's table of contents. */
+/** Lists all operations of the API. */
 import { adminOperations } from "./admin-operations.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";

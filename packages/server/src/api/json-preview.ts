@@ -1,6 +1,9 @@
-/** The beginning of a value's JSON text, at a cost that does not grow with the value. */
+/** Renders the start of a value's JSON text, at a cost that does not grow with the value. */
 
-/** @returns the text as JSON.stringify writes it where it has at most `length` characters, else at least that many of it */
+/**
+ * @returns the text as JSON.stringify writes it if it has at most `length` characters, otherwise at least that many of
+ * it
+ */
 export function previewJson(value: unknown, length: number): string {
   if (typeof value === "string") return JSON.stringify(value.length > length ? value.slice(0, length + 1) : value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);

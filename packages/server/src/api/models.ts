@@ -1,4 +1,4 @@
-/** The operations that tell which models there are. https://platform.openai.com/docs/api-reference/models */
+/** The operations that list models. https://platform.openai.com/docs/api-reference/models */
 import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";

@@ -1,6 +1,6 @@
 /**
- * The query of metrics by name. Answers have the shape of Prometheus' query API
- * (https://prometheus.io/docs/prometheus/latest/querying/api/), with the query that was executed beside it.
+ * The operations for metrics by name. Responses have the format of Prometheus' query API
+ * (https://prometheus.io/docs/prometheus/latest/querying/api/), plus the executed query.
  */
 import { contentCategories } from "./content-categories.ts";
 import { Type } from "typebox";

@@ -1,17 +1,17 @@
 /**
- * Queries over an organization's telemetry. The answers have the shapes of the stores that tools know:
- * logs those of Loki (https://grafana.com/docs/loki/latest/reference/loki-http-api/), traces those of Tempo
+ * The operations that query an organization's logs and traces. Responses have the formats that tools know: Loki's for
+ * logs (https://grafana.com/docs/loki/latest/reference/loki-http-api/), Tempo's for traces
  * (https://grafana.com/docs/tempo/latest/api_docs/).
  */
 import { Type } from "typebox";
 import { operation, queryBodyBytes } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
-/** The levels that logs are filtered by, each with OpenTelemetry's severity numbers that belong to it. */
+/** The levels that logs can be filtered by, each with its OpenTelemetry severity numbers. */
 export const severities = ["debug", "info", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
 
-/** Of every query of telemetry. */
+/** Fields that all telemetry queries share. */
 export const tenantFilters = {
   organization_id: optional(
     Type.String({ maxLength: 256 }),

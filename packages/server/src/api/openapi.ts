@@ -1,4 +1,7 @@
-/** Operations → OpenAPI 3.1 document. Pure: the contract does not depend on a running server. https://spec.openapis.org/oas/v3.1.1.html */
+/**
+ * Renders the operations as an OpenAPI 3.1 document, without a running server.
+ * https://spec.openapis.org/oas/v3.1.1.html
+ */
 import { Type } from "typebox";
 import { errorTable, type ErrorCode } from "../errors.ts";
 import type { Operation } from "./operation.ts";
@@ -73,7 +76,7 @@ function describeOperation(operation: Operation): Json {
         description: answer.description,
         content: {
           [answer.type]: answer.schema === undefined ? {} : { schema: answer.schema.json },
-          // OpenAPI 3.2 has a word for the schema of one event; 3.1 readers ignore the extension.
+          // OpenAPI 3.2 can describe the schema of one event; 3.1 readers ignore the extension.
           ...(stream === undefined ? {} : { [stream.type]: { "x-itemSchema": stream.schema.json } }),
         },
       },

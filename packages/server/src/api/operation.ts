@@ -1,4 +1,4 @@
-/** One operation of the service as data: what it is called, where it is, what goes in and what comes out. */
+/** Defines an operation of the API as data: its name, path, request and responses. */
 import { inputLimit } from "../input-limits.ts";
 import type { Permission } from "../tenant.ts";
 import type { Schema } from "./schema.ts";
@@ -12,25 +12,28 @@ export interface Operation<Body = unknown, Answer = unknown> {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What the key must be allowed to do; `none`: no key is asked for; `any`: any valid key. */
+  /** Permission that the key needs; `none`: no key is required; `any`: any valid key. */
   readonly permission: Permission | "none" | "any";
   readonly body?: Schema<Body>;
-  /** Largest body; absent: `server.max_json_body_bytes`, which also bounds this. */
+  /** Largest body; absent: `server.max_json_body_bytes`, which also limits this value. */
   readonly maxBodyBytes?: number;
-  /** The body's members may stand in the query string as well (the body's win), and the body may be absent. */
+  /**
+   * The body's members may be sent in the query string as well (the body's take precedence), and the body may be
+   * absent.
+   */
   readonly queryAsBody?: boolean;
-  /** A body that is not one JSON value with a schema: the route gets its bytes. Not together with `body`. */
+  /** A body that is not one JSON value with a schema: the route receives its bytes. Not together with `body`. */
   readonly rawBody?: { readonly types: readonly string[]; readonly description: string };
   /** A body of `multipart/form-data` with one file in the field `file`. Not together with `body`. */
   readonly form?: {
-    /** The fields as the operation reads them; on the wire they are strings. */
+    /** The fields as the operation reads them; in the request they are strings. */
     readonly fields: Schema<unknown>;
-    /** What the file is. */
+    /** Description of the file. */
     readonly file: string;
   };
-  /** Names and meanings of the path's parameters. */
+  /** Names and descriptions of the path's parameters. */
   readonly pathParameters?: Readonly<Record<string, string>>;
-  /** Names and meanings of the query string's parameters, all optional. */
+  /** Names and descriptions of the query string's parameters, all optional. */
   readonly queryParameters?: Readonly<Record<string, string>>;
   readonly answer: {
     readonly status?: number;
@@ -38,9 +41,9 @@ export interface Operation<Body = unknown, Answer = unknown> {
     readonly schema?: Schema<Answer>;
     readonly description: string;
   };
-  /** What comes instead when the caller asks for a stream. */
+  /** The response if the caller requests a stream. */
   readonly stream?: { readonly type: string; readonly schema: Schema<unknown>; readonly description: string };
-  /** The form of errors where it is another than OpenAI's error object. */
+  /** The format of errors if it is not OpenAI's error object. */
   readonly errors?: { readonly types: readonly string[]; readonly description: string };
   /** Example request body, shown in the docs and sent by a test. */
   readonly example?: unknown;

@@ -1,4 +1,6 @@
-/** The operations that take OpenTelemetry data: OTLP over HTTP. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/**
+ * The operations that receive OpenTelemetry data: OTLP over HTTP. https://opentelemetry.io/docs/specs/otlp/#otlphttp
+ */
 import { type Operation, operation } from "./operation.ts";
 
 const types = ["application/x-protobuf", "application/json"];

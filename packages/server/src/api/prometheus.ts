@@ -1,5 +1,5 @@
 /**
- * Prometheus' own HTTP API over an organization's metrics, for Grafana and other tools that speak it.
+ * Prometheus' own HTTP API over an organization's metrics, for Grafana and other tools that use it.
  * https://prometheus.io/docs/prometheus/latest/querying/api/
  */
 import { operation, queryBodyBytes, type Operation } from "./operation.ts";
@@ -51,7 +51,7 @@ function get({ answer, id, parameters, path, pathParameters, summary }: Endpoint
   });
 }
 
-/** The same with the parameters in a form. */
+/** The same operation with the parameters in a form. */
 function post(endpoint: Endpoint): Operation<never> {
   return { ...get(endpoint), id: `${endpoint.id}ByForm`, method: "POST", rawBody: form, maxBodyBytes: queryBodyBytes };
 }
@@ -116,7 +116,7 @@ const endpoints = {
 
 export type PrometheusEndpoint = keyof typeof endpoints;
 
-/** Those that take their parameters as a form too. */
+/** The endpoints that also accept their parameters as a form. */
 const withForm: ReadonlySet<PrometheusEndpoint> = new Set<PrometheusEndpoint>([
   "query",
   "queryRange",

@@ -14,7 +14,7 @@ export interface Schema<T> {
 
 export type TypeOf<S> = S extends Schema<infer T> ? T : never;
 
-/** A member that may be absent; null stands for absent. */
+/** A member that may be absent; null means absent. */
 export function optional<const Member extends TSchema>(member: Member, description: string) {
   return Type.Optional(Type.Union([member, Type.Null()], { description }));
 }

@@ -1,4 +1,7 @@
-/** The operations that tell of the server itself: health, metrics, the contract and its readable form. None needs a key. */
+/**
+ * The operations about the server itself: health, metrics, and the API description as data and as a page. None requires
+ * a key.
+ */
 import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema } from "./schema.ts";

@@ -1,4 +1,4 @@
-/** The operation of transcription: its answers, whole and streamed. */
+/** The transcription operation and its responses, batch and streamed. */
 import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";

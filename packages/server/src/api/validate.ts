@@ -1,4 +1,4 @@
-/** Checks a value against a schema; a failure says which field is wrong, the value seen, and what is allowed. */
+/** Checks a value against a schema; an error names the field, the value seen and what is allowed. */
 import { AppError } from "../errors.ts";
 import { check, firstViolation } from "./first-violation.ts";
 import type { Schema } from "./schema.ts";

@@ -1,11 +1,14 @@
-/** Engines that nobody configured: vendors whose key is in the environment, Ollama on its usual port, speech and transcription on this machine. */
+/**
+ * Engines that exist without configuration: vendors whose key is in the environment, Ollama on its usual port, and
+ * speech and transcription on this machine.
+ */
 import { Type, type Static } from "typebox";
 import { Value } from "typebox/value";
 import { engineSettings, type EngineSettings } from "./engine-settings.ts";
 import { milliseconds, secret } from "./setting-types.ts";
 import { typedMembers } from "./setting-schema.ts";
 
-/** What an engine is made of when the vendor's key is all that is known; `env` is the vendor's own name for its key. */
+/** Settings of an engine of which only the vendor's key is known; `env` is the vendor's own variable for its key. */
 const vendors = {
   openai: { env: "OPENAI_API_KEY", type: "openai_compatible", base_url: "https://api.openai.com/v1" },
   anthropic: { env: "ANTHROPIC_API_KEY", type: "anthropic" },
@@ -21,7 +24,7 @@ const vendors = {
 type Vendor = keyof typeof vendors;
 const vendorNames = Object.keys(vendors) as Vendor[];
 
-/** What can be sent in a header. */
+/** Characters that can be sent in a header. */
 const keyPattern = "^[\\x21-\\x7e]+$";
 
 const key = (description: string, env: string) => Type.Optional(secret(description, { env, pattern: keyPattern }));
@@ -112,7 +115,7 @@ type DiscoverySettings = Static<typeof discovery>;
 
 export interface ImplicitEngine {
   readonly settings: EngineSettings;
-  /** Whether it is there only while it answers. */
+  /** Whether the engine exists only while it responds. */
   readonly optional: boolean;
 }
 
@@ -122,7 +125,7 @@ function withDefaults(settings: { type: EngineSettings["type"] } & Record<string
   return Value.Default(members!.get(settings.type)!, settings) as EngineSettings;
 }
 
-/** The engines that discovery adds, by name. An entry under `engines` with the same name comes before. */
+/** The engines that discovery adds, by name. An entry under `engines` with the same name takes precedence. */
 export function implicitEngines(settings: DiscoverySettings): Readonly<Record<string, ImplicitEngine>> {
   if (!settings.enabled) return {};
   const found = new Map<string, ImplicitEngine>();
@@ -149,7 +152,7 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   return Object.fromEntries(found);
 }
 
-/** Whether the first start may install PocketSphinx: not where an engine of its type, or one of its name, is configured. */
+/** Whether the first start may install PocketSphinx: not if an engine of its type, or with its name, is configured. */
 export function mayInstallPocketSphinx({
   discovery: settings,
   engines,
@@ -169,7 +172,7 @@ function bedrockMembers({ region, bearer_token: token, ...credentials }: Static<
 }
 
 /**
- * `OLLAMA_HOST` is an address to listen on as often as one to call: a URL, `host` or `host:port`.
+ * `OLLAMA_HOST` may be an address to listen on or one to call: a URL, `host` or `host:port`.
  * https://docs.ollama.com/faq
  */
 function ollamaAddress(host: string): string {

@@ -1,4 +1,4 @@
-/** The settings of every engine type; an engine's `type` says which of them its entry must satisfy. */
+/** The settings of all engine types; an engine's `type` selects the schema of its entry. */
 import { Type, type Static } from "typebox";
 import { azureSpeechEngine } from "./engines/azure-speech.ts";
 import { espeakEngine } from "./engines/espeak.ts";

@@ -1,9 +1,9 @@
-/** That every rule of a guardrail looks for something, and that its patterns are regular expressions. */
+/** Checks that every rule of a guardrail has words or patterns, and that its patterns are valid regular expressions. */
 import { RE2JS } from "re2js";
 import { formatPath, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
 
-/** @param config the resolved configuration, checked or not */
+/** @param config the resolved configuration, possibly invalid */
 export function checkGuardrailRules(config: unknown, report: (path: SettingPath, message: string) => void): void {
   const guardrails = isObject(config) && isObject(config["guardrails"]) ? config["guardrails"] : {};
   for (const [name, guardrail] of Object.entries(guardrails)) {

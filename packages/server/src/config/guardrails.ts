@@ -1,4 +1,4 @@
-/** What prompts and answers are checked for, by whom, and what follows: `guardrails` of the configuration file. */
+/** Content checks on prompts and responses and their actions: `guardrails` of the configuration file. */
 import { Type, type Static } from "typebox";
 import { contentCategories } from "../api/content-categories.ts";
 import { milliseconds, httpUrl, sendableKey, secret } from "./setting-types.ts";

@@ -1,5 +1,5 @@
 /**
- * Environment variables inside the strings of the configuration file: `${NAME}`, `${NAME:-default}`, and `$${`
+ * Replaces environment variables inside the strings of the configuration file: `${NAME}`, `${NAME:-default}`, and `$${`
  * for a literal `${`. The rules are those of a shell and of Compose:
  * https://docs.docker.com/reference/compose-file/interpolation/
  */
@@ -8,7 +8,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 interface Interpolated {
   readonly text: string;
-  /** What is wrong, one sentence each. */
+  /** The problems, one sentence each. */
   readonly faults: readonly string[];
 }
 

@@ -1,13 +1,13 @@
-/** The environment of child processes that load native code: no API keys, no settings of the server. */
+/** The environment of child processes that load native code, without API keys and the server's settings. */
 
 const libraryPathNames = new Set(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"]);
 
-/** Where GPU drivers look for their files, caches and temporary files. */
+/** Folders where GPU drivers look for their files, caches and temporary files. */
 const driverNames = new Set(["PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_DATA_DIRS"]);
-/** Variables by which operators choose and tune GPUs and threads. */
+/** Variables with which operators select and tune GPUs and threads. */
 const tuningPattern =
   /^(?:CUDA|NVIDIA|NV|GGML|LLAMA|VK|VULKAN|MESA|DRI|HIP|ROCR|ROCM|HSA|GPU|ZE|ZES|ONEAPI|SYCL|OMP|GOMP|KMP|MTL|METAL)_/;
-/** Prefixes such as NVIDIA_ have variables with secrets, too: NVIDIA_API_KEY. */
+/** A prefix such as NVIDIA_ would also pass secrets: NVIDIA_API_KEY. */
 const secretPattern = /KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL|AUTH|URL/i;
 
 function pick(wanted: (name: string) => boolean): Record<string, string> {
@@ -18,12 +18,15 @@ function pick(wanted: (name: string) => boolean): Record<string, string> {
   );
 }
 
-/** The variables that say where shared libraries are. Windows passes its own to every process anyway. */
+/** The variables that locate shared libraries. Windows passes its own to every process. */
 export function libraryPaths(): Record<string, string> {
   return pick((name) => libraryPathNames.has(name));
 }
 
-/** What a process that computes on a GPU needs: `libraryPaths`, places of drivers, and variables that choose and tune devices. */
+/**
+ * Environment of a process that computes on a GPU: `libraryPaths`, the drivers' folders, and variables that select and
+ * tune devices.
+ */
 export function computeEnvironment(): Record<string, string> {
   return pick(
     (name) =>

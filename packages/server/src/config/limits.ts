@@ -1,4 +1,4 @@
-/** Ceilings that hold where a key or an organization has none of its own: `limits` of the configuration file. */
+/** Default limits of keys and organizations without their own: `limits` of the configuration file. */
 import { Type, type Static } from "typebox";
 import type { ErrorCode } from "../errors.ts";
 import { limitsInput } from "../input-limits.ts";

@@ -1,6 +1,6 @@
 /**
- * Loads the configuration: one file, environment variables over it, the command line over both. All problems are
- * found in one go.
+ * Loads the configuration: the file, overridden by environment variables, overridden by the command line. Reports all
+ * problems at once.
  */
 import { resolve } from "node:path";
 import { Value } from "typebox/value";
@@ -14,31 +14,31 @@ import { readYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const defaultFile = "sounding.yaml";
 
-/** Some settings, in the shape of the configuration. */
+/** Some of the settings, in the structure of the configuration. */
 export type ConfigOverrides = { readonly [Section in keyof Config]?: Partial<Config[Section]> };
 
 export interface LoadOptions {
-  /** The file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` of the working directory if there is one. */
+  /** The file; absent: `SOUNDING_CONFIG`, otherwise `sounding.yaml` in the working directory if it exists. */
   readonly path?: string | undefined;
-  /** The process's own environment when absent. */
+  /** Defaults to the process's own environment. */
   readonly env?: Environment | undefined;
   /** Settings from the command line. */
   readonly overrides?: ConfigOverrides | undefined;
 }
 
 export interface LoadedConfig {
-  /** Undefined when there are problems. */
+  /** Undefined if there are problems. */
   readonly config: Config | undefined;
   readonly problems: readonly ConfigProblem[];
-  /** Every setting in force, in the order of the schema. */
+  /** All settings in use, in the order of the schema. */
   readonly sources: readonly SettingSource[];
-  /** The file that was looked for. */
+  /** The path of the configuration file. */
   readonly file: string;
-  /** Whether the file was there. */
+  /** Whether the file exists. */
   readonly found: boolean;
 }
 
-/** Never throws: what is wrong is in `problems`. */
+/** Never throws: errors are reported in `problems`. */
 export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfig> {
   const env = options.env ?? process.env;
   const named = options.path ?? (env["SOUNDING_CONFIG"] || undefined);
@@ -51,7 +51,7 @@ export async function loadConfig(options: LoadOptions = {}): Promise<LoadedConfi
   };
 }
 
-/** The configuration that the layers give together. */
+/** The configuration that results from all layers. */
 export function resolveConfig(layers: {
   file: YamlFile | undefined;
   env: Environment;
@@ -67,7 +67,7 @@ export function resolveConfig(layers: {
   const value = resolveSettings(configSchema, { path: [], value: layers.file?.value ?? {}, fixed: true }, resolution);
   const { problems, sources } = resolution;
   if (problems.length === 0) {
-    // What the walk above does not know, such as rules between the members of an engine's settings.
+    // Violations that the walk above does not report, such as rules between the members of an engine's settings.
     for (const error of Value.Errors(configSchema, value)) {
       const path = error.instancePath.split("/").slice(1).map(unescapePointer);
       report(resolution, { path, part: "key" }, `${formatPath(path)} ${error.message}.`);
@@ -78,7 +78,7 @@ export function resolveConfig(layers: {
   return { config: problems.length === 0 ? (value as Config) : undefined, problems, sources };
 }
 
-/** A step of a JSON pointer as the name that it stands for: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
+/** A step of a JSON pointer, unescaped: https://www.rfc-editor.org/rfc/rfc6901#section-4 */
 function unescapePointer(step: string): string | number {
   return /^\d+$/.test(step) ? Number(step) : step.replaceAll("~1", "/").replaceAll("~0", "~");
 }

@@ -1,4 +1,4 @@
-/** Further presets of metrics queries and the prices of tokens: `telemetry.metric_presets` and `telemetry.token_prices`. */
+/** Additional presets of metrics queries, and token prices: `telemetry.metric_presets` and `telemetry.token_prices`. */
 import { Type, type Static } from "typebox";
 
 const metricPreset = Type.Object(

@@ -1,4 +1,4 @@
-/** How OpenTelemetry data come in: `otlp` of the configuration file. */
+/** Limits and ports for OpenTelemetry data: `otlp` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { bytes } from "./setting-types.ts";
@@ -19,7 +19,7 @@ export const otlp = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 65_535,
-        // Kubernetes sets names that end in _PORT beside a service to "tcp://…".
+        // Kubernetes sets variables for services whose names end in _PORT to "tcp://…".
         env: "SOUNDING_OTLP_GRPC_LISTEN_PORT",
         description:
           "TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. Absent: no gRPC. OTLP/HTTP is always available.",

@@ -1,18 +1,18 @@
-/** What is wrong in a configuration, where, and in words that let a person mend it. */
+/** A problem in the configuration: the setting, its position, and a message that helps to fix it. */
 export type SettingPath = readonly (string | number)[];
 
 export interface ConfigProblem {
-  /** The file, for a problem in the file. */
+  /** Set for a problem in the file. */
   readonly file?: string | undefined;
-  /** Counted from 1. */
+  /** Starts at 1. */
   readonly line?: number | undefined;
   readonly column?: number | undefined;
-  /** The setting as a person would write it, such as `models["gpt-4.1"].targets[0].engine`; empty for the whole file. */
+  /** The setting as a person writes it, such as `models["gpt-4.1"].targets[0].engine`; empty for the whole file. */
   readonly path: string;
   readonly message: string;
 }
 
-/** One problem as one line: `sounding.yaml:3:9: server.port is 70000; allowed: …` */
+/** A problem on one line: `sounding.yaml:3:9: server.port is 70000; it must be …` */
 export function formatProblem(problem: ConfigProblem): string {
   const place =
     problem.file === undefined
@@ -35,7 +35,7 @@ export function formatPath(path: SettingPath): string {
 
 const longestShownValue = 120;
 
-/** A value for a message, cut when it is long. */
+/** A value for a message, truncated if it is long. */
 export function formatValue(value: unknown): string {
   const text = JSON.stringify(value) ?? String(value);
   return text.length > longestShownValue ? `${text.slice(0, longestShownValue)}…` : text;

@@ -1,6 +1,6 @@
 /**
- * Whether the process itself is to be observed with OpenTelemetry's SDK. The SDK reads its own variables; that there is
- * somewhere to send to is what switches it on.
+ * Decides whether OpenTelemetry's SDK observes the process itself. The SDK reads its own variables; it is enabled if
+ * one of them sets an endpoint.
  * https://opentelemetry.io/docs/specs/otel/protocol/exporter/
  */
 const endpointNames = [

@@ -1,7 +1,7 @@
 /**
- * Rules that no schema says: targets name engines, fallbacks and aliases name models, and neither runs in a circle;
- * guardrails look for something.
- * Works on a configuration that may still be wrong elsewhere, so that all problems are told together.
+ * Checks rules that no schema expresses: targets name engines, fallbacks and aliases name models, neither forms a
+ * cycle, and guardrails have rules. Accepts a configuration with other errors, so that all problems are reported
+ * together.
  */
 import { Value } from "typebox/value";
 import { discovery as discoverySchema, implicitEngines } from "./discovery.ts";
@@ -15,7 +15,7 @@ import { problemIn, type YamlFile } from "./yaml-file.ts";
 type Report = (path: SettingPath, message: string) => void;
 type Entries = Readonly<Record<string, unknown>>;
 
-/** @param config the resolved configuration, checked or not */
+/** @param config the resolved configuration, possibly invalid */
 export function checkReferences(config: unknown, file: YamlFile | undefined): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const report: Report = (path, message) => {
@@ -74,7 +74,7 @@ function fallbacksOf(model: unknown): readonly unknown[] {
 
 function checkFallbacks({ models, aliases }: Names, report: Report): void {
   const known = [...Object.keys(models), ...Object.keys(aliases)];
-  /** The model that a name stands for; itself where it stands for none. */
+  /** The model behind a name; the name itself if it is not an alias. */
   const modelOf = (name: unknown, steps = 0): string =>
     typeof name === "string" && steps < 100 && Object.hasOwn(aliases, name)
       ? modelOf(aliases[name], steps + 1)
@@ -85,7 +85,7 @@ function checkFallbacks({ models, aliases }: Names, report: Report): void {
       if (typeof fallback !== "string") continue;
       const standIn = modelOf(fallback);
       if (!Object.hasOwn(models, standIn)) report(path, `${formatPath(path)} is ${missing(fallback, "model", known)}`);
-      // Two models may stand in for each other: only the list of the model that was asked for is followed.
+      // Two models may be each other's fallback: only the list of the requested model is used.
       if (standIn === modelId) report(path, `${formatPath(path)} names the model itself; name another model.`);
     }
   }
@@ -107,7 +107,7 @@ function checkAliases({ models, aliases, engines }: Names, report: Report): void
   }
 }
 
-/** The circles in a directed graph, each told once; a node in several circles may show only one of them. */
+/** The cycles in a directed graph, each reported once; a node in several cycles may appear in only one of them. */
 function findCircles(nodes: readonly string[], next: (node: string) => readonly string[]): string[][] {
   const circles: string[][] = [];
   const done = new Set<string>();

@@ -1,19 +1,19 @@
-/** What the loading of one configuration knows while it runs: the layers, the problems, where each value came from. */
+/** The state while one configuration is loaded: the layers, the problems, and the origin of each value. */
 import type { Environment } from "./interpolate.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
 import { problemIn, type YamlFile } from "./yaml-file.ts";
 
-/** Where a setting's value came from. */
+/** The origin of a setting's value. */
 export type SettingOrigin =
   | { readonly kind: "file"; readonly file: string; readonly line: number }
   | { readonly kind: "environment"; readonly name: string }
   | { readonly kind: "command_line" }
   | { readonly kind: "default" };
 
-/** One setting as it is in force. */
+/** One setting in use. */
 export interface SettingSource {
   readonly path: string;
-  /** For people: secrets hidden, `${NAME}` as written. */
+  /** For display: secrets hidden, `${NAME}` as written. */
   readonly shown: unknown;
   readonly origin: SettingOrigin;
 }
@@ -21,7 +21,7 @@ export interface SettingSource {
 export interface Layers {
   readonly file: YamlFile | undefined;
   readonly env: Environment;
-  /** Settings from the command line, in the shape of the configuration. */
+  /** Settings from the command line, in the structure of the configuration. */
   readonly overrides: unknown;
 }
 
@@ -32,9 +32,9 @@ export interface Resolution extends Layers {
 
 export interface At {
   readonly path: SettingPath;
-  /** What the file says here. */
+  /** The value in the file at this path. */
   readonly value: unknown;
-  /** Whether the path is the same in every configuration, so that an environment variable can name it. */
+  /** Whether the path is the same in every configuration, so that it has an environment variable. */
   readonly fixed: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Settings without further settings in them: which layer gives the value, `${NAME}` replaced, the value checked. */
+/** Resolves settings without nested settings: selects the layer, replaces `${NAME}`, and checks the value. */
 import { Value } from "typebox/value";
 import { redactText } from "../logger.ts";
 import { interpolate } from "./interpolate.ts";
@@ -16,7 +16,7 @@ function overrideAt(overrides: unknown, path: SettingPath): unknown {
   return value;
 }
 
-/** A value without further settings in it: from the command line, the environment, the file or the default. */
+/** A value without nested settings: from the command line, the environment, the file or the default. */
 export function resolveLeaf(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   if (at.fixed) {
     const override = overrideAt(resolution.overrides, at.path);
@@ -46,7 +46,7 @@ function record(schema: SettingSchema, at: At, shown: unknown, origin: SettingOr
   resolution.sources.push({ path: formatPath(at.path), shown: isSecret(schema) ? hidden : shown, origin });
 }
 
-/** A value that no schema describes, such as what is passed through to an engine. */
+/** A value that no schema describes, such as one that is passed through to an engine. */
 export function resolveFree(at: At, resolution: Resolution): unknown {
   return resolveLeaf({}, at, resolution);
 }
@@ -74,7 +74,7 @@ function show(value: unknown): string {
   return redactText(formatValue(value));
 }
 
-/** Stands for a value whose variable is not set: reported already. */
+/** Placeholder for a value whose variable is not set, which has already been reported. */
 const unresolved = Symbol("unresolved");
 
 function replaceVariables(schema: SettingSchema, at: At, resolution: Resolution): unknown {

@@ -1,6 +1,6 @@
 /**
- * Turns what the file, the environment and the command line say into one value: fills defaults, replaces `${NAME}`,
- * reports every problem, and remembers for each setting where its value came from.
+ * Merges the file, the environment and the command line into one value: fills in defaults, replaces `${NAME}`, reports
+ * every problem, and records the origin of each setting.
  * docs/adr/0007-configuration.md
  */
 import { redactText } from "../logger.ts";
@@ -11,7 +11,9 @@ import { report, type At, type Resolution } from "./resolution.ts";
 import { resolveFree, resolveLeaf } from "./resolve-leaf.ts";
 import { describeAllowed, entrySchema, typedMembers, type SettingSchema } from "./setting-schema.ts";
 
-/** @returns the value of a setting and all below it; wrong values stay as they are, with a problem. */
+/**
+ * @returns the value of a setting with everything below it; invalid values stay unchanged and are reported as problems
+ */
 export function resolveSettings(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const members = typedMembers(schema);
   if (members !== undefined) return resolveTyped(members, at, resolution);
@@ -29,7 +31,7 @@ function reportShape(schema: SettingSchema, at: At, resolution: Resolution): voi
   );
 }
 
-/** An object whose members are chosen by its `type`. */
+/** An object whose members depend on its `type`. */
 function resolveTyped(members: ReadonlyMap<string, SettingSchema>, at: At, resolution: Resolution): unknown {
   const types = [...members.keys()];
   const path = formatPath(at.path);
@@ -123,7 +125,7 @@ function resolveMap(schema: SettingSchema, at: At, resolution: Resolution): unkn
   );
 }
 
-/** A thing in a map or a list is there because somebody wrote it, so nothing in its place is a fault. */
+/** Somebody wrote this entry of a map or list, so an empty value is a mistake. */
 function resolveEntry(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const value = resolveSettings(schema, at, resolution);
   if (value === undefined) {

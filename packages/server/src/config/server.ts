@@ -1,4 +1,4 @@
-/** How the server listens, and the limits of a connection: `server` of the configuration file. */
+/** The server's address, and limits on connections and requests: `server` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { logLevels } from "../logger.ts";
@@ -6,7 +6,7 @@ import { bytes, milliseconds } from "./setting-types.ts";
 
 export const server = Type.Object(
   {
-    // Not SOUNDING_PORT: Kubernetes sets that to "tcp://…" beside a service that is called "sounding".
+    // Not SOUNDING_PORT: Kubernetes sets that to "tcp://…" for a service named "sounding".
     host: Type.String({
       minLength: 1,
       default: "127.0.0.1",

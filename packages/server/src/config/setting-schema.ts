@@ -1,4 +1,7 @@
-/** A setting's schema as plain JSON Schema, and what it allows, in words for problems and for docs/reference/configuration/. */
+/**
+ * A setting's schema as plain JSON Schema, and a description of what it allows, for messages and
+ * docs/reference/configuration/.
+ */
 import type { SettingLimit } from "../input-limits.ts";
 import { formatChoice } from "./problem.ts";
 
@@ -24,9 +27,9 @@ export interface SettingSchema {
   readonly pattern?: string;
   readonly default?: unknown;
   readonly description?: string;
-  /** Name of the environment variable, where it is not the one made from the path. */
+  /** Name of the environment variable, if it is not derived from the path. */
   readonly env?: string;
-  /** Present where the setting bounds input. */
+  /** Set if the setting limits input. */
   readonly inputLimit?: SettingLimit["inputLimit"];
 }
 
@@ -37,7 +40,7 @@ function range(noun: string, smallest: number | undefined, largest: number | und
   return upper === undefined ? noun : `${noun} of at most ${upper}`;
 }
 
-/** What a schema allows, in words: `an integer from 0 to 65535`. */
+/** Describes what a schema allows: `an integer from 0 to 65535`. */
 export function describeAllowed(schema: SettingSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return formatChoice(schema.enum.map((value) => JSON.stringify(value)));
@@ -64,14 +67,14 @@ export function describeAllowed(schema: SettingSchema): string {
   }
 }
 
-/** Of a map from free names to values: what a value must be, and the pattern of a name. */
+/** For a map with arbitrary names: the schema of a value, and the pattern of a name. */
 export function entrySchema(schema: SettingSchema): { entry: SettingSchema; names: string } | undefined {
   const [anyName, entry] = Object.entries(schema.patternProperties ?? {})[0] ?? [];
   if (anyName === undefined || entry === undefined) return undefined;
   return { entry, names: schema.propertyNames?.pattern ?? anyName };
 }
 
-/** The members of a union that differ by the value of their `type`; undefined for anything else. */
+/** The members of a union that is discriminated by `type`; undefined for anything else. */
 export function typedMembers(schema: SettingSchema): ReadonlyMap<string, SettingSchema> | undefined {
   if (schema.anyOf === undefined) return undefined;
   const members = new Map<string, SettingSchema>();
@@ -91,7 +94,10 @@ export function environmentName(path: readonly string[], schema: SettingSchema):
   return schema.env ?? `SOUNDING_${path.join("_").toUpperCase()}`;
 }
 
-/** A text from the environment as the value that the schema wants; the text itself where that cannot be. */
+/**
+ * Converts text from the environment to the type that the schema requires; returns the text unchanged if that is
+ * impossible.
+ */
 export function readText(text: string, schema: SettingSchema): unknown {
   if (schema.type === "integer" || schema.type === "number") {
     return /^\s*-?\d+(?:\.\d+)?\s*$/.test(text) ? Number(text) : text;

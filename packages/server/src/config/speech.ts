@@ -1,4 +1,7 @@
-/** Speech synthesis, whatever engine speaks: `speech` of the configuration file. May change while the server runs. */
+/**
+ * Settings of speech synthesis for all engines: `speech` of the configuration file. They may change while the server
+ * runs.
+ */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 

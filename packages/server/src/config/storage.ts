@@ -1,4 +1,4 @@
-/** Where the server keeps what it must remember: `storage` of the configuration file. */
+/** Where the server stores its data: `storage` of the configuration file. */
 import { Type } from "typebox";
 import { secret } from "./setting-types.ts";
 

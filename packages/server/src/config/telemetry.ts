@@ -1,4 +1,6 @@
-/** Where telemetry is kept and how much may wait to be written: `telemetry` of the configuration file. */
+/**
+ * Where telemetry is stored, and the limits on queries and on the write queue: `telemetry` of the configuration file.
+ */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { bytes, milliseconds, httpUrl, secret } from "./setting-types.ts";

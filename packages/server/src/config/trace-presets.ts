@@ -1,4 +1,4 @@
-/** Further presets of trace queries: `telemetry.trace_presets` of the configuration file. */
+/** Additional presets of trace queries: `telemetry.trace_presets` of the configuration file. */
 import { Type, type Static } from "typebox";
 
 const attributeConditions = (of: string) =>

@@ -1,4 +1,4 @@
-/** Transcription, whatever engine listens: `transcription` of the configuration file. */
+/** Settings of transcription for all engines: `transcription` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
 import { bytes } from "./setting-types.ts";

@@ -1,11 +1,11 @@
-/** Checks `server.trusted_proxies`, which the HTTP server takes as checked. */
+/** Checks `server.trusted_proxies`; the HTTP server relies on this check. */
 import { isIPv4, isIPv6 } from "node:net";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
 
 const namedRanges = ["loopback", "linklocal", "uniquelocal"];
 
-/** @param config the resolved configuration, checked or not */
+/** @param config the resolved configuration, possibly invalid */
 export function checkTrustedProxies(config: unknown, report: (path: SettingPath, message: string) => void): void {
   const server = isObject(config) ? config["server"] : undefined;
   const proxies = isObject(server) ? server["trusted_proxies"] : undefined;

@@ -1,6 +1,6 @@
 /**
- * Reloads the configuration while the server runs: on SIGHUP and when the file changes. What cannot change without a
- * restart is told, not done; a file with problems changes nothing.
+ * Reloads the configuration while the server runs, on SIGHUP and when the file changes. Changes that need a restart are
+ * logged but not applied; an invalid file changes nothing.
  */
 import { watch, type FSWatcher } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -15,16 +15,16 @@ export interface WatchOptions {
   readonly load: LoadOptions;
   readonly loaded: LoadedConfig & { readonly config: Config };
   readonly logger: Logger;
-  /** Puts a changed configuration in force. When it fails, that is logged, and the next reload tries again. */
+  /** Applies a changed configuration. A failure is logged, and the next reload tries again. */
   readonly apply: (config: Config) => void | Promise<void>;
-  /** Quiet time after a change of the file, because editors write in several steps. */
+  /** Wait after a change of the file, because editors write in several steps. */
   readonly debounceMs?: number;
 }
 
 export interface ConfigWatch {
-  /** The configuration in force. */
+  /** The configuration in use. */
   readonly config: Config;
-  /** Loads again now. Never rejects. */
+  /** Reloads immediately. Never rejects. */
   reload(): Promise<void>;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export function watchConfig(options: WatchOptions): ConfigWatch {
 /** Kubernetes replaces a mounted ConfigMap by moving this link. */
 const mountedLink = "..data";
 
-/** Watches the folder, because editors and deployments replace the file instead of writing into it. */
+/** Watches the folder, because editors and deployments replace the file instead of writing to it. */
 function watchFile(file: string, logger: Logger, onChange: () => void): FSWatcher | undefined {
   const name = basename(file);
   try {
@@ -110,7 +110,9 @@ function watchFile(file: string, logger: Logger, onChange: () => void): FSWatche
   }
 }
 
-/** The configuration in force with the reloadable parts of the next one, and the changed settings that it keeps. */
+/**
+ * The current configuration with the reloadable parts of the next one, and the changed settings that need a restart.
+ */
 function withReloadable(current: Config, next: Config): { config: Config; kept: string[] } {
   const kept: string[] = [];
   const merge = (before: object, after: object, prefix: string): object => {

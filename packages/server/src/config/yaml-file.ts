@@ -1,4 +1,4 @@
-/** Reads the configuration file: YAML 1.2 with every fault and every value traceable to its line. */
+/** Reads the configuration file (YAML 1.2) and maps every error and value to its line. */
 import { readFile } from "node:fs/promises";
 import { inputLimit } from "../input-limits.ts";
 import { isMap, isPair, isScalar, isSeq, isAlias, LineCounter, parseDocument, type Document, type Node } from "yaml";
@@ -12,10 +12,10 @@ export interface Place {
 
 export interface YamlFile {
   readonly file: string;
-  /** What the file says, as plain objects; undefined when it is empty or not readable. */
+  /** The file's content as plain objects; undefined if it is empty or unreadable. */
   readonly value: unknown;
   readonly problems: readonly ConfigProblem[];
-  /** Where a value (or the name before it) stands, or else the nearest thing around it. */
+  /** The position of a value (or of the name before it), or of the nearest enclosing value. */
   locate(path: SettingPath, part: "key" | "value"): Place;
 }
 
@@ -34,7 +34,7 @@ const readFaults: Record<string, string> = {
   EISDIR: "This is a folder, not a file.",
 };
 
-/** @returns the file, or undefined when it does not exist and need not. */
+/** @returns the file, or undefined if it does not exist and is not required. */
 export async function readYamlFile(file: string, required: boolean): Promise<YamlFile | undefined> {
   let content: Buffer;
   try {
@@ -63,7 +63,9 @@ function unreadable(file: string, message: string): YamlFile {
   };
 }
 
-/** A file's text as a value with places. Duplicate names are problems, yet the rest is still looked at. */
+/**
+ * Parses a file's text and keeps the positions of values. Duplicate names are reported, but the rest is still checked.
+ */
 export function parseYaml(file: string, text: string): YamlFile {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false, merge: true });
@@ -118,7 +120,7 @@ function locateOffset(document: Document, path: SettingPath, part: "key" | "valu
   return part === "key" ? keyOffset : valueOffset(node, keyOffset);
 }
 
-/** A map's own place is its name: that is where a person looks for it. */
+/** The position of a map is its name, where a person looks for it. */
 function valueOffset(node: unknown, keyOffset: number): number {
   return isScalar(node) || isAlias(node) ? (offsetOf(node) ?? keyOffset) : keyOffset;
 }
@@ -131,7 +133,7 @@ function offsetOf(node: unknown): number | undefined {
   return (node as Node | undefined)?.range?.[0];
 }
 
-/** A problem at a place of the file. */
+/** A problem at a position in the file. */
 export function problemIn(
   file: YamlFile,
   at: { path: SettingPath; part: "key" | "value" },

@@ -44,7 +44,7 @@ describe("a bad request", async () => {
     [{ voice: undefined }, "voice"],
     [{ voice: "" }, "voice"],
     [{ voice: { id: "x" } }, "voice"],
-    [{ voice: "bob" }, "voice", /expected one of "anna"/],
+    [{ voice: "bob" }, "voice", /it must be one of "anna"/],
     [{ response_format: "aac" }, "response_format", /"aac".*"wav", "mp3", "pcm"/],
     [{ response_format: "WAV" }, "response_format"],
     [{ speed: 0.24 }, "speed", /0\.25 to 4/],

@@ -1,4 +1,4 @@
-/** Settings of an engine of type `azure_speech`: Azure's own service for speech and transcription. */
+/** Settings of an engine of type `azure_speech`: Azure's speech synthesis and transcription. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 import { bytes, milliseconds, sendableKey, secret } from "../setting-types.ts";

@@ -1,4 +1,4 @@
-/** Settings of an engine of type `espeak`: over 100 languages by espeak-ng on this machine. */
+/** Settings of an engine of type `espeak`: speech in over 100 languages with espeak-ng on this machine. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 

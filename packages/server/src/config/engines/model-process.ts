@@ -1,4 +1,4 @@
-/** When a model that runs in processes of its own is loaded, and when its memory is given back. */
+/** Settings of models that run in separate processes: when a model is loaded, and when it is unloaded. */
 import { Type } from "typebox";
 
 const durationMs = (description: string, fallback?: number) =>

@@ -1,4 +1,4 @@
-/** Settings of the engines that speak OpenAI's chat completions API, and of Azure OpenAI. */
+/** Settings of engines with an OpenAI-compatible API, and of Azure OpenAI. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 import { httpUrl, sendableKey, bytes, milliseconds, secret } from "../setting-types.ts";

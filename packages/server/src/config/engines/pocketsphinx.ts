@@ -1,4 +1,4 @@
-/** Settings of an engine of type `pocketsphinx`: English transcription on this machine by Debian's PocketSphinx. */
+/** Settings of an engine of type `pocketsphinx`: English transcription on this machine with Debian's PocketSphinx. */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 

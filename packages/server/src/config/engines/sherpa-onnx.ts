@@ -1,4 +1,7 @@
-/** Settings of an engine of type `sherpa_onnx`: neural speech and transcription by ONNX models on this machine. */
+/**
+ * Settings of an engine of type `sherpa_onnx`: neural speech synthesis and transcription with ONNX models on this
+ * machine.
+ */
 import { Type, type Static } from "typebox";
 import { limitsInput } from "../../input-limits.ts";
 import { modelProcessSettings } from "./model-process.ts";

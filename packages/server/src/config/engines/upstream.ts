@@ -1,4 +1,4 @@
-/** Settings that engines behind a network share: request headers and time limits. */
+/** Settings that all network engines share: request headers and timeouts. */
 import { Type, type Static, type TObject } from "typebox";
 import { secret } from "../setting-types.ts";
 
@@ -35,7 +35,7 @@ const withDefault = ({ defaultMs, meaning }: TimeLimit) =>
 
 const override = ({ meaning }: TimeLimit) => Type.Optional(Type.Integer({ ...range, description: meaning }));
 
-/** Members of an engine's settings. */
+/** Timeout settings of an engine. */
 export const engineTimeouts = {
   connect_timeout_ms: withDefault(timeLimits.connect_timeout_ms),
   first_byte_timeout_ms: withDefault(timeLimits.first_byte_timeout_ms),
@@ -45,7 +45,7 @@ export const engineTimeouts = {
 
 export type EngineTimeouts = Static<TObject<typeof engineTimeouts>>;
 
-/** The same settings for one target; an absent one means the engine's. */
+/** The same settings for one target; an absent one falls back to the engine's. */
 export const targetTimeouts = {
   connect_timeout_ms: override(timeLimits.connect_timeout_ms),
   first_byte_timeout_ms: override(timeLimits.first_byte_timeout_ms),

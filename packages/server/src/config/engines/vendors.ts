@@ -1,7 +1,4 @@
-/**
- * Settings of the engines behind vendors that do not speak OpenAI's API: Anthropic, Google, Amazon Bedrock, Mistral
- * and Cohere.
- */
+/** Settings of engines for vendors with their own API: Anthropic, Google, Amazon Bedrock, Mistral and Cohere. */
 import { Type, type Static } from "typebox";
 import { secret } from "../setting-types.ts";
 import { engineTimeouts, upstreamHeaders } from "./upstream.ts";
