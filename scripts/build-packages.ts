@@ -7,6 +7,8 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { packagedScript } from "../packages/server/src/status/api-reference-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** In the order in which they need each other's declarations. */
@@ -29,6 +31,7 @@ for (const name of packageNames) {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   compile(name, target);
+  if (name === "server") copyApiReferenceScript(target);
   writeFileSync(`${target}/package.json`, `${JSON.stringify(publishedManifest(readManifest(name)), null, 2)}\n`);
   cpSync(`${root}packages/${name}/README.md`, `${target}/README.md`);
   cpSync(`${root}LICENSE`, `${target}/LICENSE`);
@@ -59,6 +62,12 @@ function compile(name: string, target: string): void {
   execFileSync(`${root}node_modules/.bin/tsc`, ["--project", file], { stdio: "inherit" });
   rmSync(file);
   renameDeclarationImports(`${target}/dist`);
+}
+
+/** The page at `/docs` needs one prebuilt file of a package whose dependencies are in that file already. */
+function copyApiReferenceScript(target: string): void {
+  const script = new URL("browser/standalone.js", import.meta.resolve("@scalar/api-reference"));
+  writeFileSync(`${target}/dist/status/${packagedScript}`, gzipSync(readFileSync(script), { level: 9 }));
 }
 
 /** The compiler rewrites `./file.ts` to `./file.js` in scripts, but not in declarations. */

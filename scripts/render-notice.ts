@@ -1,6 +1,7 @@
 /** Renders NOTICE: all production dependencies with their licences, and the notices that the licences require. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { scriptContents, scriptPackage } from "./script-contents.ts";
 import { bundledCode, licenceExceptions, productionDependencies, type Lock } from "./licences.ts";
 
 const lockFile = fileURLToPath(new URL("../package-lock.json", import.meta.url));
@@ -35,6 +36,24 @@ const fliteNotice = `                  Language Technologies Institute
   ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
   THIS SOFTWARE.`;
 
+const mitLicence = `  Permission is hereby granted, free of charge, to any person obtaining a copy
+  of this software and associated documentation files (the "Software"), to deal
+  in the Software without restriction, including without limitation the rights
+  to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+  copies of the Software, and to permit persons to whom the Software is
+  furnished to do so, subject to the following conditions:
+
+  The above copyright notice and this permission notice shall be included in all
+  copies or substantial portions of the Software.
+
+  THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+  IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+  FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+  AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+  LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+  OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+  SOFTWARE.`;
+
 export function renderNotice(): string {
   const dependencies = productionDependencies(JSON.parse(readFileSync(lockFile, "utf8")) as Lock);
   const exceptions = Object.entries(licenceExceptions).map(
@@ -48,8 +67,9 @@ export function renderNotice(): string {
   return `Sounding
 Copyright The Sounding authors
 
-Sounding is licensed under the Apache License, Version 2.0 (see LICENSE). It does not contain the packages below; npm
-installs them next to it, each with its own licence text. Written by scripts/generate.ts; do not edit.
+Sounding is licensed under the Apache License, Version 2.0 (see LICENSE). Except for the script
+that "Code inside Sounding" describes, it does not contain the packages below; npm installs them next to it, each with its
+own licence text. Written by scripts/generate.ts; do not edit.
 
 
 PACKAGES WITH CONDITIONS OF THEIR OWN
@@ -70,6 +90,18 @@ CODE INSIDE PACKAGES
 Some packages contain compiled code whose licence differs from that of the package:
 
 ${bundled.join("\n")}
+
+
+CODE INSIDE SOUNDING
+
+The published server contains one script of ${scriptPackage}, for the page at /docs. Copyright (c) Scalar, MIT licence, in
+full below. The script has code of these packages, each under the licence that stands before it:
+
+${Object.entries(scriptContents)
+  .map(([licence, names]) => `${licence}\n${wrapped(names.join(", "))}`)
+  .join("\n\n")}
+
+${mitLicence}
 
 
 PRODUCTION DEPENDENCIES

@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
-import { licenceProblems, linkProblems, productionDependencies, type Lock } from "../scripts/licences.ts";
+import { scriptContents, scriptPackage } from "../scripts/script-contents.ts";
+import {
+  allowedLicences,
+  licenceProblems,
+  linkProblems,
+  productionDependencies,
+  type Lock,
+} from "../scripts/licences.ts";
 import { renderNotice } from "../scripts/render-notice.ts";
 import { repository } from "./support/served-process.ts";
 
@@ -105,5 +112,21 @@ describe("the program under the GPL", () => {
       ).length,
       1,
     );
+  });
+});
+
+describe("the script of the page at /docs", () => {
+  test("has code of the packages that NOTICE names, and of no other", () => {
+    const map = new URL("browser/standalone.js.map", import.meta.resolve(scriptPackage));
+    const { sources } = JSON.parse(readFileSync(map, "utf8")) as { sources: string[] };
+    const names = sources
+      .filter((source) => source.includes("node_modules/"))
+      .map((source) => /^(?:@[^/]+\/)?[^/]+/.exec(source.split("node_modules/").at(-1)!)![0]);
+    assert.deepEqual(Object.values(scriptContents).flat().toSorted(), [...new Set(names)].toSorted());
+    for (const name of names) assert.match(renderNotice(), new RegExp(String.raw`[ \n]${name}[,\n]`));
+  });
+
+  test("has allowed licences", () => {
+    for (const licence of Object.keys(scriptContents)) assert.ok(allowedLicences.has(licence), licence);
   });
 });

@@ -10,7 +10,7 @@ import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { createTranscription } from "./transcription.ts";
-import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
+import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
 export const operations: readonly Operation[] = [
   createChatCompletion,
@@ -34,4 +34,5 @@ export const operations: readonly Operation[] = [
   getMetrics,
   getOpenApi,
   getDocs,
+  getDocsScript,
 ];

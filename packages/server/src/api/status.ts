@@ -70,5 +70,15 @@ export const getDocs = operation({
   tag: "Status",
   summary: "Show this API description as a web page",
   permission: "none",
-  answer: { type: "text/html", description: "A page without scripts." },
+  answer: { type: "text/html", description: "A page with navigation, search and requests to try." },
+});
+
+export const getDocsScript = operation({
+  id: "getDocsScript",
+  method: "GET",
+  path: "/docs/api-reference.js",
+  tag: "Status",
+  summary: "Download the script of the page at `/docs`",
+  permission: "none",
+  answer: { type: "text/javascript", description: "The script." },
 });

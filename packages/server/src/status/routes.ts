@@ -1,8 +1,8 @@
 /** Health, metrics and the contract itself. */
 import type { OpenApiDocument } from "../api/openapi.ts";
-import { getDocs, getHealth, getMetrics, getOpenApi, getReadiness } from "../api/status.ts";
+import { getHealth, getMetrics, getReadiness } from "../api/status.ts";
 import { route, type Route } from "../http/route.ts";
-import { renderDocsPage } from "./docs-page.ts";
+import { docsRoutes } from "./docs-routes.ts";
 import type { Metrics } from "./metrics.ts";
 
 type Checks = Readonly<Record<string, string | undefined>>;
@@ -34,15 +34,5 @@ export function statusRoutes({ metrics, document, docs, readiness, informational
     }),
     route(getMetrics, async () => ({ kind: "text", ...(await metrics.scrape()) })),
   ];
-  if (!docs) return health;
-  // Nobody needs a key for these, so they are serialized once.
-  const contract = { bytes: Buffer.from(JSON.stringify(document)), type: "application/json" };
-  const page = { bytes: Buffer.from(renderDocsPage(document)), type: "text/html; charset=utf-8" };
-  return [
-    ...health,
-    route(getOpenApi, () => ({ kind: "bytes", ...contract })),
-    route(getDocs, () => ({ kind: "bytes", ...page, headers: pageHeaders })),
-  ];
+  return docs ? [...health, ...docsRoutes(document)] : health;
 }
-
-const pageHeaders = { "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'" };
