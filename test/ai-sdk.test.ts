@@ -1,4 +1,4 @@
-/** Vercel's AI SDK with its OpenAI-compatible provider, unchanged, against the whole server; the engine behind it is scripted. */
+/** Vercel's AI SDK with its OpenAI-compatible provider, unchanged, against the whole server with a scripted engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
@@ -58,7 +58,7 @@ models: { assistant: { targets: [{ engine: scripted, model: upstream-model }], r
   };
 }
 
-/** What the engine was asked, of the request with this number. */
+/** The engine's request with this number. */
 const asked = (upstream: ScriptedUpstream, index = 0) =>
   upstream.exchanges[index]!.json as { messages: { role: string; content: unknown }[]; response_format?: object };
 
@@ -93,7 +93,7 @@ describe("the AI SDK", () => {
     assert.deepEqual([await result.finishReason, (await result.usage).totalTokens], ["stop", 7]);
   });
 
-  test("calls a tool, sends back what it gave and goes on, whole and streamed", async () => {
+  test("calls a tool and continues with its result, batch and streaming", async () => {
     await using setting = await start(async (exchange) => {
       const { messages, stream } = exchange.json as { messages: { role: string }[]; stream?: boolean };
       const isSecond = messages.some(({ role }) => role === "tool");
@@ -146,7 +146,7 @@ describe("the AI SDK", () => {
     await setting.upstream.until(() => setting.upstream.aborts === 1, "the engine is told to stop");
   });
 
-  test("throws our errors with their status and words, and retries what may heal", async () => {
+  test("throws our errors with their status and message, and retries temporary ones", async () => {
     let calls = 0;
     await using setting = await start((exchange) => {
       calls += 1;

@@ -1,4 +1,4 @@
-/** That every chat call is seen in the telemetry of its caller's project, through the real server and its real store. */
+/** Every chat call appears in the telemetry of its caller's project, with the real server and its real store. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
@@ -97,7 +97,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     });
   });
 
-  test("that is streamed tells when its first chunk came", async () => {
+  test("that is streamed records the time of its first chunk", async () => {
     streamWell();
     const { traceId, headers } = newTrace();
     for await (const chunk of await client.chat.completions.create(
@@ -112,7 +112,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     assert.deepEqual(attributes["gen_ai.response.finish_reasons"], { values: [{ stringValue: "stop" }] });
   });
 
-  test("that fell back shows its attempts below it", async () => {
+  test("that fell back has its attempts as child spans", async () => {
     let requests = 0;
     upstream.script = (exchange) => {
       requests += 1;
@@ -153,7 +153,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     assert.ok(logs.samples.some(({ stream }) => stream["trace_id"] === traceId));
   });
 
-  test("begins a trace of its own where the caller's is malformed", async () => {
+  test("starts its own trace if the caller's is malformed", async () => {
     answerWell();
     for (const traceparent of [
       "00-zz",
@@ -174,7 +174,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     }
   });
 
-  test("keeps prompt and answer out, unless the project's settings want them", async () => {
+  test("records no prompt and no answer unless the project's settings enable it", async () => {
     const admin = (path: string, body: unknown) =>
       fetch(`${server.url}/admin/v1${path}`, {
         method: "POST",

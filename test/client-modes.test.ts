@@ -1,4 +1,4 @@
-/** Every operation of the client, asynchronously and synchronously, against the real server and its own engines. */
+/** Every operation of the client, asynchronous and synchronous, against the real server and its own engines. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { runnersFor } from "../packages/client/test/both-modes.ts";
@@ -31,7 +31,7 @@ const outcomes: Record<keyof typeof modeCases, unknown> = {
   "speaks in every format": ["RIFF", true, "OggS"],
   "tells the words of whole speech": [words, words, true],
   "tells the words while it speaks": [["punctuation", "sentence", "word"], true],
-  // Each once whole and once streamed.
+  // Each once as a batch and once streaming.
   "refuses speech that breaks a rule": [
     badRequest("speed"),
     badRequest("response_format"),

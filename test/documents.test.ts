@@ -1,4 +1,4 @@
-/** The examples of the documents: each is run, or loaded, or parsed. */
+/** Runs, loads or parses every example of the documents. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
@@ -65,13 +65,13 @@ describe("an example of JSON is JSON", () => {
 });
 
 interface ShellOptions {
-  /** By name: what lies in the folder. Its scripts find the packages that are installed here. */
+  /** The folder's files by name. Its scripts find the packages that are installed here. */
   readonly files?: Readonly<Record<string, string>>;
-  /** What stands for the example's key; the operator's when absent. */
+  /** Replaces the example's key; by default the operator's. */
   readonly secret?: string;
 }
 
-/** Whether an engine of this machine transcribes. */
+/** Whether this machine has an engine that transcribes. */
 async function transcribes(server: RunningServer): Promise<boolean> {
   const models = await server.call("/v1/models?capability=transcription");
   return ((await models.json()) as { data: unknown[] }).data.length > 0;
@@ -94,7 +94,7 @@ async function inShell(
     await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
     const script = code
-      // At once: an address that was put in may begin like one that is looked for.
+      // In one pass: a replacement may start with the text of another address.
       .replaceAll(/https:\/\/sounding\.example\.com|http:\/\/127\.0\.0\.1:4141/g, server.url)
       .replaceAll("sk-…", secret);
     const env = {
@@ -115,7 +115,7 @@ describe("an example for the shell runs", () => {
   test("docs/administer/README.md: the commands", async () => {
     await using server = await startServer();
     const [commands] = await examplesOf("docs/administer/README.md");
-    // The page shows the identifier of a key; here it is the one that the page has just made.
+    // The page shows a key's identifier; here it is that of the key just created.
     const code = commands!.code.replace(
       /key_[0-9a-f]{32}/,
       "$(sounding key list -o acme --json | grep -o 'key_[0-9a-f]*' | head -n 1)",

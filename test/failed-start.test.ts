@@ -1,4 +1,4 @@
-/** A start that fails says why in one line, and does not lose what it has made. */
+/** A failed start reports the reason in one line, and keeps what it created. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -26,7 +26,7 @@ async function sounding(...words: string[]): Promise<Outcome> {
 }
 
 describe("a start that fails", () => {
-  test("on a port in use says so, and shows the keys that it made", async () => {
+  test("because the port is in use says so, and shows the new keys", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
     const taken = createServer().listen(0, "127.0.0.1");
     await once(taken, "listening");
@@ -46,7 +46,7 @@ describe("a start that fails", () => {
     }
   });
 
-  test("without a place for its data names the setting", async () => {
+  test("because it cannot create its data directory names the setting", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
     try {
       const file = join(folder, "file");

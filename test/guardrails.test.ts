@@ -1,4 +1,4 @@
-/** Guardrails of the whole server, as docs/chat/guardrails.md shows them, and how refusals are counted. */
+/** Guardrails of the whole server, as in docs/chat/guardrails.md, and the metrics of refusals. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -20,7 +20,7 @@ const [yaml, curl, json] = ["yaml", "sh", "json"].map(
 let upstream: ScriptedUpstream;
 let server: RunningServer;
 let client: AsyncSounding;
-/** What the model says. */
+/** The model's answer. */
 let said = "Fine.";
 
 before(async () => {
@@ -61,7 +61,7 @@ after(async () => {
 const ask = (content: string, headers: Record<string, string> = {}): Promise<Response> =>
   server.call("/v1/chat/completions", { model: "one", stream: true, messages: [{ role: "user", content }] }, headers);
 
-/** By category, when there are as many. */
+/** Waits until the counts by category are these. */
 async function untilCounted(expected: Readonly<Record<string, number>>, more: object = {}): Promise<void> {
   for (;;) {
     const { samples } = await client.metrics.query({ metric: "rai_rejection_total", ...more });

@@ -1,4 +1,4 @@
-/** The check of licences finds what it is for. */
+/** The licence check finds what it must refuse. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -45,11 +45,11 @@ describe("the licences of production dependencies", () => {
     assert.deepEqual(problemsWith("some-library", { license: "(GPL-2.0 OR MIT)" }), []);
   });
 
-  test("are not looked at for packages of development", () => {
+  test("are not checked for development dependencies", () => {
     assert.deepEqual(problemsWith("some-tool", { license: "GPL-3.0", dev: true }), []);
   });
 
-  test("are looked at again when an exception's package changes its licence, or goes", () => {
+  test("are checked again when an excepted package changes its licence or is removed", () => {
     assert.match(problemsWith("mediabunny", { license: "AGPL-3.0" })[0]!, /the exception is for MPL-2\.0/);
     const { "node_modules/mediabunny": _gone, ...rest } = lock.packages;
     assert.match(
@@ -58,7 +58,7 @@ describe("the licences of production dependencies", () => {
     );
   });
 
-  test("are all in NOTICE, with what they want to be said", () => {
+  test("are all in NOTICE, with the notices that they require", () => {
     const notice = renderNotice();
     for (const { name, version } of productionDependencies(lock))
       assert.ok(notice.includes(`  ${name}@${version}: `), name);
@@ -72,7 +72,7 @@ describe("the program under the GPL", () => {
   const entry = "packages/server/src/engines/espeak/package-process.ts";
   const own = 'import createEspeak from "@echogarden/espeak-ng-emscripten";';
 
-  test("may be imported by the entry of its own process alone", () => {
+  test("may be imported only by the entry of its own process", () => {
     assert.deepEqual(linkProblems(new Map([[entry, own]])), []);
     for (const text of [
       own,
@@ -91,7 +91,7 @@ describe("the program under the GPL", () => {
     }
   });
 
-  test("may be looked for, and its entry is started, never imported", () => {
+  test("may be searched for; its entry is started, never imported", () => {
     const looksFor = 'import.meta.resolve("@echogarden/espeak-ng-emscripten")';
     assert.deepEqual(
       linkProblems(

@@ -1,4 +1,4 @@
-/** That a chat call is seen in the metrics: by name, by PromQL, and from the command. */
+/** A chat call appears in the metrics: by name, in PromQL, and in the CLI. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { after, before, describe, test } from "node:test";
@@ -38,7 +38,7 @@ telemetry:
   await untilTelemetryReady(server);
   client = new AsyncSounding({ apiKey: server.key, baseUrl: server.url, maxRetries: 0 });
   await client.chat.completions.create({ model: "one", messages: [{ role: "user", content: "What is a fathom?" }] });
-  // Telemetry is written beside the call, a moment later.
+  // Telemetry is written asynchronously.
   for (;;) {
     const { samples } = await client.metrics.query({ metric: "inference_requests_total" });
     if (samples.length > 0) break;
@@ -74,7 +74,7 @@ describe("one chat call", () => {
     );
   });
 
-  test("is seen over time by a preset of the configuration", async () => {
+  test("appears over time in a configured preset", async () => {
     const { result_type, samples } = await client.metrics.query({ metric: "calls", step: null, time_window: "2h" });
     assert.equal(result_type, "matrix");
     assert.deepEqual(
@@ -84,7 +84,7 @@ describe("one chat call", () => {
     assert.ok((await client.metrics.list()).data.some(({ name }) => name === "calls"));
   });
 
-  test("is seen by the synchronous client, in a process of its own", async () => {
+  test("is visible to the synchronous client, in its own process", async () => {
     const script = `
       import { Sounding } from "@sounding/client/sync";
       const sounding = new Sounding({ apiKey: process.env.SOUNDING_API_KEY, baseUrl: process.env.SOUNDING_BASE_URL });
@@ -109,7 +109,7 @@ describe("one chat call", () => {
     assert.deepEqual(JSON.parse(stdout), [tokens, "matrix", [["0", "1"]], ["1"], true, ["BadRequestError", 400]]);
   });
 
-  test("gives the same numbers when the answer's query is run again", async () => {
+  test("has the same numbers when the response's query runs again", async () => {
     const first = await client.metrics.query({ metric: "inference_model_usage" });
     const [timestamp] = first.samples[0]!.value!;
     const again = await client.metrics.promql({ query: first.query, time: timestamp });

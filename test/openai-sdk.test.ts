@@ -1,4 +1,4 @@
-/** OpenAI's official SDK for Node, unchanged, against the whole server; the engine behind it is scripted. */
+/** OpenAI's official SDK for Node, unchanged, against the whole server with a scripted engine. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import OpenAI, {
@@ -228,7 +228,7 @@ describe("OpenAI's SDK", () => {
     await setting.upstream.until(() => setting.upstream.aborts === 1, "the engine is told to stop");
   });
 
-  test("throws when a stream breaks, and never takes it for whole", async () => {
+  test("throws when a stream breaks, and never treats it as complete", async () => {
     await using setting = await start(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(chunk({ role: "assistant", content: "x" }));
@@ -243,7 +243,7 @@ describe("OpenAI's SDK", () => {
     }, APIError);
   });
 
-  test("retries by itself what may heal, as the headers say", async () => {
+  test("retries temporary errors, as the headers say", async () => {
     let calls = 0;
     await using setting = await start(
       (exchange) => {

@@ -1,5 +1,5 @@
 /**
- * The packages as they are published: built, checked by others' rules, packed, and installed in empty folders. The client
+ * The packages as they are published: built, checked by publint and arethetypeswrong, packed, and installed in empty folders. The client
  * is installed by every run, and run by the Node that SOUNDING_TEST_NODE names; server and command, which take minutes and a
  * gigabyte, are where SOUNDING_TEST_PACKAGES is set.
  */
@@ -37,7 +37,7 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-/** Makes an empty folder with packages installed in it. */
+/** Creates an empty folder with packages installed in it. */
 async function install(folderName: string, packages: readonly Name[]): Promise<string> {
   const directory = join(folder, folderName);
   await mkdir(directory);
@@ -49,7 +49,7 @@ async function install(folderName: string, packages: readonly Name[]): Promise<s
 
 describe("the published packages", { timeout: 600_000 }, () => {
   for (const name of names) {
-    test(`${name} has nothing that publint complains of`, async () => {
+    test(`${name} passes publint`, async () => {
       const pkgDir = join(root, "dist/packages", name);
       const { messages, pkg } = await publint({ pkgDir, strict: true });
       assert.deepEqual(
@@ -60,7 +60,7 @@ describe("the published packages", { timeout: 600_000 }, () => {
   }
 
   for (const name of ["client", "server"] as const) {
-    test(`${name} has types that are found and right in modules of every kind of resolution that knows them`, async () => {
+    test(`${name} has correct types in every supported module resolution`, async () => {
       const data = await readFile(tarballs.get(name)!);
       const result = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));
       assert.ok(result.types !== false);
@@ -73,7 +73,7 @@ describe("the published packages", { timeout: 600_000 }, () => {
     });
   }
 
-  test("the client runs in a folder that has nothing else", async () => {
+  test("the client runs in an otherwise empty folder", async () => {
     const directory = await install("client", ["client"]);
     await writeFile(
       join(directory, "ask.js"),

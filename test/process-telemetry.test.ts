@@ -1,4 +1,4 @@
-/** That the server, observed with OpenTelemetry's own variables, tells of its requests to any OTLP endpoint: here another Sounding. */
+/** A server with OpenTelemetry's own variables exports its requests to any OTLP endpoint, here another Sounding. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
@@ -44,7 +44,7 @@ test("requests of a server that has OTEL_EXPORTER_OTLP_ENDPOINT are seen there",
   }
 });
 
-test("the process is observed only where the environment says where to", () => {
+test("the process is observed only if the environment names an endpoint", () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
   assert.equal(wantsProcessTelemetry({}), false);
   assert.equal(wantsProcessTelemetry({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }), false);

@@ -1,4 +1,4 @@
-/** What the README promises of `npm start`: a server, first keys shown once, and three things to try that work as printed. */
+/** What the README promises for `npm start`: a server, keys that are shown once, and three commands that work as printed. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { describe, test } from "node:test";
@@ -7,7 +7,7 @@ import { repository, serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
 
-/** The commands of the welcome, as a person would paste them into a shell. */
+/** The welcome's commands, as a person would paste them into a shell. */
 function printedCommands(welcome: string): string[] {
   return welcome
     .split("from this folder:\n")[1]!
@@ -17,7 +17,7 @@ function printedCommands(welcome: string): string[] {
 }
 
 async function shell(command: string): Promise<string> {
-  // As at a terminal, nothing is piped in.
+  // As in a terminal, nothing is piped in.
   const { stdout } = await run("bash", ["-c", `(${command}) < /dev/null`], { cwd: repository });
   return stdout;
 }

@@ -1,4 +1,4 @@
-/** /readyz names what is wrong: a full disk, a control database that cannot be written, damaged telemetry. */
+/** /readyz names the problem: a full disk, a read-only control database, damaged telemetry. */
 import assert from "node:assert/strict";
 import { DatabaseSync } from "node:sqlite";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ async function readiness(server: RunningServer): Promise<Readiness & { readonly 
   return { code: answer.status, ...((await answer.json()) as Readiness) };
 }
 
-test("a server that is well is ok, with every check named", async () => {
+test("a healthy server is ok, with every check named", async () => {
   await using server = await startServer("", { telemetry: true });
   await untilTelemetryReady(server);
   assert.deepEqual(await readiness(server), {
@@ -70,7 +70,7 @@ test("a disk below the minimum is degraded, telemetry is refused with 503, and t
 test("a control database that cannot be written is degraded, and keys are still checked", async () => {
   await using server = await startServer();
   const other = new DatabaseSync(join(server.dataDirectory, "control.sqlite"));
-  // Fails each write as a disk without room does, and leaves reading alone.
+  // Fails each write like a full disk, but no read.
   other.exec("create trigger full before insert on write_probe begin select raise(abort, 'no room'); end");
   other.close();
   const { code, status, checks } = await readiness(server);
@@ -80,7 +80,7 @@ test("a control database that cannot be written is degraded, and keys are still 
   assert.equal((await server.call("/v1/models")).status, 200);
 });
 
-test("telemetry that is switched off is shown and no reason to be degraded", async () => {
+test("disabled telemetry is shown and does not degrade the server", async () => {
   await using server = await startServer();
   const { code, status, checks } = await readiness(server);
   assert.deepEqual([code, status], [200, "ok"]);

@@ -1,4 +1,4 @@
-/** From OpenTelemetry's own SDK through the whole server and its store to the answers of the queries. */
+/** From OpenTelemetry's own SDK through the whole server and its store to query results. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ interface Logs {
   };
 }
 
-test("what the SDK sends, the queries answer, once, when its acknowledgement has come", async () => {
+test("what the SDK sends is in query results, once, as soon as it is acknowledged", async () => {
   await using server = await startServer("", { telemetry: true });
   await untilTelemetryReady(server);
   const application = join(repository, "packages/server/test/otlp/sdk-application.ts");

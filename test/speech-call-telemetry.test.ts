@@ -1,4 +1,4 @@
-/** That every call that speaks is seen in the telemetry of its caller's project, through the real server, store and engine. */
+/** Every speech call appears in the telemetry of its caller's project, with the real server, store and engine. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
@@ -89,7 +89,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
     assert.match(metrics, /^sounding_speech_duration_seconds_count\{model="narrator"\} [23]$/m);
   });
 
-  test("that fell back shows its attempts below it", async () => {
+  test("that fell back has its attempts as child spans", async () => {
     const { traceId, headers } = newTrace();
     assert.equal((await speak({ model: "falling", voice: "alloy", stream: true }, headers)).status, 200);
     const spans = await spansOf(client, traceId, 3);
@@ -106,7 +106,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
     for (const [body, status, severity, type, message] of [
       [{ model: "failing", voice: "x" }, 503, "error", "overloaded", /^The speech of failing failed: /],
       [{ model: "none" }, 404, "warning", "model_not_found", /^The speech of none failed: /],
-      // What the caller wrote is not in the log: it is content.
+      // The caller's text is content, which is not logged.
       [{ voice: input }, 400, "warning", "invalid_request", /^The speech of narrator failed: invalid_request: voice$/],
     ] as const) {
       const { traceId, headers } = newTrace();
@@ -120,7 +120,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
     }
   });
 
-  test("from which the caller went away is no error", async () => {
+  test("whose caller disconnected is not an error", async () => {
     const { traceId, headers } = newTrace();
     const leave = new AbortController();
     const response = await fetch(`${server.url}/v1/audio/speech`, {
@@ -138,7 +138,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
     assert.ok(Number(attributes["sounding.audio.duration"]) > 0);
   });
 
-  test("keeps the text out, unless the project's settings want it", async () => {
+  test("records no text unless the project's settings enable it", async () => {
     const made = await server.call(
       "/admin/v1/projects",
       { name: "recorded", settings: { record_content: true } },

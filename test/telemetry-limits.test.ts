@@ -1,4 +1,4 @@
-/** That limits hold for telemetry queries and exports, in the error shape of each protocol, next to those of inference. */
+/** Limits hold for telemetry queries and exports, in each protocol's error format, independently of those for inference. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";

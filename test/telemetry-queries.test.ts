@@ -1,4 +1,4 @@
-/** Logs and traces through the real server: sent by OTLP, kept in the real store, asked for as clients do. */
+/** Logs and traces through the real server: sent over OTLP, stored in the real store, queried like clients do. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { otlpSender, type OtlpSender, type SentSpan } from "./support/otlp-sender.ts";
@@ -160,7 +160,7 @@ describe("a query of logs", { timeout: 120_000 }, () => {
     });
   });
 
-  test("places every severity, by number, else by text, else as info", async () => {
+  test("maps every severity: by number, else by text, else as info", async () => {
     const { sender, logs } = await newTenant();
     const numbered = Array.from({ length: 24 }, (_, index) => ({
       unixNano: start + BigInt(index),
@@ -186,7 +186,7 @@ describe("a query of logs", { timeout: 120_000 }, () => {
     }
   });
 
-  test("gives the newest entries over all streams, within the window", async () => {
+  test("returns the newest entries of all streams within the window", async () => {
     const { sender, logs } = await newTenant();
     const now = BigInt(Date.now()) * 1_000_000n;
     const minute = 60_000_000_000n;
@@ -208,7 +208,7 @@ describe("a query of logs", { timeout: 120_000 }, () => {
     assert.deepEqual(lines(await logs({ time_window: "20d", limit: null })), ["1", "2", "30", "90", "1500", "20000"]);
   });
 
-  test("reads its parameters from the query string too, where the body has not the last word", async () => {
+  test("reads its parameters from the query string too; the body takes precedence", async () => {
     const { sender, logs } = await newTenant();
     await sender.logs({}, [
       { unixNano: start, body: "a", more: { severityNumber: 17 } },
@@ -220,7 +220,7 @@ describe("a query of logs", { timeout: 120_000 }, () => {
     assert.deepEqual(lines(await logs({ severity: "info" }, "?severity=error&severity=error")), ["c"]);
   });
 
-  test("has an entry once that was sent twice", async () => {
+  test("returns an entry once if it was sent twice", async () => {
     const { sender, logs } = await newTenant();
     const entries = Array.from({ length: 5 }, (_, index) => ({ unixNano: start + BigInt(index), body: String(index) }));
     for (let times = 0; times < 3; times += 1) await sender.logs({}, entries);
@@ -233,7 +233,7 @@ const ids = { trace: "0af7651916cd43dd8448eb211c80319c", root: "b7ad6b7169203331
 const base64 = (hex: string): string => Buffer.from(hex, "hex").toString("base64");
 
 describe("a query of traces", { timeout: 120_000 }, () => {
-  test("answers in Tempo's form, whatever the order, the requests and the services that the spans came in", async () => {
+  test("answers in Tempo's form, for spans in any order, from several requests and services", async () => {
     const { sender, traces } = await newTenant();
     const child: SentSpan = {
       traceId: ids.trace,
@@ -382,7 +382,7 @@ describe("a query of traces", { timeout: 120_000 }, () => {
     assert.deepEqual(await traces({ trace: "all_traces", trace_id: ids.trace, time_window: "1m" }), { traces: [] });
   });
 
-  test("finds what each preset means, newest first", async () => {
+  test("finds each preset's traces, newest first", async () => {
     const { sender, traces } = await newTenant();
     const checkout = { "http.route": hostile, "user.id": "u" };
     const samples: Record<string, [resource: object, attributes: object, more?: Partial<SentSpan>]> = {
@@ -437,7 +437,7 @@ describe("a query of traces", { timeout: 120_000 }, () => {
     assert.deepEqual(message.match(/"\w+"/g)?.slice(1).sort(), listed.sort());
   });
 
-  test("shows of a trace in two projects to each its own spans", async () => {
+  test("shows each of two projects its own spans of a shared trace", async () => {
     const organization = await newTenant();
     for (const project of ["one", "two"]) {
       await organization.sender.spans({ "service.name": "s", "project.name": project }, [
@@ -551,7 +551,7 @@ describe("two organizations with the same names, IDs, labels and sessions", { ti
     ]);
   }
 
-  /** Every operation with every parameter, answers as bytes. */
+  /** The bytes of the responses of every operation with every parameter. */
   async function askEverything(of: Tenant): Promise<string[]> {
     const projects = [undefined, "p", "default"];
     const logQueries = projects.flatMap((project_name) => [
@@ -576,7 +576,7 @@ describe("two organizations with the same names, IDs, labels and sessions", { ti
     return Promise.all(queries.map(async ([path, query]) => (await of.ask(path, query)).join(" ")));
   }
 
-  test("see nothing of each other, to the byte", async () => {
+  test("never affect each other's responses, byte for byte", async () => {
     const [one, two] = [await newTenant(), await newTenant()];
     const empty = await askEverything(two);
     await fill(one, "one");

@@ -7,7 +7,7 @@ interface Readiness {
   readonly checks: Record<string, string>;
 }
 
-test("/readyz tells when the telemetry store is ready, and calls are taken before that", async () => {
+test("/readyz reports when the telemetry store is ready; calls are served before that", async () => {
   await using server = await startServer("", { telemetry: true });
   for (;;) {
     const answer = await server.call("/readyz");
@@ -35,7 +35,7 @@ test("/metrics counts the rows of telemetry that were written", async () => {
   assert.match(text, /^sounding_telemetry_queue_bytes 0$/m);
 });
 
-test("/readyz says that telemetry is switched off where it is", async () => {
+test("/readyz reports that telemetry is disabled", async () => {
   await using server = await startServer();
   const { checks } = (await (await server.call("/readyz")).json()) as Readiness;
   assert.match(checks["telemetry_store"]!, /switched off/);

@@ -1,4 +1,4 @@
-/** That every transcription is seen in the telemetry of its caller's project, through the real server, store and engine. */
+/** Every transcription appears in the telemetry of its caller's project, with the real server, store and engine. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";

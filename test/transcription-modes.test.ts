@@ -1,4 +1,4 @@
-/** The client's transcriptions, asynchronously and synchronously, against the server's own; the model alone is scripted. */
+/** The client's transcriptions, asynchronous and synchronous, against the real server with a scripted model. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { runnersFor } from "../packages/client/test/both-modes.ts";
@@ -53,7 +53,7 @@ const outcomes: Record<keyof typeof modeCases, unknown> = {
     text,
   ],
   "lets extra_body override": ["duration", "language", "segments", "task", "text"],
-  // Each once whole and once streamed.
+  // Each once as a batch and once streaming.
   "refuses what breaks a rule": [
     badRequest("timestamp_granularities"),
     badRequest("response_format"),

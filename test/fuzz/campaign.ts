@@ -1,4 +1,4 @@
-/** A run over all targets: how much each gets, what was found, what is printed. */
+/** A run over all targets: their shares, the findings and the report. */
 import { DirectRunner } from "./direct-runner.ts";
 import { ServedRunner, type ServerReport } from "./served-runner.ts";
 import type { Finding, Tally } from "./tally.ts";
@@ -60,7 +60,7 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
 
 const megabytes = (bytes: number): string => `${(bytes / 1_048_576).toFixed(0)} MiB`;
 
-/** What the other organization felt, and what became of memory. */
+/** The other organization's latency, and the memory in use. */
 export function renderServer({ neighbor, ...server }: ServerReport): string {
   const refused = [...neighbor.refused].map(([status, count]) => `${status} ${count}`).join(", ") || "none";
   return `other organization: ${neighbor.requests} requests, p50 ${neighbor.p50Ms.toFixed(0)} ms, p99 ${neighbor.p99Ms.toFixed(0)} ms, slowest ${neighbor.slowestMs.toFixed(0)} ms, not 200: ${refused}

@@ -1,4 +1,4 @@
-/** What every answer must be: documented status, documented form of errors, a request ID. */
+/** Checks every response: documented status, documented error format, a request ID. */
 import { errorTable } from "../../packages/server/src/errors.ts";
 import type { Answer } from "./http-connection.ts";
 
@@ -20,7 +20,7 @@ const kinds: ReadonlySet<string> = new Set(
   Object.values(errorTable).map(({ status, type, code }) => `${status} ${type} ${code}`),
 );
 
-/** What is wrong with the answer, if anything. */
+/** What is wrong with the response, if anything. */
 export function faultOf(answer: Answer, { dialect, serverErrors = [] }: Expectation): string | undefined {
   const { status, headers, body } = answer;
   if (!Number.isInteger(status) || status < 100 || status > 599)

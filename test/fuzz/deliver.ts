@@ -1,4 +1,4 @@
-/** Sends one input to the server and says what is wrong with the answer. */
+/** Sends one input to the server and checks the response. */
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders } from "node:http2";
 import { dialectOf, faultOf } from "./check-answer.ts";
 import { HttpConnection } from "./http-connection.ts";

@@ -1,4 +1,4 @@
-/** Gives direct targets to a worker thread and ends the thread when an input holds it without end. */
+/** Runs direct targets in a worker thread, and terminates the thread if an input blocks it forever. */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import type { Task, TaskReport, WorkerSetup } from "./direct-worker.ts";
@@ -114,7 +114,7 @@ export class DirectRunner implements AsyncDisposable {
   async #start(): Promise<Worker> {
     const setup: WorkerSetup = { ...this.#options, progress: this.#progress };
     const worker = new Worker(script, { workerData: setup, resourceLimits: { maxOldGenerationSizeMb: 2048 } });
-    // Whoever runs a task hears of its failure; nobody hears of what follows the end of a thread.
+    // A running task reports the failure; after the end of a thread, nobody needs it.
     worker.on("error", () => {});
     await once(worker, "message");
     return worker;

@@ -1,4 +1,4 @@
-/** The thread in which direct targets run, so that one that never ends can be ended. */
+/** The thread in which direct targets run, so that an endless one can be terminated. */
 import { parentPort, workerData } from "node:worker_threads";
 import { LoopProbe } from "./loop-probe.ts";
 import { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-/** The server that is fuzzed: a process of its own with two organizations, a probe inside, and a watch over its life. */
+/** The fuzzed server: its own process with two organizations, a probe inside, and a watchdog. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { rm, writeFile, mkdtemp } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Hostile inputs that are too large to keep as files, made when they are needed. */
+/** Hostile inputs that are too large for files, generated when needed. */
 import { gzipSync } from "node:zlib";
 import { flacFile } from "../../packages/server/test/audio/flac-file.ts";
 import { writeMessage } from "./http-message.ts";

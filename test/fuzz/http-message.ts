@@ -1,6 +1,6 @@
 /**
- * HTTP requests as bytes, which is what a served target's input is: a head, an empty line, a body. `{key}`, `{admin}` and
- * `{boundary}` in the head stand for what is known only when the request is sent.
+ * HTTP requests as bytes, the input of a served target: a head, an empty line, a body. `{key}`, `{admin}` and
+ * `{boundary}` in the head are replaced when the request is sent.
  */
 import { gzipSync } from "node:zlib";
 import { hostileString } from "./hostile-values.ts";

@@ -1,4 +1,4 @@
-/** Measures how long a thread's event loop is held, in CPU time: what others do on the machine does not count. */
+/** Measures how long a thread's event loop is blocked, in CPU time: other processes do not count. */
 import { PerformanceObserver } from "node:perf_hooks";
 
 /** The loop worked this long between two of its turns. Times are milliseconds since 1970. */

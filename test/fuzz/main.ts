@@ -1,4 +1,4 @@
-/** `npm run fuzz`: runs every target with hostile inputs and says what broke. CONTRIBUTING.md says how to use it. */
+/** `npm run fuzz`: runs every target with hostile inputs and reports the faults. CONTRIBUTING.md describes its use. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { renderServer, runCampaign, defaultHoldMs } from "./campaign.ts";

@@ -1,4 +1,4 @@
-/** Changes bytes as storage, networks and attackers do: flips, cuts, repeats, numbers at their extremes. */
+/** Mutates bytes: flips, cuts, repeats, extreme numbers. */
 import type { Random } from "./random.ts";
 
 const extremes = [0, 1, 0x7f, 0x80, 0xff] as const;

@@ -1,4 +1,4 @@
-/** Changes JSON: values at random places, and the text itself where values cannot say it (duplicate members, huge numbers). */
+/** Mutates JSON: random values, and the text for what values cannot express (duplicate members, huge numbers). */
 import { hostileNumber, hostileString, hostileValue, nested } from "./hostile-values.ts";
 import type { Random } from "./random.ts";
 

@@ -1,4 +1,4 @@
-/** The other organization: a steady trickle of cheap requests while the first attacks. What it feels is what counts. */
+/** The other organization: a steady trickle of cheap requests during the attack. Its latency is what counts. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { presentMs } from "./random.ts";
 

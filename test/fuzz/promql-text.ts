@@ -1,4 +1,4 @@
-/** PromQL as text: from a grammar, so that most of it parses, and with damage. */
+/** PromQL text from a grammar, so that most of it parses, and mutations of it. */
 import { functionSignatures } from "../../packages/server/src/languages/promql/syntax/functions.ts";
 import { mutateText } from "./mutate-bytes.ts";
 import type { Random } from "./random.ts";

@@ -1,4 +1,4 @@
-/** OTLP messages from the server's own table of fields: right ones, and ones that break the encoding in every way it can. */
+/** OTLP messages from the server's own table of fields: valid ones, and ones that break the encoding in every possible way. */
 import { MessageType, wireTypeOf, type Field } from "../../packages/server/src/telemetry/otlp/message-type.ts";
 import { hostileString } from "./hostile-values.ts";
 import { mutateBytes } from "./mutate-bytes.ts";

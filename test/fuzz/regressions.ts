@@ -1,5 +1,5 @@
 /**
- * Inputs that broke something once, sent again by every test run: files in `regressions/<target>/`, and inputs that are too
+ * Inputs that caused a fault before, sent again by every test run: files in `regressions/<target>/`, and inputs that are too
  * large for files. A file's name is `<what it is>.<outcome>.<extension>`; the outcome, which may be absent, is the status of
  * the answer or the target's word.
  */

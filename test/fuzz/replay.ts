@@ -1,4 +1,4 @@
-/** Sends the inputs again that broke something once. */
+/** Sends every input again that caused a fault before. */
 import { defaultHoldMs } from "./campaign.ts";
 import { DirectRunner } from "./direct-runner.ts";
 import { regressions, type Regression } from "./regressions.ts";

@@ -1,8 +1,8 @@
-/** Values that a JSON Schema admits, or nearly: each member may be absent, and numbers and lengths stand at their bounds. */
+/** Values that a JSON Schema admits, or nearly: members may be absent, and numbers and lengths are at their bounds. */
 import type { FieldSchema } from "../../scripts/field-limits.ts";
 import type { Random } from "./random.ts";
 
-/** Words that are right for a member of this name, so that requests come further than the validation. */
+/** Valid words for a member of this name, so that requests get past validation. */
 const words: Readonly<Record<string, readonly unknown[]>> = {
   model: ["sounding-trial", "sounding-trial", "flite", "scripted-chat", "no-such-model"],
   voice: ["slt", "rms", "alloy", "en-US-JennyNeural"],

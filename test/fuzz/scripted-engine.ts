@@ -1,4 +1,4 @@
-/** An OpenAI-compatible server for the fuzzed one: it answers at once, and fails now and then. */
+/** An OpenAI-compatible server for the fuzzed server: it answers at once and fails occasionally. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -17,7 +17,7 @@ const completion = {
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 };
 
-/** What chat calls get in turn. */
+/** The responses of chat calls, in rotation. */
 const chatAnswers: readonly (readonly [status: number, body: string])[] = [
   [200, JSON.stringify(completion)],
   [200, JSON.stringify(completion)],

@@ -1,6 +1,6 @@
 /**
- * Sends inputs to a server in a process of its own, several at a time, and finds out which of them held or killed it: what
- * was under way at that moment is sent again, one input at a time.
+ * Sends inputs to a server in its own process, several at a time, and finds the ones that blocked or killed it: what
+ * was in flight at that moment is sent again, one input at a time.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { Courier, type Delivery } from "./deliver.ts";
@@ -93,7 +93,7 @@ export class ServedRunner implements AsyncDisposable {
 
   async report(): Promise<ServerReport> {
     const server = await this.#ready();
-    // What waits for the store or for a timer is over by then.
+    // Work that waits for the store or for a timer has finished by then.
     await sleep(1000);
     const after = await server.memory();
     const faultLines = (this.#log + server.stderr)
@@ -260,7 +260,7 @@ export class ServedRunner implements AsyncDisposable {
   }
 }
 
-/** Loads what the first requests load, so that it does not count as growth. */
+/** Sends first requests, so that what they load does not count as growth. */
 async function warmUp({ port, placeholders }: FuzzedServer): Promise<void> {
   const headers = { authorization: `Bearer ${placeholders["key"]}`, "content-type": "application/json" };
   const send = async (path: string, body: object): Promise<void> => {

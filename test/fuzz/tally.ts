@@ -1,4 +1,4 @@
-/** What became of a target's inputs: counts, the slowest, the longest hold, and what is wrong. */
+/** The results of a target's inputs: counts, the slowest, the longest hold, and the findings. */
 
 /** An input that broke a rule, so that it can be saved and sent again. */
 export interface Finding {

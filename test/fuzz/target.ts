@@ -1,4 +1,4 @@
-/** What can be fuzzed: a target makes inputs from a source of randomness and says what each of them may do. */
+/** A fuzz target: it generates inputs from a random source and defines what each of them may do. */
 import type { Random } from "./random.ts";
 
 interface Target {

@@ -1,7 +1,7 @@
 /** Reads the server's own spans, as a caller sees them. */
 import type { AsyncSounding, Span } from "@sounding/client";
 
-/** Waits until the trace has so many spans: telemetry is written beside the call, a moment later. */
+/** Waits until the trace has this many spans: telemetry is written asynchronously. */
 export async function spansOf(client: AsyncSounding, traceId: string, count: number): Promise<readonly Span[]> {
   for (;;) {
     const { spans } = await client.traces.query({ trace: "all_traces", trace_id: traceId });

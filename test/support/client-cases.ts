@@ -1,4 +1,4 @@
-/** What both clients must do with the real server and its own engines; test/client-modes.test.ts says what each comes to. */
+/** Cases that both clients must pass against the real server and its own engines; test/client-modes.test.ts has the outcomes. */
 import { errorOf, type ModeCases } from "../../packages/client/test/mode-case.ts";
 
 const chat = { model: "sounding-trial", messages: [{ role: "user" as const, content: "Hello!" }], seed: 7 };
@@ -9,7 +9,7 @@ function joined(pieces: readonly Uint8Array[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** What the server refuses, as far as both sides promise it. */
+/** What the server must refuse. */
 async function refusalOf(work: () => unknown): Promise<unknown> {
   const { name, status, code, param } = (await errorOf(work)) as Record<string, unknown>;
   return { name, status, code, param };

@@ -1,4 +1,4 @@
-/** Which programs of others this machine has, for tests that need them. */
+/** Which third-party programs this machine has, for tests that need them. */
 import { findInstallation } from "../../packages/server/src/engines/pocketsphinx/installation.ts";
 
 export function hasPocketSphinx(): boolean {

@@ -1,4 +1,4 @@
-/** Sends OpenTelemetry data in OTLP/JSON, as small as a test wants to write them. */
+/** Sends OpenTelemetry data in OTLP/JSON, in a short notation for tests. */
 import assert from "node:assert/strict";
 
 type Attributes = Readonly<Record<string, unknown>>;
@@ -36,11 +36,11 @@ export interface SentMetric {
 }
 
 export interface OtlpSender {
-  /** Resolves when the spans are kept. */
+  /** Resolves once the spans are stored. */
   spans(resource: Attributes, spans: readonly SentSpan[]): Promise<void>;
-  /** Resolves when the log records are kept. */
+  /** Resolves once the log records are stored. */
   logs(resource: Attributes, logs: readonly SentLog[]): Promise<void>;
-  /** Resolves when the points are kept. */
+  /** Resolves once the points are stored. */
   metrics(resource: Attributes, metrics: readonly SentMetric[]): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** The whole server in this process, on a free port, with a configuration of the test's and a fresh data directory. */
+/** The whole server in this process, on a free port, with a test's configuration and a fresh data directory. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The server as a process, started as `npm start` starts it, in a fresh folder. */
+/** The server as a process, started like `npm start`, in a fresh folder. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -29,7 +29,7 @@ export interface ServedOptions {
 }
 
 /**
- * Resolves when the server has said how to use it.
+ * Resolves when the server has printed its welcome.
  * @param env variables beside PATH
  */
 export async function serveProcess(

@@ -1,4 +1,4 @@
-/** What both clients must do with the server's transcription; test/transcription-modes.test.ts says what each comes to. */
+/** Cases that both clients must pass with the server's transcription; test/transcription-modes.test.ts has the outcomes. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * Runs a table of cases with the asynchronous client here and with the synchronous one in a thread of its own: it blocks
+ * Runs a table of cases with the asynchronous client here, and with the synchronous one in its own thread: it blocks
  * the thread, and the server of the tests must go on.
  */
 import { after } from "node:test";

@@ -1,4 +1,4 @@
-/** What both clients must do, written once: `await` and `for await` take the values and the iterables of the synchronous client as well. */
+/** Cases that both clients must pass, written once: `await` and `for await` take the values and the iterables of the synchronous client as well. */
 import { ApiStatusError, isSoundingError, type AsyncSounding } from "@sounding/client";
 
 export interface CaseTools {

@@ -1,4 +1,4 @@
-/** What both clients must do with answers of a scripted server. */
+/** Cases that both clients must pass against a scripted server. */
 import { responseOf } from "@sounding/client";
 import { errorOf, kindOf, type CaseTools, type ModeCases } from "./mode-case.ts";
 import { speechModeCases } from "./speech-mode-cases.ts";

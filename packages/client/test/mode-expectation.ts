@@ -1,4 +1,4 @@
-/** What a case must come to with a scripted server, in both modes. */
+/** The expected outcome of a case against a scripted server, in both modes. */
 import type { Answer } from "./scripted-server.ts";
 
 export interface Expectation {

@@ -1,4 +1,4 @@
-/** A local server that answers as each test tells it, and remembers what it was asked. */
+/** A local server that answers as each test scripts it and records its requests. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";

@@ -1,4 +1,4 @@
-/** What the cases of speech come to: the scripted answers, and the outcome in both modes. */
+/** The speech cases' scripted answers, and their expected outcomes in both modes. */
 import type { Expectation } from "./mode-expectation.ts";
 import { brokenBytes, bytes, failure, json } from "./scripted-server.ts";
 import type { speechModeCases } from "./speech-mode-cases.ts";

@@ -1,4 +1,4 @@
-/** What both clients must do with answers of a scripted server: speech. */
+/** Speech cases that both clients must pass against a scripted server. */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

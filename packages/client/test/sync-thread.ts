@@ -1,4 +1,4 @@
-/** The thread in which the synchronous client runs the cases, so that it may block. */
+/** The thread in which the synchronous client runs the cases, because it blocks. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { AsyncSounding } from "@sounding/client";
 import { Sounding } from "@sounding/client/sync";

@@ -1,4 +1,4 @@
-/** What the cases of transcription come to: the scripted answers, and the outcome in both modes. */
+/** The transcription cases' scripted answers, and their expected outcomes in both modes. */
 import type { Expectation } from "./mode-expectation.ts";
 import { done, events, failure, formOf, json, type Answer } from "./scripted-server.ts";
 import type { transcriptionModeCases } from "./transcription-mode-cases.ts";

@@ -1,4 +1,4 @@
-/** What both clients must do with answers of a scripted server: transcription. */
+/** Transcription cases that both clients must pass against a scripted server. */
 import { createReadStream, mkdtempSync, openSync, closeSync, rmSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Files that come while they are sent, which only the asynchronous client can wait for. */
+/** Files that are streamed while they are uploaded, which only the asynchronous client supports. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";

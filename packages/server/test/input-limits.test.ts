@@ -1,4 +1,4 @@
-/** That the server enforces what docs/reference/limits.md says: input at a limit is accepted, one more is refused as documented. */
+/** The server enforces docs/reference/limits.md: input at a limit is accepted, and input above it is refused as documented. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { fieldLimits, type FieldSchema } from "../../../scripts/field-limits.ts";

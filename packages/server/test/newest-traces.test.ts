@@ -1,4 +1,4 @@
-/** Which traces are the newest, where spans are too many for one look at them. */
+/** Finds the newest traces when there are too many spans for one pass. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { searchTraces } from "../src/query/traces/search-traces.ts";

@@ -1,4 +1,4 @@
-/** Recordings in every container and codec, damaged: uploaded, and straight into the reader. */
+/** Recordings in every container and codec, damaged: uploaded, and directly to the reader. */
 import { DecoderPool } from "../../../packages/server/src/audio/decoder-pool.ts";
 import { readAudio } from "../../../packages/server/src/audio/read-audio.ts";
 import { AppError } from "../../../packages/server/src/errors.ts";

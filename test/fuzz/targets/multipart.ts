@@ -1,4 +1,4 @@
-/** Forms that are damaged: sent to the server, and straight into the decoder. */
+/** Damaged forms: sent to the server, and directly to the decoder. */
 import { AppError } from "../../../packages/server/src/errors.ts";
 import { boundaryOf, MultipartDecoder } from "../../../packages/server/src/http/multipart.ts";
 import { hostileString } from "../hostile-values.ts";

@@ -1,4 +1,4 @@
-/** OpenTelemetry data: over HTTP in both encodings, over gRPC, and straight into the decoder. */
+/** OpenTelemetry data: over HTTP in both encodings, over gRPC, and directly to the decoder. */
 import { gzipSync } from "node:zlib";
 import { ingestFixture } from "../../../packages/server/test/otlp/ingest-fixture.ts";
 import { AppError } from "../../../packages/server/src/errors.ts";

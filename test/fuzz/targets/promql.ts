@@ -1,4 +1,4 @@
-/** PromQL: over Prometheus' HTTP API, and straight into the parser and the printer. */
+/** PromQL: over Prometheus' HTTP API, and directly to the parser and the printer. */
 import { AppError } from "../../../packages/server/src/errors.ts";
 import { Budget, defaultLimits } from "../../../packages/server/src/languages/promql/evaluate/budget.ts";
 import { parseQuery } from "../../../packages/server/src/languages/promql/syntax/parse-query.ts";
@@ -72,7 +72,7 @@ export const prometheusTarget: ServedTarget = {
   },
 };
 
-/** What is taken can be printed, and means the same when it is read again. */
+/** An accepted query can be printed, and the printed text parses to the same tree. */
 export const promqlParserTarget: DirectTarget = {
   kind: "direct",
   name: "promql-parser",

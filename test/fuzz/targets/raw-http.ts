@@ -1,4 +1,4 @@
-/** What is not, or not quite, HTTP/1.1: broken request lines and headers, framing that contradicts itself, pipelines. */
+/** Invalid or nearly valid HTTP/1.1: broken request lines and headers, contradictory framing, pipelines. */
 import { hostileString } from "../hostile-values.ts";
 import { mutateBytes } from "../mutate-bytes.ts";
 import type { Random } from "../random.ts";

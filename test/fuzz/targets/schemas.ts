@@ -1,4 +1,4 @@
-/** JSON schemas of structured output and tools: sent to the trial model, and straight into the grammar. */
+/** JSON schemas of structured output and tools: sent to the trial model, and directly to the grammar. */
 import { AppError } from "../../../packages/server/src/errors.ts";
 import { createMatcher } from "../../../packages/server/src/engines/llama-cpp/grammar/matcher.ts";
 import { schemaGrammar } from "../../../packages/server/src/engines/llama-cpp/grammar/json-schema.ts";

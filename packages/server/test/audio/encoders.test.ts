@@ -1,5 +1,5 @@
 /**
- * The encoders, heard with the ears of others: ffmpeg, mpg123, sox and opusinfo decode what we encode.
+ * The encoders, checked by other software: ffmpeg, mpg123, sox and opusinfo decode what we encode.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Writes FLAC files without compression, and what a file can claim about itself. https://www.rfc-editor.org/rfc/rfc9639 */
+/** Writes uncompressed FLAC files, with any metadata. https://www.rfc-editor.org/rfc/rfc9639 */
 
 interface FlacOptions {
   readonly sampleRate?: number;

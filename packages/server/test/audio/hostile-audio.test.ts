@@ -1,4 +1,4 @@
-/** Recordings made to hold, fill or break the server: each ends in samples or in an AppError, and nobody else notices. */
+/** Recordings made to block, fill or break the server: each yields samples or an AppError, and other calls are not affected. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

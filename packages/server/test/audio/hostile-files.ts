@@ -1,4 +1,4 @@
-/** Files made to be hard on decoders. */
+/** Files that are hard on decoders. */
 
 /** An empty WebM segment of unknown length in which nothing follows: 112 bytes. */
 export const endlessWebm = Buffer.concat([

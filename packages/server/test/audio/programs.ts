@@ -1,6 +1,6 @@
 /**
- * Decoders written by others, as programs where they are installed: ffmpeg, mpg123, sox, opusinfo. What they hear is
- * what counts, whatever our own reader would say.
+ * Other software's decoders, where they are installed: ffmpeg, mpg123, sox, opusinfo. Their output is the reference, not
+ * our own reader's.
  */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

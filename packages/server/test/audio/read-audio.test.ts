@@ -1,5 +1,5 @@
 /**
- * Reading recordings: every encoding against ffmpeg's reading of the same file, sizes that lie, raw samples, the source.
+ * Reads recordings: every encoding compared with ffmpeg's output, false sizes, raw samples, the source.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

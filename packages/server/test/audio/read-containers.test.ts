@@ -1,5 +1,5 @@
 /**
- * Reading FLAC, Ogg, WebM and MP4: files of other programs, cut, damaged, too long, or holding what is not read.
+ * Reads FLAC, Ogg, WebM and MP4: files of other programs, truncated, damaged, too long, or with unsupported codecs.
  */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";

@@ -1,5 +1,5 @@
 /**
- * Reading MP3: our own, ffmpeg's with two channels and a tag, cut off, damaged.
+ * Reads MP3: our own, ffmpeg's with two channels and a tag, truncated, damaged.
  */
 import assert from "node:assert/strict";
 import { test } from "node:test";

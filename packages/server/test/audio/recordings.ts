@@ -1,4 +1,4 @@
-/** Small valid recordings in every container and codec that is read, made by encoders. */
+/** Small valid recordings in every supported container and codec, written by encoders. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import {

@@ -1,5 +1,5 @@
 /**
- * Recordings that are damaged, too long, of another kind or no audio at all, and whatever chance makes of them.
+ * Recordings that are damaged, too long, unsupported or not audio at all, and random mutations of valid ones.
  */
 import * as fc from "fast-check";
 import assert from "node:assert/strict";

@@ -1,5 +1,5 @@
 /**
- * The resampler and the time stretcher: lengths, chunking, what they do to tones, and that dropped ones give memory back.
+ * The resampler and the time stretcher: lengths, chunking, their effect on tones, and the memory of dropped ones.
  */
 import * as fc from "fast-check";
 import assert from "node:assert/strict";

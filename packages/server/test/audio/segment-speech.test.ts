@@ -1,5 +1,5 @@
 /**
- * Finding speech: among silence, noise and tones, with padding and pauses, however the samples are cut.
+ * Finds speech among silence, noise and tones, with padding and pauses, for any chunking of the samples.
  */
 import * as fc from "fast-check";
 import assert from "node:assert/strict";

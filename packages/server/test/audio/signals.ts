@@ -1,5 +1,5 @@
 /**
- * Sounds made by formulas, and measures of what became of them.
+ * Synthetic sounds, and measurements of sounds.
  */
 
 /** A sine of `frequency` Hz at half of full scale. */

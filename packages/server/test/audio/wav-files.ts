@@ -1,5 +1,5 @@
 /**
- * WAV files made to order, sound and broken, for tests of the reader.
+ * Valid and broken WAV files for tests of the reader.
  */
 import type { AudioInput } from "../../src/audio/audio-input.ts";
 import { DecoderPool } from "../../src/audio/decoder-pool.ts";

@@ -1,6 +1,6 @@
 /**
  * A server that speaks Azure Speech's protocols: the list of voices, the WebSocket that speaks (a word of each text is so many
- * samples long as it has characters, times 1 000) and whatever else a test makes of them.
+ * samples long as it has characters, times 1 000) and whatever else a test scripts.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** Speech by Azure's protocol, from a server that speaks it. */
+/** Speech over Azure's protocol, from a scripted server. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-/** Azure's fast transcription, from a server that speaks it. */
+/** Azure's fast transcription, from a scripted server. */
 import assert from "node:assert/strict";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, test } from "node:test";

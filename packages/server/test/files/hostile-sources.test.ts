@@ -1,4 +1,4 @@
-/** Pulling from servers, hubs and archives that mean harm: nothing outside the models' directory, nothing without bounds. */
+/** Pulls from malicious servers, hubs and archives: nothing is written outside the models' directory, and everything is bounded. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";

@@ -1,4 +1,4 @@
-/** A server of one model file that cuts, lies, redirects and refuses as a test tells it. */
+/** A server with one model file that truncates, lies, redirects and refuses as a test scripts it. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

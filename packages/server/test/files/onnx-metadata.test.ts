@@ -1,4 +1,4 @@
-/** Reading what ONNX files say of themselves, whatever is in them. */
+/** Reads the metadata of ONNX files, valid and hostile. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

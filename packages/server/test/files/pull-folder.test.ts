@@ -1,4 +1,4 @@
-/** Pulling models that are folders: repositories of the hub, and archives. */
+/** Pulls models that are folders: repositories of the hub, and archives. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";

@@ -1,4 +1,4 @@
-/** Pulling model files from servers that behave and servers that do not. */
+/** Pulls model files from correct and from misbehaving servers. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

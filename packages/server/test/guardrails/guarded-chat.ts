@@ -1,4 +1,4 @@
-/** The chat operation with guardrails of a configuration, a scripted model, and what the caller reads of it. */
+/** The chat operation with configured guardrails and a scripted model, as a caller sees it. */
 import type { Config } from "../../src/config/config.ts";
 import { resolveConfig } from "../../src/config/load-config.ts";
 import { formatProblem } from "../../src/config/problem.ts";

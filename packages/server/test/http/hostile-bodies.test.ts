@@ -1,4 +1,4 @@
-/** Bodies made to exhaust memory or to hold the server: small ones that inflate, huge ones, ones with many values. */
+/** Bodies made to exhaust memory or block the server: decompression bombs, huge bodies, bodies with many values. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-/** Where the server listens, and what it says when it cannot. */
+/** Where the server listens, and its errors when it cannot. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-/** Forms taken apart: whatever their parts hold and however they are cut. */
+/** Parses multipart forms with any content and any chunking. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

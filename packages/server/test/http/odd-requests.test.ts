@@ -1,4 +1,4 @@
-/** Requests that no ordinary client sends: each is served or refused in the one form of errors, with a request ID. */
+/** Requests that no ordinary client sends: each is served, or refused in the documented error format with a request ID. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:net";

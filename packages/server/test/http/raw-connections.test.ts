@@ -1,4 +1,4 @@
-/** What a client can do with the connection itself: odd headers, endless bodies, half-closed and pipelined connections. */
+/** Unusual use of the connection: odd headers, endless bodies, half-closed and pipelined connections. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";

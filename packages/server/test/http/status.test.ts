@@ -1,4 +1,4 @@
-/** What nobody needs a key for is cheap: metrics are rendered in slices and shared, documents are serialized once. */
+/** Endpoints without authentication are cheap: metrics are rendered in slices and shared, documents are serialized once. */
 import assert from "node:assert/strict";
 import { setImmediate as nextLoopTurn } from "node:timers/promises";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Clients that try keys, and keys that are sent where an ID is expected. */
+/** Clients that guess keys, and keys that are sent in place of an ID. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { operation } from "../../src/api/operation.ts";

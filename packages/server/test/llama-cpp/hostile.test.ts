@@ -1,4 +1,4 @@
-/** Requests that are made to hold a local model up: each fails alone, or takes its turn. */
+/** Requests made to block a local model: each fails alone, or waits for its turn. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ChatRequest } from "../../src/api/chat-request.ts";

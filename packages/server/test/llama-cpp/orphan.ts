@@ -1,4 +1,4 @@
-/** A process with a running model, for a test that kills it; prints its temporary directory when the model answers. */
+/** A process with a running model, for a test that kills it; prints its temporary directory once the model answers. */
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

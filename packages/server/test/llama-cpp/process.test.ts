@@ -1,4 +1,4 @@
-/** The model's process: it may die, be unloaded or be orphaned, and the server goes on. */
+/** The model's process may crash, be unloaded or be orphaned; the server keeps running. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

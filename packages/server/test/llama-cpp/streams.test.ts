@@ -1,4 +1,4 @@
-/** Streams of the real llama.cpp: the form of the chunks, UTF-8, stop sequences, leaving early. */
+/** Streams of the real llama.cpp: the form of the chunks, UTF-8, stop sequences, clients that leave. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";

@@ -1,4 +1,4 @@
-/** JSON answers and tool calls of the real llama.cpp, held to their schemas. */
+/** JSON answers and tool calls of the real llama.cpp, constrained by their schemas. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { Check } from "typebox/schema";

@@ -1,4 +1,4 @@
-/** A real llama.cpp engine on the trial model, for the tests beside this file. */
+/** A real llama.cpp engine with the trial model, for the tests in this folder. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

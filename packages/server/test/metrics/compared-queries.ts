@@ -1,4 +1,4 @@
-/** The queries of the comparison with Prometheus, by what they try. Each is asked at some times and over some ranges. */
+/** The queries of the comparison with Prometheus, by subject. Each runs at several times and over several ranges. */
 
 const counter = "http_requests_total";
 const gauge = "queue_length";

@@ -1,4 +1,4 @@
-/** Series that applications push stand in where no span tells the same, under the names of series over spans. */
+/** Metrics that applications push fill in where no span has the same data, under the names of span metrics. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";

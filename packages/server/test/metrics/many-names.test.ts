@@ -1,4 +1,4 @@
-/** Queries that select more series and metrics than a statement can name, and requests that ask for too much at once. */
+/** Queries that select more series and metrics than a statement can name, and requests that are too large. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";

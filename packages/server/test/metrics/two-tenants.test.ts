@@ -1,6 +1,6 @@
 /**
  * Two organizations with series of the same names and other values in one store, behind Prometheus' API: every expression
- * of the conformance scripts answers to the byte what it answers where the other organization is not there.
+ * of the conformance scripts has, byte for byte, the response that it has without the other organization.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";

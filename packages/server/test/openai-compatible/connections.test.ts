@@ -1,4 +1,4 @@
-/** How many calls an engine gets at one time, who waits, and how it ends. */
+/** How many concurrent calls an engine gets, which calls wait, and how it shuts down. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startScriptedUpstream, type ScriptedExchange } from "../support/scripted-upstream.ts";

@@ -1,4 +1,4 @@
-/** An engine that fails in every way: each call ends at its limit, as the right error, and leaves nothing open. */
+/** An engine that fails in every way: each call ends at its limit with the right error and leaves nothing open. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import type { ErrorCode } from "../../src/errors.ts";

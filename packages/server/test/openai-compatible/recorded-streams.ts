@@ -1,4 +1,4 @@
-/** Streams as engines send them, each with its habits, and what clients must see of them. */
+/** Streams as engines send them, each with its quirks, and what clients must receive. */
 
 export interface RecordedStream {
   readonly engine: string;

@@ -1,4 +1,4 @@
-/** What an engine says instead of an answer, and what the caller hears of it. */
+/** The errors of engines, and what callers get. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";

@@ -1,4 +1,4 @@
-/** What an engine is sent: the caller's bytes, with as few changes as can be. */
+/** Requests to engines: the caller's bytes, with as few changes as possible. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { startScriptedUpstream, type ScriptedExchange } from "../support/scripted-upstream.ts";

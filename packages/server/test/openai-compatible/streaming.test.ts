@@ -1,4 +1,4 @@
-/** The pace of a stream, and its end: by the engine, by the consumer, by the caller's signal. */
+/** A stream's back-pressure, and its end: by the engine, the consumer, or the caller's signal. */
 import assert from "node:assert/strict";
 import { getEventListeners } from "node:events";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Data points against an independent encoder: whatever protobufjs writes, and the same as JSON, comes out as it was. */
+/** Data points checked with an independent encoder: what protobufjs writes, and the same as JSON, is stored unchanged. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Rows against an independent encoder: whatever protobufjs writes, and the same as JSON, comes out as the values it was. */
+/** Rows checked with an independent encoder: what protobufjs writes, and the same as JSON, is stored unchanged. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Bytes that are no request: a 400 and no row, or rows of what an independent decoder sees too; never a crash. */
+/** Bytes that are not a valid request: a 400 and no row, or the rows that an independent decoder finds too; never a crash. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

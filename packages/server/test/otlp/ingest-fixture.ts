@@ -1,4 +1,4 @@
-/** The ingestion of OTLP over a recording store, without HTTP, for tests of what becomes of requests. */
+/** OTLP ingestion into a recording store, without HTTP. */
 import { silentLogger } from "../../src/logger.ts";
 import type { Encoding } from "../../src/telemetry/otlp/export-result.ts";
 import { createIngest, type ExportRequest } from "../../src/telemetry/otlp/ingest.ts";

@@ -1,4 +1,4 @@
-/** Large JSON bodies in the worker: one that is too much for it fails alone. */
+/** Large JSON bodies in the worker: one that exceeds its limits fails alone. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../../src/logger.ts";

@@ -1,4 +1,4 @@
-/** OTLP in over real sockets, HTTP and gRPC, with a store that records. */
+/** OTLP over real sockets, HTTP and gRPC, with a recording store. */
 import { AppError } from "../../src/errors.ts";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";

@@ -1,4 +1,4 @@
-/** A store that keeps what it is given and reads it back as rows; it can be made to wait or to fail. */
+/** A store that records its batches and returns them as rows; it can be made to wait or to fail. */
 import type { TableName } from "../../src/store/schema.ts";
 import type { Batch } from "../../src/store/store.ts";
 import type { RowStore } from "../../src/telemetry/otlp/ingest.ts";

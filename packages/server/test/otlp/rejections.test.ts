@@ -1,4 +1,4 @@
-/** What is rejected record by record, what is refused as a whole, and where records go. */
+/** Which records are rejected, which requests are refused as a whole, and in which project records are stored. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { testKey } from "../support/test-key.ts";

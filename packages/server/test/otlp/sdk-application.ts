@@ -1,5 +1,5 @@
 /**
- * An application that knows nothing of Sounding: OpenTelemetry's Node SDK, told by environment variables alone where to
+ * An application that knows nothing of Sounding: OpenTelemetry's Node SDK, configured by environment variables alone to
  * send. Started as a process of its own by sdk-interop.test.ts.
  */
 import { logs, metrics, SeverityNumber, SpanStatusCode, trace } from "@opentelemetry/api";

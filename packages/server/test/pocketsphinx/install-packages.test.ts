@@ -1,4 +1,4 @@
-/** Installing PocketSphinx's packages, with programs in place of apt-get and sudo that do as each test says. */
+/** Installs PocketSphinx's packages, with scripted programs in place of apt-get and sudo. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** Looking for PocketSphinx in a tree of files. */
+/** Finds PocketSphinx in a file tree. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

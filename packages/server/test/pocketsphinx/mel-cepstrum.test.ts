@@ -1,4 +1,4 @@
-/** The front end against that of the library itself. */
+/** The front end compared with the library's own. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import koffi from "koffi";

@@ -1,4 +1,4 @@
-/** Text that is told before an utterance is over. */
+/** Text that is sent before an utterance ends. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

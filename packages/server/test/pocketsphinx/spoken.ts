@@ -1,4 +1,4 @@
-/** Recordings for a recognizer: sentences spoken by our own speech engine, so that what is said and when is known. */
+/** Recordings for a recognizer: sentences from our own speech engine, so that the words and their times are known. */
 import { joinSamples } from "../../src/audio/samples.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { createFliteEngine } from "../../src/engines/flite/engine.ts";

@@ -1,4 +1,4 @@
-/** From utterances to segments, with a recognizer that hears what the test says. */
+/** From utterances to segments, with a scripted recognizer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Cutting recordings into utterances. */
+/** Cuts recordings into utterances. */
 import assert from "node:assert/strict";
 import { before, describe, test } from "node:test";
 import { joinSamples } from "../../src/audio/samples.ts";

@@ -1,4 +1,4 @@
-/** Queries that try to hold the thread or fill the memory: refused with a limit's name, or evaluated in turns. */
+/** Queries that try to block the thread or exhaust memory: refused with the limit's name, or evaluated in slices. */
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";

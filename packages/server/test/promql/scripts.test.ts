@@ -1,4 +1,4 @@
-/** Runs our own scripts in Prometheus' test format, and holds them to cover every function and operator. */
+/** Runs our own scripts in Prometheus' test format, and checks that they cover every function and operator. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** The parser and the printer from outside: round trips, injection, and what errors say. */
+/** The parser and the printer from outside: round trips, injection and error messages. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

@@ -1,4 +1,4 @@
-/** Large answers of log and trace queries: statements stay short, the thread is not held, memory is charged as rows arrive. */
+/** Large results of log and trace queries: statements stay short, the thread is not blocked, memory is charged as rows arrive. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { incrementalJson } from "../../src/http/incremental-json.ts";

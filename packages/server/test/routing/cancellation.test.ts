@@ -1,4 +1,4 @@
-/** Calls that are cancelled, in every state, and what is left behind by calls of any kind: nothing. */
+/** Calls that are cancelled in every state; no call leaves anything behind. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";

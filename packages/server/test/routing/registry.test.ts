@@ -1,4 +1,4 @@
-/** What a model ID stands for, who may call it, and what is listed. */
+/** Which model an ID stands for, who may call it, and which models are listed. */
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";

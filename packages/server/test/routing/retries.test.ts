@@ -1,4 +1,4 @@
-/** Which failures are tried again, where, and what the caller hears in the end. */
+/** Which failures are retried, on which target, and which error the caller gets in the end. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/errors.ts";

@@ -1,4 +1,4 @@
-/** An engine that does what a test tells it, call by call, and remembers what was asked of it. */
+/** An engine that is scripted call by call and records its calls. */
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { TargetTimeouts } from "../../src/config/engines/upstream.ts";
 import { AppError } from "../../src/errors.ts";

@@ -1,4 +1,4 @@
-/** Which target a call goes to: weights, places, outages. */
+/** Which target a call goes to: weights, concurrency limits, outages. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";

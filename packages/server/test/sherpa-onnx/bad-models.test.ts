@@ -1,4 +1,4 @@
-/** Models that cannot be used: told at the start where that can be seen, never the end of the server. */
+/** Unusable models: reported at the start if possible, and never fatal to the server. */
 import assert from "node:assert/strict";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

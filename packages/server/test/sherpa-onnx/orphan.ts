@@ -1,4 +1,4 @@
-/** A process with a running model, for a test that kills it; prints the folder of its data when the model has spoken. */
+/** A process with a running model, for a test that kills it; prints its data folder once the model has spoken. */
 import { join } from "node:path";
 import { speechCall, startTestEngine } from "./test-engine.ts";
 import { writeTinyVoice } from "./tiny-voice.ts";

@@ -1,4 +1,4 @@
-/** Who speaks: pyannote's segmentation, embeddings and our own telling apart, with the real library and tiny models. */
+/** Speaker diarization: pyannote's segmentation, embeddings and our own clustering, with the real library and tiny models. */
 import assert from "node:assert/strict";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A real engine on models that a test has written. */
+/** A real engine with models that a test has written. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";

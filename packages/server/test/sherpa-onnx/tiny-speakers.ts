@@ -1,4 +1,4 @@
-/** Tiny models that tell speakers apart: each speaker hums a tone of their own all the time. */
+/** Tiny models for speaker diarization: each speaker hums a constant tone of their own. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeOnnx, floats, integers, node, type OnnxModel } from "./onnx-file.ts";

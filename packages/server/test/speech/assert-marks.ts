@@ -1,4 +1,4 @@
-/** What holds for the marks of every text, from every engine that gives some. */
+/** Invariants of the marks of any text, from any engine that returns marks. */
 import assert from "node:assert/strict";
 import type { SpeechPiece } from "../../src/engines/engine.ts";
 

@@ -1,4 +1,4 @@
-/** Texts that are hard to speak and to point into: each must be spoken, and every word found where it is written. */
+/** Texts that are hard to synthesize and to index: each must be spoken, and every mark must point to its word. */
 export const awkwardTexts: readonly string[] = [
   'He said: "No!" — and left…',
   "“Curly” ‘quotes’ and «guillemets»",

@@ -1,4 +1,4 @@
-/** Decoders of others, to hear our audio with ears that are not ours. Tests that need one skip where it is missing. */
+/** Other software's decoders, to check our audio independently. Tests that need a missing one are skipped. */
 import { spawnSync } from "node:child_process";
 
 export function hasProgram(name: string): boolean {

@@ -1,4 +1,4 @@
-/** Speech from a server that speaks OpenAI's API, played by a script. */
+/** Speech from a scripted server with OpenAI's API. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Value } from "typebox/value";

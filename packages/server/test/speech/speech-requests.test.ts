@@ -1,4 +1,4 @@
-/** What the speech operation refuses, and how it fails: a scripted model in place of an engine. */
+/** What the speech operation refuses, and how it fails, with a scripted model. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,4 @@
-/** Word times against the ears of a recognizer that is not ours: PocketSphinx, where Debian's is installed. */
+/** Word times checked with another recognizer: PocketSphinx, if Debian's package is installed. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
@@ -21,7 +21,7 @@ interface TimedWord {
 }
 
 /** Lines of `word start end confidence`; a number in brackets tells a pronunciation. */
-function recognize(wav: Uint8Array): TimedWord[] {
+function recognise(wav: Uint8Array): TimedWord[] {
   const options = "-time yes -remove_silence no -logfn /dev/null";
   const lines = runOn(wav, "wav", `pocketsphinx_continuous -infile {} ${options}`).toString().split("\n");
   return lines.flatMap((line) => {
@@ -55,7 +55,7 @@ function missing(): string | false {
 }
 
 describe("word times", { skip: missing() }, () => {
-  test("are those at which a recognizer hears the words", async (context) => {
+  test("are those at which a recogniser hears the words", async (context) => {
     const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
     const server = await startTestSpeech({ engines: [engine] });
     after(() => server[Symbol.asyncDispose]());
@@ -69,7 +69,7 @@ describe("word times", { skip: missing() }, () => {
           startMs: each.audio_offset_ms,
           endMs: each.audio_offset_ms + each.duration_ms,
         }));
-      const pairs = matched(told, recognize(Buffer.from(audio, "base64")));
+      const pairs = matched(told, recognise(Buffer.from(audio, "base64")));
       assert.ok(pairs.length > told.length / 2, `${pairs.length} of ${told.length} words were understood`);
       const mean = (part: "startMs" | "endMs"): number =>
         pairs.reduce((sum, [one, other]) => sum + Math.abs(one[part] - other[part]), 0) / pairs.length;

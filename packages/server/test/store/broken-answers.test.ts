@@ -1,4 +1,4 @@
-/** What a read means for its caller when the store fails: before the answer, in the middle of it, or by being silent. */
+/** The error of a read when the store fails: before the answer, in the middle of it, or by a stall. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";

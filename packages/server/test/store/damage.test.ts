@@ -1,4 +1,4 @@
-/** Damaged telemetry is reported: what was set aside at the start, and what a query or a merge cannot read. */
+/** Damaged telemetry is reported: parts detached at the start, and parts that a query or a merge cannot read. */
 import assert from "node:assert/strict";
 import { readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Statements of queries take turns by organization, before a store that answers only when it is told to. */
+/** Queries are scheduled fairly between organizations, with a store that answers only on command. */
 import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";

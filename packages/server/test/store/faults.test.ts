@@ -1,5 +1,5 @@
 /**
- * What was acknowledged is there, once, whatever dies. SOUNDING_TEST_KILLS sets the number of kills (20 for the long
+ * Acknowledged rows are stored exactly once, whichever process is killed. SOUNDING_TEST_KILLS sets the number of kills (20 for the long
  * version), SOUNDING_TEST_PAUSE_MS how long the store is down.
  */
 import assert from "node:assert/strict";

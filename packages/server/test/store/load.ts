@@ -1,4 +1,4 @@
-/** Senders that behave as exporters do: several at a time, each batch again until it is taken. */
+/** Senders that behave like exporters: concurrent, each retrying its batch until it is accepted. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../src/errors.ts";
 import type { Store } from "../../src/store/store.ts";

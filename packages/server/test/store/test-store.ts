@@ -1,4 +1,4 @@
-/** A store with an embedded engine in a folder of its own, and rows to put into it. */
+/** A store with an embedded engine in its own folder, and rows for it. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

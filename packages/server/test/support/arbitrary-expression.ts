@@ -1,4 +1,4 @@
-/** Random well-typed expressions, as a user could have written them. */
+/** Random well-typed expressions that a user could write. */
 import * as fc from "fast-check";
 import type {
   DurationExpression,

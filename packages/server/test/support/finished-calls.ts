@@ -1,4 +1,4 @@
-/** Records of calls that have ended, with the members that a test gives. */
+/** Records of finished calls, with the members that a test sets. */
 import type { FinishedChat, FinishedSpeech, FinishedTranscription } from "../../src/finished-call.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "./test-key.ts";

@@ -1,4 +1,4 @@
-/** A real Prometheus over samples of ours, on a free port of the loopback interface; Debian's package `prometheus` has what it needs. */
+/** A real Prometheus with our samples, on a free loopback port; Debian's package `prometheus` has what it needs. */
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";

@@ -1,4 +1,4 @@
-/** A chat model that answers as a test says, and remembers what it was asked. */
+/** A scripted chat model that records its calls. */
 import type { ChatCompletion, ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { ChatCall, ChatModel } from "../../src/engines/engine.ts";
 

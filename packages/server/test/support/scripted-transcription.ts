@@ -1,4 +1,4 @@
-/** A model that transcribes as a test says, and remembers what it was asked and what it heard. */
+/** A scripted transcription model that records its calls and the audio it got. */
 import type {
   Engine,
   TranscribedDelta,

@@ -1,5 +1,5 @@
 /**
- * An HTTP server that a test holds in its hand: it stalls, cuts, garbles, drips and floods as its script says, and
+ * An HTTP server that a test controls: it stalls, cuts, garbles, drips and floods as its script says, and
  * counts what clients do to it. Nothing in it waits for time to pass; tests wait for conditions with `until`.
  */
 import assert from "node:assert/strict";

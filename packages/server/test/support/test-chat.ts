@@ -1,4 +1,4 @@
-/** The chat operation on a real HTTP server, answered by a scripted model. */
+/** The chat operation on a real HTTP server, with a scripted model. */
 import { createChat, type ChatParts } from "../../src/chat/complete.ts";
 import { chatRoutes } from "../../src/chat/routes.ts";
 import type { FinishedChat } from "../../src/finished-call.ts";

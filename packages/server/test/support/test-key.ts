@@ -1,4 +1,4 @@
-/** A checked key with every right but the operator's, for tests. */
+/** A checked key with all permissions except the operator's, for tests. */
 import { permissions, type CheckedKey } from "../../src/tenant.ts";
 
 export function testKey(changes: Partial<CheckedKey> = {}): CheckedKey {

@@ -1,4 +1,4 @@
-/** The speech operations on a real HTTP server, answered by the engines that a test gives. */
+/** The speech operations on a real HTTP server, with a test's engines. */
 import { Value } from "typebox/value";
 import type { LimitSettings } from "../../src/config/limits.ts";
 import { routing } from "../../src/config/models.ts";

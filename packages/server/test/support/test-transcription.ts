@@ -1,4 +1,4 @@
-/** The transcription operation on a real HTTP server, answered by the models that a test gives. */
+/** The transcription operation on a real HTTP server, with a test's models. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** How long a piece of work holds the event loop: CPU time of the main thread between two turns, so other processes do not count. */
+/** How long work blocks the event loop: CPU time of the main thread between two turns, so other processes do not count. */
 import { setImmediate } from "node:timers/promises";
 
 function cpuMs(): number {

@@ -1,4 +1,4 @@
-/** A WebSocket server that a test holds in its hand, down to the frames. https://www.rfc-editor.org/rfc/rfc6455 */
+/** A WebSocket server that a test controls frame by frame. https://www.rfc-editor.org/rfc/rfc6455 */
 import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";

@@ -1,4 +1,4 @@
-/** What callers and operators get when the control database fails: what is wrong, and 503 while it can be healed. */
+/** What callers and operators get when the control database fails: the cause, and 503 while it can recover. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, open, rm, stat, truncate, writeFile } from "node:fs/promises";

@@ -1,4 +1,4 @@
-/** A control database that lost everything next to existing telemetry is not taken for a first start. */
+/** A control database that lost its data, next to existing telemetry, is not treated as a first start. */
 import assert from "node:assert/strict";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** One server's start as a process of its own: opens the control database, bootstraps, prints what it got as JSON. */
+/** Starts a server in its own process: opens the control database, bootstraps, prints the result as JSON. */
 import { bootstrap } from "../../src/tenancy/bootstrap.ts";
 import { openControlDatabase } from "../../src/tenancy/control-database.ts";
 

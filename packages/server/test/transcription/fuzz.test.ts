@@ -1,4 +1,4 @@
-/** Spoilt requests to a whole server: each is answered, none with a fault of ours, and no upload stays behind. */
+/** Corrupted requests to a whole server: each is answered, none with an internal error, and no upload is left behind. */
 import assert from "node:assert/strict";
 import { readdir, readlink } from "node:fs/promises";
 import { after, test } from "node:test";

@@ -1,4 +1,4 @@
-/** Hostile recordings uploaded to a real server, which answers everybody else meanwhile. */
+/** Hostile recordings uploaded to a real server, which keeps answering everybody else. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { createEncoder } from "../../src/audio/create-encoder.ts";

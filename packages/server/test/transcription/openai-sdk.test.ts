@@ -1,4 +1,4 @@
-/** OpenAI's official SDK for Node, unchanged, transcribing: whole, verbose and streamed. */
+/** OpenAI's official SDK for Node, unchanged, transcribes: batch, verbose and streaming. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import OpenAI, { BadRequestError, NotFoundError } from "openai";

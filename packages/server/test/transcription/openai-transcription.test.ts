@@ -1,4 +1,4 @@
-/** Transcription by a server that speaks OpenAI's API, played by a script. */
+/** Transcription by a scripted server with OpenAI's API. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";

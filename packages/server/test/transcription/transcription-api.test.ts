@@ -1,4 +1,4 @@
-/** `POST /v1/audio/transcriptions` from outside: the answers, whole and streamed, of a scripted model. */
+/** `POST /v1/audio/transcriptions` from outside: batch and streaming responses of a scripted model. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import type { TranscriptionCall } from "../../src/engines/engine.ts";

@@ -1,4 +1,4 @@
-/** What the transcription operation understands of forms, in every spelling, and what it refuses. */
+/** Which form fields the transcription operation accepts, in every spelling, and which it refuses. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";

@@ -1,4 +1,4 @@
-/** Transcription over time: answers while the upload runs, clients that leave, time that runs out, uploads that are large. */
+/** Transcription over time: responses during the upload, clients that leave, timeouts, large uploads. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** One rich request: what every vendor must be told, in OpenAI's form. */
+/** One rich request in OpenAI's form that every vendor must get in full. */
 
 export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

@@ -1,4 +1,4 @@
-/** What holds for every vendor: answers, refusals, failures, cancellation, time limits, several choices. */
+/** Invariants of every vendor: answers, refusals, failures, cancellation, time limits, several choices. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { describe, test } from "node:test";

@@ -1,4 +1,4 @@
-/** What vendors cannot honour is refused by name before any call; nothing is dropped without a word. */
+/** Parameters that a vendor does not support are refused by name before any call; nothing is silently dropped. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";

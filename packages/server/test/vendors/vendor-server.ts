@@ -1,4 +1,4 @@
-/** A local server that speaks as a vendor: it records what arrives and plays what the test prepared. */
+/** A local server with a vendor's protocol: it records requests and replays prepared responses. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
