@@ -55,7 +55,7 @@ function missing(): string | false {
 }
 
 describe("word times", { skip: missing() }, () => {
-  test("are those at which a recogniser hears the words", async (context) => {
+  test("are those at which a recognizer hears the words", async (context) => {
     const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
     const server = await startTestSpeech({ engines: [engine] });
     after(() => server[Symbol.asyncDispose]());
