@@ -118,7 +118,7 @@ describe("what always holds", () => {
   );
 
   rule(
-    "Server-sent events have one decoder in the server, `streams/sse-decoder.ts`, and one in the client, `sse.ts`.",
+    "Server-sent events have one decoder in the server, `streams/sse-decoder.ts`, and one in the client, `packages/client/src/sse.ts`.",
     () => {
       // Either reads the field names of the format, or splits text at them.
       const decodes = ({ literals }: SourceFile): boolean =>
