@@ -1,4 +1,4 @@
-/** The composition root: every part is built once, here, by hand, and closed in the reverse order. */
+/** The composition root: creates every part of the server once, and closes them in reverse order. */
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
@@ -58,9 +58,9 @@ export interface AppOptions {
   readonly config: Config;
   readonly logger: LeveledLogger;
   readonly version: string;
-  /** Told of every request that is over, for telemetry of the process. */
+  /** Called for every finished request, for telemetry of the process. */
   readonly observeRequest?: ((request: FinishedRequest) => void) | undefined;
-  /** Told at once of the first keys, whose secrets would else be lost if a later part cannot start. */
+  /** Called as soon as the first keys exist: their secrets would be lost if a later part failed to start. */
   readonly onFirstStart?: ((made: InitialCredentials) => void) | undefined;
 }
 
@@ -68,19 +68,19 @@ export interface AppOptions {
 export interface App {
   readonly host: string;
   readonly port: number;
-  /** Where OTLP/gRPC is taken, when it is. */
+  /** Undefined if OTLP/gRPC is disabled. */
   readonly grpcPort: number | undefined;
-  /** The secrets of the first keys, when this start made them. */
+  /** The secrets of the first keys, if this start created them. */
   readonly firstStart: InitialCredentials | undefined;
-  /** Puts in force what a new configuration changes of models, limits and the log; running calls are not touched. */
+  /** Applies changes to models, guardrails, limits and the log level. Running calls are not affected. */
   reload(config: Config): Promise<void>;
-  /** Asks all engines anew which models they have. */
+  /** Asks all engines for their models again. */
   lookForModels(): Promise<void>;
-  /** Lets running calls end within the shutdown time, then closes everything. */
+  /** Waits up to the shutdown timeout for running calls, then closes everything. */
   close(): Promise<void>;
 }
 
-/** @throws AppError when a part cannot start; the parts that had started are closed again */
+/** @throws AppError if a part cannot start; parts that have started are closed */
 export async function startApp({ config, logger, version, observeRequest, onFirstStart }: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
@@ -185,7 +185,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     limiter,
     decoders,
     maxAudioSeconds: () => transcription.max_audio_seconds,
-    makesSentences: () => transcription.sentences,
+    formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });
   const http = closeAtEnd(

@@ -1,6 +1,6 @@
-/** "Did you mean": the known name nearest to a mistyped one. */
+/** Suggests the known name that is closest to a mistyped one. */
 
-/** Edits (insert, delete, replace, swap of neighbours) that turn one text into the other. */
+/** Damerau–Levenshtein distance (optimal string alignment). */
 function editDistance(from: string, to: string): number {
   const rows: number[][] = [Array.from({ length: to.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= from.length; row++) {
@@ -18,7 +18,7 @@ function editDistance(from: string, to: string): number {
   return rows[from.length]![to.length]!;
 }
 
-/** The candidate that `name` was probably meant to be; undefined when none is near. */
+/** The candidate closest to `name`; undefined if none is close. */
 export function closestName(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > 128) return undefined;
   let closest: string | undefined;

@@ -1,4 +1,4 @@
-/** What the package offers to the command `sounding` and to programs that embed the server. */
+/** The package's exports, for the CLI and for programs that embed the server. */
 export { loadConfig, type LoadedConfig } from "./config/load-config.ts";
 export { formatProblem } from "./config/problem.ts";
 export type { SettingOrigin } from "./config/resolution.ts";

@@ -1,13 +1,13 @@
 /**
- * Who is here just now, where thousands come and go each second.
+ * O(1) membership set for short-lived objects.
  *
- * A `Set` is not for that: V8 chains the table that a Set has outgrown, or worn out by deletions, to its successor, with
- * the members of that moment still in it. Once one such table is old, the whole chain after it outlives every quick
- * collection, and with it a part of all calls: measured, a fifth of all that they allocate.
+ * A `Set` retains garbage here. V8 links each hash table that a Set has outgrown to its successor, with its members of that
+ * moment. Once one of these tables is in the old generation, minor collections keep all later ones, and with them a fifth of
+ * what calls allocate, as measured.
  * docs/adr/0027-cost-of-a-call.md
  */
 export interface IndexedSetMember {
-  /** Kept by the roster; -1 for who is in none. A member can be in one roster only. */
+  /** Maintained by the set; -1 if the object is in none. An object can be in one set only. */
   setIndex: number;
 }
 
@@ -18,12 +18,12 @@ export class IndexedSet<Member extends IndexedSetMember> {
     return this.#members.length;
   }
 
-  /** Does nothing when it is here already. */
+  /** Does nothing if it is a member. */
   add(member: Member): void {
     if (member.setIndex === -1) member.setIndex = this.#members.push(member) - 1;
   }
 
-  /** Does nothing when it is not here. The last member takes the place. */
+  /** Does nothing if it is not a member. The last member takes its index. */
   delete(member: Member): void {
     const index = member.setIndex;
     if (index === -1) return;
@@ -34,7 +34,7 @@ export class IndexedSet<Member extends IndexedSetMember> {
     last.setIndex = index;
   }
 
-  /** Calls back with each of those who are here now; it may take them out. */
+  /** Visits the current members; the callback may delete them. */
   forEach(visit: (member: Member) => void): void {
     for (const member of this.#members.slice()) if (member.setIndex !== -1) visit(member);
   }

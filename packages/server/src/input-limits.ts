@@ -1,10 +1,10 @@
 /**
- * Declares the limits on what callers send. A fixed limit is declared where the code enforces it, a configurable one on its
- * setting; docs/reference/limits.md lists both, so the page cannot differ from the code.
+ * Declares limits on input: a fixed limit where the code enforces it, a configurable one on its setting. The page
+ * docs/reference/limits.md is generated from both.
  */
 import type { ErrorCode } from "./errors.ts";
 
-/** The headings of the page, in its order. */
+/** The headings of the page, in order. */
 export const limitAreas = [
   "HTTP",
   "Forms and uploads",
@@ -20,10 +20,10 @@ export const limitAreas = [
 ] as const;
 export type LimitArea = (typeof limitAreas)[number];
 
-/** What happens to input beyond a limit: an error of the table in `errors.ts`, or what the text says. */
+/** What happens to input beyond a limit: an error of the table in `errors.ts`, or the described effect. */
 export type LimitOutcome = ErrorCode | { readonly instead: string };
 
-/** How a limit appears on the page. */
+/** An entry of the page. */
 export interface LimitEntry {
   readonly area: LimitArea;
   /** What the number counts, without the number: "Levels of nesting of a JSON body". */
@@ -41,25 +41,25 @@ export interface FixedLimit extends LimitEntry {
 const fixedLimits: FixedLimit[] = [];
 
 /**
- * Declares a fixed limit and returns its number. Call it at the top level of a module that can be imported without effect:
- * the page imports every module that declares limits.
+ * Declares a fixed limit and returns its number. Call it at the top level of a module without side effects:
+ * the generator imports every module that declares limits.
  */
 export function inputLimit(limit: FixedLimit): number {
   fixedLimits.push(limit);
   return limit.value;
 }
 
-/** The limits of all modules that have been imported. */
+/** The limits of all imported modules. */
 export function declaredLimits(): readonly FixedLimit[] {
   return fixedLimits;
 }
 
-/** Of a setting that bounds input. */
+/** The option of a setting that bounds input. */
 export interface SettingLimit {
   readonly inputLimit: Omit<LimitEntry, "bounds">;
 }
 
-/** Marks a setting as a limit on input; goes among the options of its schema. */
+/** Marks a setting as a limit on input; belongs in the options of its schema. */
 export function limitsInput(area: LimitArea, error: LimitOutcome): SettingLimit {
   return { inputLimit: { area, error } };
 }

@@ -1,6 +1,6 @@
 /**
- * The members of a JSON object by their place in its bytes, without parsing their values: to look at names that occur
- * twice, which JSON.parse hides, and to forward large bodies unchanged. https://www.rfc-editor.org/rfc/rfc8259
+ * Locates the members of a JSON object in its bytes without parsing their values: to detect duplicate names, which JSON.parse
+ * hides, and to forward large bodies unchanged. https://www.rfc-editor.org/rfc/rfc8259
  */
 import { AppError } from "./errors.ts";
 
@@ -20,12 +20,12 @@ const openBrace = 123;
 const closeBrace = 125;
 const openBracket = 91;
 const closeBracket = 93;
-/** Below this a string's end is searched byte by byte, which is faster than a native call. */
+/** Short strings are scanned byte by byte, which is faster than a native call. */
 const shortStringBytes = 48;
 
 /**
  * @param text one JSON object, known to be well-formed
- * @throws AppError invalid_json when the text is no JSON object after all
+ * @throws AppError invalid_json if it is not
  */
 export function readMembers(text: Buffer): JsonMember[] {
   const members: JsonMember[] = [];
@@ -49,7 +49,7 @@ export function readMembers(text: Buffer): JsonMember[] {
   }
 }
 
-/** A name as JavaScript sees it: escapes such as `\u0065` are resolved. */
+/** The name with its escapes, such as `\u0065`, decoded. */
 function readName(text: Buffer, start: number, end: number): string {
   const name = text.toString("utf8", start + 1, end - 1);
   return name.includes("\\") ? (JSON.parse(`"${name}"`) as string) : name;
@@ -61,7 +61,7 @@ function skipSpace(text: Buffer, from: number): number {
   return at;
 }
 
-/** @returns where the value that begins at `at` ends */
+/** @returns the end of the value that starts at `at` */
 function skipValue(text: Buffer, at: number): number {
   const first = text[at];
   if (first === quote) return skipString(text, at);
@@ -96,7 +96,7 @@ function skipNested(text: Buffer, from: number): number {
   }
 }
 
-/** @returns the place after the closing quote of the string whose opening quote is at `from` */
+/** @returns the index after the closing quote of the string whose opening quote is at `from` */
 function skipString(text: Buffer, from: number): number {
   for (let at = from + 1; ;) {
     for (const shortEnd = at + shortStringBytes; at < shortEnd;) {
@@ -110,7 +110,7 @@ function skipString(text: Buffer, from: number): number {
     let escapes = 0;
     while (end - 1 - escapes >= at && text[end - 1 - escapes] === backslash) escapes++;
     if (escapes % 2 === 0) return end + 1;
-    // Where one escaped quote is, others may be near: byte by byte again.
+    // Escaped quotes tend to come in clusters, so scan byte by byte again.
     at = end + 1;
   }
 }

@@ -1,4 +1,4 @@
-/** Reading JSON that others wrote: objects of unknown shape, and numbers that may be texts. */
+/** Reads untrusted JSON: objects of unknown shape, and numbers that may be strings. */
 
 export type JsonObject = Record<string, unknown>;
 
@@ -6,7 +6,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The text, or undefined when it is none or empty. */
+/** The string; undefined if it is empty or not a string. */
 export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }

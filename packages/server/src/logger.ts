@@ -1,6 +1,6 @@
 /**
- * The log: one JSON object a line. `error` means that a person must act, `warn` that something healed,
- * `info` is one wide line a request. Secrets are removed here, in one place.
+ * Writes the log as JSON lines: `error` requires an operator's attention, `warn` reports a problem that was handled, `info` has
+ * one line per request. Secrets are redacted here.
  */
 import { setTimeout } from "node:timers/promises";
 import pino from "pino";
@@ -17,7 +17,7 @@ export interface Logger {
 /** A logger whose level can change while the server runs. */
 export interface LeveledLogger extends Logger {
   setLevel(level: LogLevel): void;
-  /** Writes what waits to standard error, for a short time if nobody reads it. Nothing may be logged afterwards. */
+  /** Flushes to standard error, for a limited time if nothing reads it. Nothing may be logged afterwards. */
   close(): Promise<void>;
 }
 
@@ -25,13 +25,13 @@ export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Keys of ours (sk-…), bearer tokens and passwords in URLs inside free text, and JSON members whose name says that
- * they are secret. A key needs a boundary before it, so that `task-…` is none. Done on the finished line, so that no field, however deep, is forgotten.
+ * Sounding's keys (sk-…), bearer tokens, passwords in URLs, and JSON members with the name of a secret. A key needs a word
+ * boundary before it, so that `task-…` is not one. Applied to the serialized line, so that it covers nested fields.
  */
 const secretText =
   /(?<![A-Za-z0-9])(sk-[\w-]{4})[\w-]{8,}|(\bBearer\s+)[^\s"'\\]+|(:\/\/[^\s/:@"']+:)[^\s@"']+(?=@)|("(?:authorization|x-api-key|api-key|api_key|apiKey|password|secret|cookie)":")[^"]*/gi;
 
-/** Free text without the secrets in it. */
+/** The text with its secrets redacted. */
 export function redactText(text: string): string {
   return text.replace(
     secretText,
@@ -50,13 +50,13 @@ function describeError(error: unknown): unknown {
   };
 }
 
-/** One system call for many lines: at 10 000 lines a second a call for each would be a tenth of the server's work. */
+/** One system call writes many lines: at 10,000 lines a second, a call per line would be a tenth of the server's work. */
 const bufferBytes = 32_768;
 const flushIntervalMs = 50;
 
-/** Longest wait, at the end, for whoever reads the log. */
+/** Maximum wait for the log's reader at shutdown. */
 const closeTimeoutMs = 2_000;
-/** More than this that nobody reads is dropped rather than kept in memory. */
+/** Unread output beyond this is dropped. */
 const waitingBytes = 16_777_216;
 
 interface Destination extends pino.DestinationStream {
@@ -74,20 +74,20 @@ function bufferedStandardError(): Destination {
     contentMode: "buffer",
   });
   return {
-    // Given text, it would measure and copy all that waits with every line: half of a call's memory, a tenth of its time.
+    // Given a string, pino measures and copies its whole buffer for every line: half of a call's memory, a tenth of its time.
     write: (line) => file.write(Buffer.from(line) as unknown as string),
     async close() {
       const flushed = new Promise<void>((resolve) => {
         file.flush(() => resolve());
       });
       await Promise.race([flushed, setTimeout(closeTimeoutMs, undefined, { ref: false })]);
-      // Pino would otherwise write the rest at the process's end and block there for as long as nobody reads.
+      // Otherwise pino writes the rest when the process exits, and blocks while nothing reads it.
       file.destroy();
     },
   };
 }
 
-/** A logger that writes to `destination` (a stream; standard error when absent, so that standard output stays the user's). */
+/** @param destination absent: standard error, so that standard output stays free for the user */
 export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): LeveledLogger {
   const standardError = destination === undefined ? bufferedStandardError() : undefined;
   const logger = pino(

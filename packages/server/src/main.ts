@@ -1,4 +1,4 @@
-/** Runs the server as a process does: configuration, start, reload, and a graceful end when the signal fires. */
+/** Runs the server as a process: loads its configuration, starts it, reloads changes, and shuts down gracefully on a signal. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -14,21 +14,21 @@ import { createLogger, type Logger } from "./logger.ts";
 import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts";
 
 export interface ServeOptions {
-  /** The configuration file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` if there is one. */
+  /** The configuration file; absent: `SOUNDING_CONFIG`, else `sounding.yaml` if it exists. */
   readonly configPath?: string | undefined;
-  /** Settings from the command line, over the file and the environment. */
+  /** Settings from the command line, which override the file and the environment. */
   readonly overrides?: ConfigOverrides | undefined;
-  /** Ends the server gracefully. */
+  /** Shuts the server down gracefully. */
   readonly signal: AbortSignal;
-  /** Called once, when the server takes calls. */
+  /** Called once, when the server accepts requests. */
   onReady(app: App): void;
-  /** Told what the server sets up by itself, a sentence each. */
+  /** Called with a sentence for each thing that the server installs automatically. */
   readonly onNotice?: ((notice: string) => void) | undefined;
-  /** Called before, when this start made the first keys: their secrets are told here even if the server cannot start. */
+  /** Called before `onReady` if this start created the first keys, even if the server then fails to start. */
   readonly onFirstStart?: AppOptions["onFirstStart"];
 }
 
-/** The configuration cannot be used; `problems` says why, a line each. */
+/** The configuration is invalid; `problems` has a line for each problem. */
 export class InvalidConfigError extends Error {
   override readonly name = "InvalidConfigError";
   readonly problems: readonly string[];
@@ -40,17 +40,17 @@ export class InvalidConfigError extends Error {
 }
 
 /**
- * Buffers count as the heap's own when the collector decides whether it is time. By default a full collection follows every
- * few dozen megabytes of them, which bodies of telemetry are within half a second. docs/adr/0027-cost-of-a-call.md
+ * Makes V8 count buffers as heap when it schedules garbage collections. By default every few dozen megabytes of buffers cause
+ * a full collection, and telemetry bodies reach that in half a second. docs/adr/0027-cost-of-a-call.md
  */
 function countBuffersAsHeap(): void {
-  // The flag is of V8 13, which Node 24 has.
+  // The flag exists in V8 13, the version of Node 24.
   if (process.versions.v8.startsWith("13.")) setFlagsFromString("--external-memory-accounted-in-global-limit");
 }
 
 /**
- * Resolves when the server has ended.
- * @throws InvalidConfigError, or AppError when a part cannot start
+ * Resolves when the server has stopped.
+ * @throws InvalidConfigError, or AppError if a part cannot start
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const { configPath, overrides, signal, onReady, onFirstStart } = options;
@@ -81,7 +81,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
-/** What the first start installs, while calls are taken already. */
+/** Installs PocketSphinx on the first start, while the server already accepts requests. */
 async function setUp(
   app: App,
   { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
@@ -93,7 +93,7 @@ async function setUp(
   if (await setUpPocketSphinx({ logFile, logger, tell, signal })) await app.lookForModels();
 }
 
-/** Telemetry about the process, when the environment names a place for it. The server runs without it, too. */
+/** Starts telemetry of the process if the environment sets an OTLP endpoint. A failure does not stop the server. */
 async function observeProcess(logger: Logger) {
   let telemetry: ProcessTelemetry | undefined;
   try {

@@ -1,7 +1,7 @@
-/** Bounds the memory that requests take together: each request charges what it is about to allocate. */
+/** Bounds the memory of all requests together: each request charges what it is about to allocate. */
 import { AppError } from "./errors.ts";
 
-/** A shared limit. One organization may use half of it, so that a flood from one leaves room for the others. */
+/** A shared limit. One organization may use half of it, so that it cannot starve the others. */
 export class MemoryBudget {
   readonly #limitBytes: number;
   readonly #organizations = new Map<string, number>();
@@ -11,19 +11,19 @@ export class MemoryBudget {
     this.#limitBytes = limitBytes;
   }
 
-  /** Bytes charged at present. */
+  /** Bytes charged now. */
   get usedBytes(): number {
     return this.#usedBytes;
   }
 
-  /** Starts the charge of one request. The caller must release it. */
+  /** Opens the charge of one request, which must be released. */
   open(organizationId: string): MemoryCharge {
     return new MemoryCharge(this, organizationId);
   }
 
   /**
    * For MemoryCharge only.
-   * @param heldBytes what the same request holds already
+   * @param heldBytes what the request has charged so far
    */
   add(organizationId: string, bytes: number, heldBytes: number): void {
     const shareBytes = this.#limitBytes / 2;
@@ -59,7 +59,7 @@ export class MemoryBudget {
   }
 }
 
-/** The memory that one request holds. Charge before you allocate; HTTP releases everything when the request ends. */
+/** The memory of one request. Charge before you allocate; `http/` releases everything when the request ends. */
 export class MemoryCharge {
   readonly #budget: MemoryBudget;
   readonly #organizationId: string;
@@ -71,7 +71,7 @@ export class MemoryCharge {
     this.#organizationId = organizationId;
   }
 
-  /** @throws AppError payload_too_large, rate_limited or overloaded; then nothing is charged. client_closed after the release */
+  /** @throws AppError payload_too_large, rate_limited or overloaded; and charges nothing; client_closed after the release */
   add(bytes: number): void {
     if (this.#released) throw new AppError("client_closed", "The request ended before its work did.");
     this.#budget.add(this.#organizationId, bytes, this.#bytes);

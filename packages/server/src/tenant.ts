@@ -1,13 +1,13 @@
 /**
- * Who is asking, and for which organization and project. A Scope is the only pass to data, and it can be made
- * here alone, from a key that was checked: a cross-tenant read is then a type error, not a forgotten filter.
+ * The caller's identity: organization, project and permissions. Access to data requires a Scope, which only this file can
+ * create, from a checked key. A cross-tenant read is therefore a type error rather than a forgotten filter.
  */
 import { AppError } from "./errors.ts";
 
 export const permissions = ["inference", "telemetry_write", "telemetry_read", "admin"] as const;
 export type Permission = (typeof permissions)[number];
 
-/** Ceilings of a key or an organization. Absent means no limit of this kind. */
+/** Limits of a key or an organization. Absent: no limit of this kind. */
 export interface Limits {
   readonly requests_per_minute?: number | undefined;
   readonly tokens_per_minute?: number | undefined;
@@ -18,37 +18,37 @@ export interface Limits {
   readonly compute_seconds_per_minute?: number | undefined;
 }
 
-/** A key that exists, is not revoked and has not expired, with its organization. Made by tenancy/. */
+/** A valid key (not revoked, not expired) with its organization. Created by tenancy/. */
 export interface CheckedKey {
   readonly keyId: string;
   readonly keyName: string;
   readonly organizationId: string;
   readonly organizationName: string;
-  /** An operator's key may administer every organization; made at the first start or by another operator. */
+  /** An operator's key may administer every organization; created at the first start or by another operator. */
   readonly operator: boolean;
   /** The project that the key is bound to, if any. */
   readonly projectName: string | undefined;
   readonly permissions: ReadonlySet<Permission>;
   readonly keyLimits: Limits;
   readonly organizationLimits: Limits;
-  /** Patterns of the model IDs that the organization may call (`*` stands for any text); undefined: all. */
+  /** Patterns of model IDs that the organization may call (`*` matches any text); undefined: all. */
   readonly allowedModels: readonly string[] | undefined;
 }
 
 export const defaultProjectName = "default";
 
-/** What the name of an organization, a project or a key looks like. No end in a space: HTTP cuts header values there. */
+/** Names of organizations, projects and keys. They cannot end in a space, since HTTP trims header values. */
 export const namePattern = String.raw`^[\p{L}\p{N}]([\p{L}\p{N} ._/:@-]{0,126}[\p{L}\p{N}._/:@-])?$`;
 const projectName = new RegExp(namePattern, "u");
 
-/** How a project's telemetry is kept. */
+/** A project's telemetry settings. */
 export interface ProjectSettings {
   readonly retention_days: number;
   /** Whether prompts and answers are recorded in telemetry. */
   readonly record_content: boolean;
 }
 
-/** One caller's rights for the length of one request. */
+/** A caller's rights during one request. */
 export class Scope {
   readonly key: CheckedKey;
   readonly organizationId: string;
@@ -61,7 +61,7 @@ export class Scope {
   }
 
   /**
-   * The scope of a checked key, narrowed by what the request says of itself.
+   * The scope of a checked key, narrowed by the account and project that the request names.
    * @throws AppError organization_mismatch, project_mismatch or invalid_request
    */
   static fromKey(key: CheckedKey, claim: { account?: string | undefined; project?: string | undefined } = {}): Scope {
@@ -100,7 +100,7 @@ export class Scope {
   }
 
   /**
-   * An organization_id that a request carries must be the key's own.
+   * Refuses an organization_id other than the key's own.
    * @throws AppError organization_mismatch
    */
   requireOrganization(organizationId: string | null | undefined): void {

@@ -83,7 +83,7 @@ export const multipartDecoderTarget: DirectTarget = {
       // Small pieces show what is cut apart, and some thousand of them are enough.
       const length = Math.ceil(bytes.length / 5000) + (bytes.length % 700);
       for (let at = 0; at < bytes.length; at += length) {
-        for (const item of decoder.push(bytes.subarray(at, at + length))) items += item.kind === "head" ? 1 : 0;
+        for (const item of decoder.push(bytes.subarray(at, at + length))) items += item.kind === "headers" ? 1 : 0;
       }
       decoder.end();
       return items === 0 ? "empty" : "read";

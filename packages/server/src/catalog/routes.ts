@@ -1,4 +1,4 @@
-/** Tells which models there are, to each organization those that it may call. */
+/** HTTP routes that list the models which the caller's organization may use. */
 import { capabilities, getModel, listModels, type Capability, type ModelObject } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";

@@ -1,10 +1,10 @@
-/** What is kept of an answer as it passes: who gave it, why it ended, and its text where the project wants it recorded. */
+/** Collects an answer for telemetry as it passes: ID, model, finish reasons, and its content if the project records it. */
 import type { ChatCompletion, ChatCompletionChunk, FinishReason } from "../api/chat-answer.ts";
 import type { AnsweredChoice, RecordedAnswer } from "../finished-call.ts";
 
-/** More characters of an answer than this are not kept. */
+/** Content beyond this is not kept. */
 const maximumCharacters = 1_048_576;
-/** What a call of a tool counts as in addition to its texts. */
+/** Overhead of a tool call, in addition to its strings. */
 const charactersPerCall = 64;
 
 interface ChoiceRecord {
@@ -19,7 +19,7 @@ export class AnswerRecord implements RecordedAnswer {
   #choices: ChoiceRecord[] | undefined;
   #characters = 0;
 
-  /** @param keepContent whether the text is kept; a promise: until it says no */
+  /** @param keepContent whether content is kept; a promise: kept until it resolves to false */
   constructor(keepContent: boolean | Promise<boolean>) {
     if (keepContent === false) return;
     this.#choices = [];
@@ -67,7 +67,7 @@ export class AnswerRecord implements RecordedAnswer {
     piece: { index: number; id?: string; function?: { name?: string; arguments?: string } },
   ): void {
     const { arguments: text = "", name = "" } = piece.function ?? {};
-    // Calls without arguments cost memory too.
+    // Tool calls without arguments use memory as well.
     const choice = this.#choice(index, text.length + name.length + (piece.id === undefined ? 0 : charactersPerCall));
     if (choice === undefined) return;
     const call = (choice.toolCalls[piece.index] ??= { id: "", name: "", arguments: "" });
@@ -76,7 +76,7 @@ export class AnswerRecord implements RecordedAnswer {
     call.arguments += text;
   }
 
-  /** The choice, while there is room for so many characters more. */
+  /** The choice, or undefined once the limit is exceeded. */
   #choice(index: number, characters: number): ChoiceRecord | undefined {
     this.#characters += characters;
     if (this.#choices === undefined || this.#characters > maximumCharacters) return undefined;

@@ -17,7 +17,7 @@ type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | "scope" | "headers" 
 interface CallContext {
   readonly request: ChatRequest;
   readonly guard: GuardReport | undefined;
-  /** Estimated. */
+  /** An estimate. */
   readonly promptTokens: number;
   readonly admission: Admission;
   readonly input: ChatCallInput;
@@ -50,7 +50,7 @@ export function refusedChat(input: ChatCallInput, startUnixMs: number, error: Ap
 
 export class CallRecord implements ChunkObserver {
   readonly attempts: Attempt[] = [];
-  /** As the model got it, or was to get it as far as guardrails checked it, which is what is recorded. */
+  /** As sent to the model, with redactions; this is what telemetry records. */
   request: ChatRequest;
   readonly #startUnixMs = Date.now();
   readonly #startMs = performance.now();
@@ -73,7 +73,7 @@ export class CallRecord implements ChunkObserver {
     this.#answer.addChunk(chunk);
   }
 
-  /** A chunk of the engine of which nothing may be told yet, if ever. */
+  /** A chunk that guardrails have not released. */
   onWithheld(): void {
     this.#chunks += 1;
   }
@@ -86,7 +86,7 @@ export class CallRecord implements ChunkObserver {
     this.#usage = usage;
   }
 
-  /** @param error what ended the call; absent when it went well */
+  /** @param error what ended the call; absent on success */
   end(error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
@@ -120,7 +120,7 @@ export class CallRecord implements ChunkObserver {
     });
   }
 
-  /** Where the engine did not count, or could not to the end: a chunk is a token; what failed at once cost nothing. */
+  /** Used if the engine reported no usage: one token per chunk, and nothing for a call that failed before its first chunk. */
   #estimatedUse(error: AppError | undefined): number {
     return error === undefined || this.#chunks > 0 ? this.#context.promptTokens + this.#chunks : 0;
   }

@@ -1,12 +1,12 @@
 /**
- * From an engine's chunks to the frames of the client's stream: one id, creation time and model for all of them, a
- * role in the first delta of every choice, usage only where it was asked for.
+ * Turns an engine's chunks into the client's stream: all chunks have the same `id`, `created` and `model`, the first
+ * delta of each choice has a role, and usage is sent only if requested.
  */
 import type { ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 
-/** What is learnt from the chunks as they pass. */
+/** Notified as chunks pass. */
 export interface ChunkObserver {
-  /** Called with each chunk that carries a piece of the answer, not for the usage chunk. */
+  /** Called for each chunk with content, not for the usage chunk. */
   onChunk(chunk: ChatCompletionChunk): void;
   onUsage(usage: ChatUsage): void;
 }
@@ -16,10 +16,10 @@ export interface FrameOptions {
   readonly observer: ChunkObserver;
 }
 
-/** What all chunks of a stream have in common, as the first one says it. */
+/** The members that all chunks of a stream share, taken from the first. */
 type StreamHead = Pick<ChatCompletionChunk, "id" | "created" | "model">;
 
-/** The JSON texts of the frames, in order. Ends and fails as the chunks do. */
+/** The chunks as JSON. Ends and fails as the chunks do. */
 export async function* toFrames(
   chunks: AsyncIterable<ChatCompletionChunk>,
   { includeUsage, observer }: FrameOptions,
@@ -33,7 +33,7 @@ export async function* toFrames(
       usage = chunk.usage;
       observer.onUsage(usage);
     }
-    // Engines may count in a chunk of its own, in the last one or in every one; the client gets one chunk at the end.
+    // Engines report usage in a separate chunk, in the last one or in every one; the client gets one chunk at the end.
     if (chunk.choices.length === 0 && chunk.usage != null) continue;
     for (const choice of chunk.choices) {
       if (begun.has(choice.index)) continue;
@@ -48,7 +48,7 @@ export async function* toFrames(
   }
 }
 
-/** Writes into the chunk, which nobody else holds: a copy of every chunk of every stream would be waste. */
+/** Changes the chunk in place, since nothing else refers to it; copying every chunk would be wasteful. */
 function withHead(chunk: ChatCompletionChunk, head: StreamHead & { usage: null | undefined }): ChatCompletionChunk {
   chunk.id = head.id;
   chunk.created = head.created;

@@ -1,4 +1,4 @@
-/** The use case: one chat completion, batch or streamed, admitted by the limits, answered by a model, counted. */
+/** Completes one chat, batch or streaming: prepare, admit, call a model, record. */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import { AppError, toAppError } from "../errors.ts";
@@ -15,12 +15,12 @@ import { toFrames } from "./chunks.ts";
 export interface ChatParts {
   /** @throws AppError model_not_found, model_not_allowed */
   resolveModel(scope: Scope, modelId: string): ChatModel;
-  /** What checks the call's prompt and answer; undefined: nothing does. */
+  /** Checks the call's prompt and answer; undefined if no guardrail applies. */
   guardFor(scope: Scope, modelId: string): ChatGuard | undefined;
   readonly limiter: Limiter;
   /** Called once for each call, refused ones included; must not throw. */
   observe(call: FinishedChat): void;
-  /** Whether prompts and answers of the scope's project are recorded in telemetry. */
+  /** Whether the scope's project records prompts and answers in telemetry. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
 
@@ -39,17 +39,17 @@ export type ChatAnswer =
 
 export type Chat = (input: ChatInput) => Promise<ChatAnswer>;
 
-/** A guess, for the limits until the engine has counted. */
+/** An estimate for the limits, until the engine reports usage. */
 const bytesPerToken = 4;
 
 export function createChat(parts: ChatParts): Chat {
   return async (input) => {
-    const { request: asked, changes: asDiffers, model, guard, promptTokens, admission } = admit(input, parts);
-    const record = new CallRecord({ request: asked, guard, promptTokens, admission, input, parts });
+    const { request: received, changes: receivedChanges, model, guard, promptTokens, admission } = admit(input, parts);
+    const record = new CallRecord({ request: received, guard, promptTokens, admission, input, parts });
     const { request, changes } =
       guard === undefined
-        ? { request: asked, changes: asDiffers }
-        : await guardPrompt(guard, { request: asked, changes: asDiffers }, { signal: input.signal, record });
+        ? { request: received, changes: receivedChanges }
+        : await guardPrompt(guard, { request: received, changes: receivedChanges }, { signal: input.signal, record });
     const call: ChatCall = {
       request,
       bytes: input.bytes,
@@ -64,13 +64,13 @@ export function createChat(parts: ChatParts): Chat {
       return { stream: false, completion: await complete(model, call, { record, guard }), headers };
     }
     const includeUsage = request.stream_options?.include_usage === true;
-    const answered = model.stream(call);
+    const modelChunks = model.stream(call);
     const chunks =
-      guard?.stream(answered, {
+      guard?.stream(modelChunks, {
         signal: input.signal,
         choiceCount: request.n ?? 1,
         onWithheld: () => record.onWithheld(),
-      }) ?? answered;
+      }) ?? modelChunks;
     const frames = toFrames(recordOutcome(chunks, record), {
       includeUsage,
       observer: record,
@@ -79,7 +79,7 @@ export function createChat(parts: ChatParts): Chat {
   };
 }
 
-/** Everything that is checked before a model is asked. */
+/** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
 function admit(input: ChatInput, parts: ChatParts) {
   const startUnixMs = Date.now();
   try {
@@ -100,7 +100,7 @@ function admit(input: ChatInput, parts: ChatParts) {
 
 type Prepared = Pick<ChatCall, "request" | "changes">;
 
-/** The request as the model may see it. The call is over when it may not see it at all. */
+/** Checks the prompt. @returns the request with redactions @throws AppError content_filter, after which the call has ended */
 async function guardPrompt(
   guard: ChatGuard,
   { request, changes }: Prepared,
@@ -121,7 +121,7 @@ async function guardPrompt(
   }
 }
 
-/** The members of the second that are others than those of the first. */
+/** Top-level members that changed. */
 function changedMembers(before: ChatRequest, after: ChatRequest): Record<string, unknown> {
   const known = before as Readonly<Record<string, unknown>>;
   return Object.fromEntries(Object.entries(after).filter(([name, value]) => value !== known[name]));
@@ -145,14 +145,14 @@ async function complete(
   }
 }
 
-const left = new AppError("client_closed", "The client left before the answer was whole.");
+const disconnected = new AppError("client_closed", "The client disconnected before the answer was complete.");
 
-/** The chunks as they are; the call is over when they end, fail, or are left. */
+/** Passes the chunks on; ends the record when they end, fail, or the client disconnects. */
 async function* recordOutcome(
   chunks: AsyncIterable<ChatCompletionChunk>,
   record: CallRecord,
 ): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  let failure: AppError | undefined = left;
+  let failure: AppError | undefined = disconnected;
   try {
     yield* chunks;
     failure = undefined;

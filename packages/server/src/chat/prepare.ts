@@ -1,7 +1,7 @@
 /**
- * From the body that a client sent to the request that an engine gets: `extra_body` is merged (the AI Refinery SDK
- * nests it, OpenAI's clients flatten it; the top level wins), the alias `modality` becomes OpenAI's `modalities`,
- * and the rules between fields are checked.
+ * Turns the client's body into the request for an engine: merges `extra_body` (the AI Refinery SDK nests it, OpenAI's
+ * clients flatten it; the top level wins), renames the alias `modality` to OpenAI's `modalities`, and checks the rules
+ * between fields.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ChatRequest } from "../api/chat-request.ts";
@@ -9,16 +9,16 @@ import { showValue, validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 
 export interface PreparedChat {
-  /** What the request says of whose it is; to be checked against the key. */
+  /** The organization that the request names; must be checked against the key. */
   readonly organizationId: string | null | undefined;
   readonly request: ChatRequest;
-  /** The top-level members in which `request` differs from the body; undefined: removed. */
+  /** Top-level members of `request` that differ from the body; undefined: removed. */
   readonly changes: Readonly<Record<string, unknown>>;
 }
 
 /** @throws AppError invalid_request */
 export function prepareChat(body: ChatRequest): PreparedChat {
-  // Without a prototype, so that no name that a client may choose has a meaning of its own.
+  // No prototype, so that no member name from a client has a special meaning.
   const changes = Object.create(null) as Record<string, unknown>;
   if (Object.hasOwn(body, "extra_body")) {
     for (const [name, value] of Object.entries(body.extra_body ?? {})) {
@@ -36,12 +36,12 @@ export function prepareChat(body: ChatRequest): PreparedChat {
   checkRules(merged);
   const { organization_id: organizationId, ...request } = merged;
   if (organizationId === undefined) return { request: merged, changes, organizationId };
-  // It says whose call it is to us, and nothing to the engine.
+  // It is meant for Sounding, not for the engine.
   changes["organization_id"] = undefined;
   return { request, changes, organizationId };
 }
 
-/** Two names of one parameter may not say different things: one of them would be dropped. */
+/** Refuses contradicting values of the two names of one parameter: one of them would be dropped. */
 function refuseOther(modality: unknown, modalities: unknown): void {
   if (modality == null || isDeepStrictEqual(modality, modalities)) return;
   refuse(
@@ -54,7 +54,7 @@ function withChanges(body: ChatRequest, changes: Readonly<Record<string, unknown
   return Object.fromEntries(Object.entries({ ...body, ...changes }).filter(([, value]) => value !== undefined));
 }
 
-/** The rules that hold between fields, which a schema cannot say. */
+/** Checks rules between fields, which a schema cannot express. */
 function checkRules(request: ChatRequest): void {
   const { messages, tools, tool_choice: choice } = request;
   for (const [index, message] of messages.entries()) {

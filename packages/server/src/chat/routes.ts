@@ -1,4 +1,4 @@
-/** Chat's operations and who serves them. */
+/** HTTP routes of chat completions. */
 import { createChatCompletion } from "../api/chat.ts";
 import { route, type Route } from "../http/route.ts";
 import type { Chat } from "./complete.ts";

@@ -1,6 +1,6 @@
 /**
- * A multipart/form-data body with one file, read while the route works on it: fields as they come, the file into a spool,
- * as fast as the client sends and whatever the pace of its readers.
+ * Reads a multipart/form-data body with one file while its route runs: fields into memory, the file into a spool. It reads as
+ * fast as the client sends, independently of the file's readers.
  * docs/adr/0017-transcription.md
  */
 import type { IncomingMessage } from "node:http";
@@ -10,7 +10,7 @@ import { inputLimit } from "../input-limits.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { contentEncoding } from "./body.ts";
 import { tooLarge } from "./collect-body.ts";
-import { boundaryOf, MultipartDecoder, type MultipartItem, type PartHead } from "./multipart.ts";
+import { boundaryOf, MultipartDecoder, type MultipartItem, type PartHeaders } from "./multipart.ts";
 import { discardRest } from "./unread-body.ts";
 import { Spool, spoolMemoryBytes } from "./spool.ts";
 
@@ -23,52 +23,52 @@ export interface FormFile {
   readonly fileName: string | undefined;
   /** With its parameters, such as `audio/L16; rate=8000`. */
   readonly mediaType: string | undefined;
-  /** The bytes from the beginning, as they come; as often as wanted. Fails as the form does. */
+  /** The bytes from the beginning, as they arrive. Can be called repeatedly. Fails if the form does. */
   read(): AsyncIterable<Uint8Array>;
 }
 
 export interface FormBody {
-  /** The fields so far, in the order of the body; files that are not in the field `file` are passed over. */
+  /** The fields so far, in the order of the body. Files in fields other than `file` are ignored. */
   readonly fields: readonly FormField[];
-  /** Undefined until it begins. */
+  /** Undefined until the file begins. */
   readonly file: FormFile | undefined;
-  /** The file has begun, or the body is over. Rejects as `whole` does. */
-  readonly begun: Promise<void>;
-  /** The body is over. Rejects with an AppError when it is malformed, too large, or broken off. */
-  readonly whole: Promise<void>;
+  /** Resolves when the file has begun or the body is complete. Rejects as `completed` does. */
+  readonly fileStarted: Promise<void>;
+  /** Resolves when the body is complete. Rejects with an AppError if it is malformed, too large, or incomplete. */
+  readonly completed: Promise<void>;
 }
 
 export interface FormLimits {
   readonly maxFileBytes: number;
-  /** Where files wait that are too large for memory. */
+  /** Where files are spooled that are too large for memory. */
   readonly directory: string;
 }
 
-const mostFields = inputLimit({
+const maximumFields = inputLimit({
   area: "Forms and uploads",
   bounds: "Fields of a form",
   value: 200,
   error: "invalid_request",
 });
-/** Some fields are JSON, which is parsed at once. */
-const longestFieldBytes = inputLimit({
+/** Some fields are JSON, which is parsed in one go. */
+const maximumFieldBytes = inputLimit({
   area: "Forms and uploads",
   bounds: "One field of a form",
   value: 262_144,
   unit: "bytes",
   error: "payload_too_large",
 });
-const allFieldsBytes = inputLimit({
+const maximumFieldsBytes = inputLimit({
   area: "Forms and uploads",
   bounds: "All fields of a form together",
   value: 4_194_304,
   unit: "bytes",
   error: "payload_too_large",
 });
-/** What a body may have besides the file: fields, heads, boundaries, other files. */
-const restBytes = 2 * allFieldsBytes;
+/** Bytes of a body other than the file: fields, part headers, boundaries, other files. */
+const maximumOtherBytes = 2 * maximumFieldsBytes;
 
-/** Begins to read. Must be closed. @throws AppError unsupported_media_type, payload_too_large or invalid_request */
+/** Starts to read. The form must be closed. @throws AppError unsupported_media_type, payload_too_large or invalid_request */
 export function readForm(request: IncomingMessage, limits: FormLimits, charge: MemoryCharge): SpooledForm {
   const decoder = new MultipartDecoder(boundaryOf(request.headers["content-type"]));
   const encoding = contentEncoding(request);
@@ -81,14 +81,15 @@ export function readForm(request: IncomingMessage, limits: FormLimits, charge: M
       },
     );
   }
-  if (Number(request.headers["content-length"]) > limits.maxFileBytes + restBytes) throw tooLarge(limits.maxFileBytes);
+  if (Number(request.headers["content-length"]) > limits.maxFileBytes + maximumOtherBytes)
+    throw tooLarge(limits.maxFileBytes);
   return new SpooledForm(request, { decoder, limits, charge });
 }
 
 export class SpooledForm implements FormBody {
   readonly fields: FormField[] = [];
-  readonly whole: Promise<void>;
-  readonly #begun = Promise.withResolvers<void>();
+  readonly completed: Promise<void>;
+  readonly #fileStarted = Promise.withResolvers<void>();
   readonly #spool: Spool;
   readonly #limits: FormLimits;
   readonly #charge: MemoryCharge;
@@ -104,40 +105,40 @@ export class SpooledForm implements FormBody {
     this.#limits = limits;
     this.#charge = charge;
     this.#spool = new Spool(limits.directory);
-    this.whole = this.#readAll(request, decoder).then(
+    this.completed = this.#readAll(request, decoder).then(
       () => {
         this.#spool.end();
-        this.#begun.resolve();
+        this.#fileStarted.resolve();
       },
       (error: unknown) => {
         this.#spool.fail(error);
-        this.#begun.reject(error);
+        this.#fileStarted.reject(error);
         throw error;
       },
     );
-    // Whoever waits for one of them is told; nobody has to.
-    this.whole.catch(() => {});
-    this.#begun.promise.catch(() => {});
+    // A rejection is handled by whoever awaits one of them, if anyone does.
+    this.completed.catch(() => {});
+    this.#fileStarted.promise.catch(() => {});
   }
 
   get file(): FormFile | undefined {
     return this.#file;
   }
 
-  get begun(): Promise<void> {
-    return this.#begun.promise;
+  get fileStarted(): Promise<void> {
+    return this.#fileStarted.promise;
   }
 
-  /** Forgets the file and stops reading the body. */
+  /** Deletes the file and stops reading the body. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#spool.close();
   }
 
   async #readAll(request: IncomingMessage, decoder: MultipartDecoder): Promise<void> {
-    let bytesLeft = this.#limits.maxFileBytes + restBytes;
+    let bytesLeft = this.#limits.maxFileBytes + maximumOtherBytes;
     try {
-      // The default would close the connection before the answer is out.
+      // The default closes the connection before the response is sent.
       for await (const bytes of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         if (this.#closed) return;
         bytesLeft -= bytes.length;
@@ -157,8 +158,8 @@ export class SpooledForm implements FormBody {
 
   async #take(item: MultipartItem): Promise<void> {
     switch (item.kind) {
-      case "head":
-        this.#part = this.#openPart(item.head);
+      case "headers":
+        this.#part = this.#openPart(item.headers);
         return;
       case "bytes":
         await this.#part?.take(item.bytes);
@@ -169,42 +170,42 @@ export class SpooledForm implements FormBody {
     }
   }
 
-  #openPart(head: PartHead): OpenPart | undefined {
-    if (head.name === "file") return this.#openFile(head);
-    if (head.fileName !== undefined) return undefined;
-    if (this.fields.length >= mostFields) {
-      throw new AppError("invalid_request", `The form has more than ${mostFields} fields.`);
+  #openPart(headers: PartHeaders): OpenPart | undefined {
+    if (headers.name === "file") return this.#openFile(headers);
+    if (headers.fileName !== undefined) return undefined;
+    if (this.fields.length >= maximumFields) {
+      throw new AppError("invalid_request", `The form has more than ${maximumFields} fields.`);
     }
     const pieces: Buffer[] = [];
     let length = 0;
     return {
       take: (bytes) => {
         length += bytes.length;
-        if (length > longestFieldBytes) {
-          const message = `The field ${JSON.stringify(head.name.slice(0, 100))} has more than ${longestFieldBytes} bytes.`;
-          throw new AppError("payload_too_large", message, { param: head.name.slice(0, 100) });
+        if (length > maximumFieldBytes) {
+          const message = `The field ${JSON.stringify(headers.name.slice(0, 100))} has more than ${maximumFieldBytes} bytes.`;
+          throw new AppError("payload_too_large", message, { param: headers.name.slice(0, 100) });
         }
         this.#fieldsBytes += bytes.length;
-        if (this.#fieldsBytes > allFieldsBytes) {
-          const message = `The form's fields have more than ${allFieldsBytes} bytes together, the most that is taken.`;
+        if (this.#fieldsBytes > maximumFieldsBytes) {
+          const message = `The form's fields have more than ${maximumFieldsBytes} bytes together, the most that is taken.`;
           throw new AppError("payload_too_large", message);
         }
-        // The bytes, and the text that they become.
+        // The bytes, and the string decoded from them.
         this.#charge.add(bytes.length * 3);
-        // A copy, so that a small field does not keep the whole piece of the body that it came in.
+        // A copy, so that a small field does not keep its whole chunk of the body in memory.
         pieces.push(Buffer.from(bytes));
       },
-      end: () => void this.fields.push({ name: head.name, value: Buffer.concat(pieces, length).toString("utf8") }),
+      end: () => void this.fields.push({ name: headers.name, value: Buffer.concat(pieces, length).toString("utf8") }),
     };
   }
 
-  #openFile({ fileName, mediaType }: PartHead): OpenPart {
+  #openFile({ fileName, mediaType }: PartHeaders): OpenPart {
     if (this.#file !== undefined) {
       throw new AppError("invalid_request", "The form has more than one file; expected one.", { param: "file" });
     }
     this.#charge.add(spoolMemoryBytes);
     this.#file = { fileName, mediaType, read: () => this.#spool.read() };
-    this.#begun.resolve();
+    this.#fileStarted.resolve();
     return {
       take: async (bytes) => {
         if (this.#spool.length + bytes.length > this.#limits.maxFileBytes) {

@@ -1,12 +1,12 @@
 /**
- * Takes a multipart/form-data body apart while it arrives, however it is cut. Bytes of parts are passed on as they come;
- * only the head of a part is held. https://www.rfc-editor.org/rfc/rfc7578 · https://www.rfc-editor.org/rfc/rfc2046#section-5.1
+ * Parses a multipart/form-data body incrementally, in chunks of any size. Bytes of parts are passed on as they arrive; only a
+ * part's headers are buffered. https://www.rfc-editor.org/rfc/rfc7578 · https://www.rfc-editor.org/rfc/rfc2046#section-5.1
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 
-/** What stands before a part's bytes. */
-export interface PartHead {
+/** The headers of a part. */
+export interface PartHeaders {
   readonly name: string;
   readonly fileName: string | undefined;
   /** With its parameters, as it was sent. */
@@ -14,20 +14,20 @@ export interface PartHead {
 }
 
 export type MultipartItem =
-  | { readonly kind: "head"; readonly head: PartHead }
+  | { readonly kind: "headers"; readonly headers: PartHeaders }
   | { readonly kind: "bytes"; readonly bytes: Buffer }
-  /** The part is over. */
+  /** The end of a part. */
   | { readonly kind: "end" };
 
-const longestHeadBytes = inputLimit({
+const maximumHeaderBytes = inputLimit({
   area: "Forms and uploads",
   bounds: "Head of one part of a form",
   value: 16 * 1024,
   unit: "bytes",
   error: "invalid_request",
 });
-/** Spaces that may stand between a boundary and its line's end. */
-const longestPadding = 256;
+/** Maximum white space between a boundary and the end of its line. */
+const maximumPadding = 256;
 const lineEnd = "\r\n";
 
 /**
@@ -48,11 +48,11 @@ export function boundaryOf(contentType: string | undefined): string {
   return boundary;
 }
 
-type State = "before" | "delimiter" | "head" | "body" | "over";
+type State = "before" | "delimiter" | "headers" | "body" | "over";
 
 export class MultipartDecoder {
   readonly #delimiter: Buffer;
-  /** What has come and was not passed on. The first boundary need not follow a line's end. */
+  /** Bytes not processed yet. Begins with a line end, since none need precede the first boundary. */
   #rest: Buffer = Buffer.from(lineEnd);
   #state: State = "before";
 
@@ -60,7 +60,7 @@ export class MultipartDecoder {
     this.#delimiter = Buffer.from(`${lineEnd}--${boundary}`);
   }
 
-  /** Takes the next bytes. @throws AppError invalid_request for a body that is not well formed */
+  /** Parses the next bytes. @throws AppError invalid_request for a malformed body */
   *push(bytes: Buffer): Generator<MultipartItem, void, undefined> {
     if (this.#state === "over") return;
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
@@ -75,21 +75,21 @@ export class MultipartDecoder {
         case "delimiter":
           if (!this.#readDelimiterLine()) return;
           break;
-        case "head": {
-          const head = this.#readHead();
-          if (head === undefined) return;
-          yield { kind: "head", head };
+        case "headers": {
+          const headers = this.#readHeaders();
+          if (headers === undefined) return;
+          yield { kind: "headers", headers };
           break;
         }
         case "over":
-          // What follows the last boundary says nothing.
+          // The epilogue is ignored.
           this.#rest = Buffer.alloc(0);
           return;
       }
     }
   }
 
-  /** The body is over. @throws AppError invalid_request unless the last boundary was there */
+  /** Ends the body. @throws AppError invalid_request if its last boundary is missing */
   end(): void {
     if (this.#state !== "over") throw malformed("it ends before its last boundary");
   }
@@ -97,7 +97,7 @@ export class MultipartDecoder {
   *#passUntilDelimiter(): Generator<MultipartItem, boolean, undefined> {
     const inPart = this.#state === "body";
     const found = this.#rest.indexOf(this.#delimiter);
-    // What may be the beginning of a boundary waits for its end.
+    // Bytes that may begin a boundary are kept until more arrive.
     const until = found === -1 ? this.#possibleDelimiter() : found;
     if (inPart && until > 0) yield { kind: "bytes", bytes: this.#rest.subarray(0, until) };
     if (found === -1) {
@@ -110,7 +110,7 @@ export class MultipartDecoder {
     return true;
   }
 
-  /** Where a boundary may begin whose end has not come; the end of what is there if nowhere. */
+  /** Index of a possible incomplete boundary at the end of the buffer, else the buffer's length. */
   #possibleDelimiter(): number {
     const rest = this.#rest;
     let at = rest.indexOf(lineEnd[0]!, Math.max(0, rest.length - this.#delimiter.length + 1));
@@ -119,9 +119,9 @@ export class MultipartDecoder {
     return at === -1 ? rest.length : at;
   }
 
-  /** What stands between a boundary and the head: `--` after the last one, else the end of its line, which stays. */
+  /** Reads what follows a boundary: `--` after the last one, else a line end, which stays in the buffer. */
   #readDelimiterLine(): boolean {
-    const text = this.#rest.toString("latin1", 0, longestPadding);
+    const text = this.#rest.toString("latin1", 0, maximumPadding);
     if (text.startsWith("--")) {
       this.#state = "over";
       return true;
@@ -130,28 +130,28 @@ export class MultipartDecoder {
     const next = text.slice(padding, padding + 2);
     if (next === lineEnd) {
       this.#rest = this.#rest.subarray(padding);
-      this.#state = "head";
+      this.#state = "headers";
       return true;
     }
     const mayGoOn = text === "-" || lineEnd.startsWith(next);
-    if (mayGoOn && text.length < longestPadding) return false;
+    if (mayGoOn && text.length < maximumPadding) return false;
     throw malformed("a boundary is followed by something else than the end of the line");
   }
 
-  #readHead(): PartHead | undefined {
+  #readHeaders(): PartHeaders | undefined {
     const end = this.#rest.indexOf(lineEnd + lineEnd);
-    if ((end === -1 ? this.#rest.length : end) > longestHeadBytes) {
-      throw malformed(`a part's head is longer than ${longestHeadBytes} bytes`);
+    if ((end === -1 ? this.#rest.length : end) > maximumHeaderBytes) {
+      throw malformed(`a part's head is longer than ${maximumHeaderBytes} bytes`);
     }
     if (end === -1) return undefined;
-    const head = parseHead(this.#rest.toString("utf8", 0, end));
+    const headers = parseHeaders(this.#rest.toString("utf8", 0, end));
     this.#rest = this.#rest.subarray(end + 2 * lineEnd.length);
     this.#state = "body";
-    return head;
+    return headers;
   }
 }
 
-function parseHead(text: string): PartHead {
+function parseHeaders(text: string): PartHeaders {
   const headers = new Map<string, string>();
   for (const line of text.split(lineEnd).slice(1)) {
     const colon = line.indexOf(":");
@@ -171,7 +171,7 @@ function parseHead(text: string): PartHead {
   return { name, fileName: parameterOf(disposition, "filename"), mediaType: headers.get("content-type") };
 }
 
-/** A header's parameter, unquoted, percent-encoded quotes and line ends decoded as browsers write them. */
+/** A header's parameter, unquoted, with the percent-encoding that browsers use for quotes and line ends decoded. */
 function parameterOf(header: string, wanted: string): string | undefined {
   for (const { groups } of header.matchAll(
     /;\s*(?<name>[^=;\s"]+)\s*=\s*(?:"(?<quoted>(?:\\.|[^"\\])*)"|(?<plain>[^;]*))/g,

@@ -1,15 +1,15 @@
 /**
- * An upload that is read at its own pace and as often as needed while it still arrives: its first bytes in memory, a
- * longer one in a file that has no name, so that whatever ends the process ends the file too.
+ * Buffers an upload so that it can be read repeatedly and at any pace, even while it arrives: in memory up to a limit, then in
+ * an unlinked temporary file, which disappears with the process.
  */
 import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, unlink, type FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { AppError } from "../errors.ts";
 
-/** Bytes that stay in memory. */
+/** Maximum bytes kept in memory. */
 export const spoolMemoryBytes = 256 * 1024;
-/** Bytes that a reader gets at once from a file. */
+/** Bytes per read from the file. */
 const pieceBytes = 64 * 1024;
 const filePrefix = "upload-";
 
@@ -20,20 +20,20 @@ export class Spool {
   #length = 0;
   #state: "open" | "ended" | "closed" = "open";
   #failure: unknown;
-  /** Resolved, and replaced, when there is more to read or when no more comes. */
-  #change = Promise.withResolvers<void>();
+  /** Resolved and replaced when more bytes are available, or when there will be none. */
+  #changed = Promise.withResolvers<void>();
 
-  /** @param directory where a file is made when the upload is too long for memory */
+  /** @param directory for the file of an upload that is too large for memory */
   constructor(directory: string) {
     this.#directory = directory;
   }
 
-  /** Bytes so far. */
+  /** Bytes written so far. */
   get length(): number {
     return this.#length;
   }
 
-  /** Takes the next bytes; one call after another. @throws AppError overloaded when there is no room for them */
+  /** Appends bytes. Calls must not overlap. @throws AppError overloaded if the disk is full */
   async write(bytes: Buffer): Promise<void> {
     if (this.#file === undefined && this.#length + bytes.length <= spoolMemoryBytes) {
       this.#memory ??= Buffer.allocUnsafe(spoolMemoryBytes);
@@ -42,22 +42,22 @@ export class Spool {
       await this.#writeToFile(bytes);
     }
     this.#length += bytes.length;
-    this.#tell();
+    this.#notify();
   }
 
-  /** All is there. */
+  /** Marks the upload as complete. */
   end(): void {
     if (this.#state === "open") this.#state = "ended";
-    this.#tell();
+    this.#notify();
   }
 
-  /** The rest will not come: readers get what is there, then the error. */
+  /** Marks the upload as failed: readers get the bytes so far, then the error. */
   fail(error: unknown): void {
     this.#failure ??= error;
-    this.#tell();
+    this.#notify();
   }
 
-  /** The bytes from the beginning, as they come. */
+  /** The bytes from the beginning, as they arrive. */
   async *read(): AsyncGenerator<Uint8Array, void, undefined> {
     for (let position = 0; ;) {
       if (this.#state === "closed") throw new Error("The upload was closed while it was read.");
@@ -69,22 +69,22 @@ export class Spool {
       }
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#state === "ended") return;
-      await this.#change.promise;
+      await this.#changed.promise;
     }
   }
 
-  /** Forgets everything. Reading fails from now on. */
+  /** Deletes everything. Reads fail from now on. */
   async close(): Promise<void> {
     this.#state = "closed";
     this.#memory = undefined;
-    this.#tell();
+    this.#notify();
     await this.#file?.close();
   }
 
   async #readAt(position: number): Promise<Uint8Array> {
     const length = Math.min(pieceBytes, this.#length - position);
     if (this.#file === undefined) {
-      // No byte of it is written twice, so readers may keep it.
+      // No byte is overwritten, so readers may keep the view.
       return this.#memory!.subarray(position, position + length);
     }
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(length), 0, length, position);
@@ -95,7 +95,7 @@ export class Spool {
   async #writeToFile(bytes: Buffer): Promise<void> {
     try {
       if (this.#file === undefined) {
-        const file = await openNamelessFile(this.#directory);
+        const file = await openUnlinkedFile(this.#directory);
         if (this.#state === "closed") return await file.close();
         if (this.#memory !== undefined) await writeAll(file, this.#memory.subarray(0, this.#length), 0);
         this.#file = file;
@@ -107,23 +107,23 @@ export class Spool {
     }
   }
 
-  #tell(): void {
-    this.#change.resolve();
-    this.#change = Promise.withResolvers();
+  #notify(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
   }
 }
 
-/** Removes what a process left behind that was killed in the instant between making a file and taking its name away. */
+/** Removes files of processes that were killed between creating and unlinking them. */
 export async function clearSpoolDirectory(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const left = (await readdir(directory)).filter((name) => name.startsWith(filePrefix));
   await Promise.all(left.map((name) => unlink(join(directory, name)).catch(() => {})));
 }
 
-async function openNamelessFile(directory: string): Promise<FileHandle> {
+async function openUnlinkedFile(directory: string): Promise<FileHandle> {
   const path = join(directory, `${filePrefix}${randomUUID()}`);
   const file = await open(path, "wx+", 0o600);
-  // Another process that starts may have removed the name already.
+  // Another process may have removed it at its start.
   await unlink(path).catch(() => {});
   return file;
 }

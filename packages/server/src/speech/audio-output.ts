@@ -1,4 +1,4 @@
-/** From an engine's samples to the bytes that the caller asked for: rate, format, boundaries, each as soon as it can be. */
+/** Streams an engine's samples as the requested audio: resampled, encoded, with boundaries. */
 import type { WordBoundary } from "../api/speech.ts";
 import { createEncoder } from "../audio/create-encoder.ts";
 import { createResampler } from "../audio/resampler.ts";
@@ -15,22 +15,22 @@ export interface AudioOutput {
   readonly contentType: string;
   /** Hertz. */
   readonly sampleRate: number;
-  /** Boundaries come before the audio in which they fall. Leaving the loop ends the engine's work. */
+  /** Boundaries precede the audio that they describe. Leaving the loop stops the engine. */
   readonly items: AsyncGenerator<OutputItem, void, undefined>;
 }
 
-/** What is learnt of the audio as it passes. */
+/** Notified as audio passes. */
 export interface AudioObserver {
-  /** `seconds` of speech came from the engine. */
+  /** The engine has produced `seconds` of speech. */
   onSpeech(seconds: number): void;
 }
 
-/** Longest answer, hours. */
+/** Maximum duration of an answer, in hours. */
 const longestHours = 4;
 
 /**
- * Begins to read the pieces, so that a call that fails at once can still be an HTTP error.
- * @throws AppError whatever the engine throws before its first piece; invalid_request for a format that lacks the rate
+ * Reads the first piece before it returns, so that a call that fails at once is still an HTTP error.
+ * @throws AppError whatever the engine throws before its first piece; invalid_request if the format does not support the rate
  */
 export async function openAudioOutput(
   pieces: AsyncIterable<SpeechPiece>,
@@ -78,7 +78,7 @@ function tooLong(): AppError {
   });
 }
 
-/** The rest of an iteration from which one item was taken. */
+/** The whole iteration, after its first item was already taken. */
 async function* resumed<T>(first: T, rest: AsyncIterator<T>): AsyncGenerator<T, void, undefined> {
   let over = false;
   try {

@@ -1,9 +1,9 @@
-/** From an engine's marks to the boundaries that a caller gets: text and times over the whole input. */
+/** Turns an engine's marks into word boundaries, with text and times relative to the whole input. */
 import type { BoundaryType } from "../api/speech-request.ts";
 import type { WordBoundary } from "../api/speech.ts";
 import type { SpeechMark, SpeechPiece } from "../engines/engine.ts";
 
-/** Pieces that are told together: with sentence boundaries a whole sentence, because its length must be known. */
+/** Groups pieces that are sent together: a sentence if its boundary is requested, because its duration must be known. */
 export async function* groupPieces(
   pieces: AsyncIterable<SpeechPiece>,
   bySentence: boolean,
@@ -25,11 +25,11 @@ export async function* groupPieces(
 interface BoundaryOptions {
   readonly input: string;
   readonly wanted: ReadonlySet<BoundaryType>;
-  /** When the first piece begins in the whole audio. */
+  /** Start of the first piece in the whole audio. */
   readonly startMs: number;
 }
 
-/** The boundaries of a group of pieces in the order of time, a sentence before its first word. */
+/** The boundaries of a group of pieces in order of time, a sentence before its first word. */
 export function boundariesOf(group: readonly SpeechPiece[], options: BoundaryOptions): WordBoundary[] {
   const marks = timed(group, options.startMs);
   const toBoundary = (type: BoundaryType, mark: Omit<SpeechMark, "kind">): WordBoundary => ({

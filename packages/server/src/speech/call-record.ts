@@ -59,12 +59,12 @@ export class CallRecord implements AudioObserver {
     this.#audioSeconds += seconds;
   }
 
-  /** @param error what ended the call; absent when it went well */
+  /** @param error what ended the call; absent on success */
   end(error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
     const { speech, inputTokens, admission, input } = this.#context;
-    // What failed at once cost nothing.
+    // A call without audio costs nothing.
     admission.settle({ tokens: this.#firstAudioMs === undefined ? 0 : inputTokens });
     const stream = speech.delivery !== "whole";
     const { model, voice, format } = speech;

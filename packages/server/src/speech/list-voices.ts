@@ -1,4 +1,4 @@
-/** The catalogue of voices: those of every model that the caller may use and whose voices are known. */
+/** Lists the voices of all models that the caller may use, as far as their engines list them. */
 import type { VoiceList } from "../api/speech.ts";
 import type { SpeechModelEntry } from "../routing/registry.ts";
 import type { Voice } from "../engines/engine.ts";
@@ -40,14 +40,14 @@ export function createListVoices({ speakers, speaker }: VoiceParts): ListVoices 
   };
 }
 
-/** One engine that cannot be reached does not hide the others' voices, unless it alone was asked for. */
+/** Ignores an engine that cannot be reached, unless its model was requested. */
 function whenUnasked(model: string | undefined): (error: unknown) => undefined {
   return (error) => {
     if (model !== undefined) throw error;
   };
 }
 
-/** By RFC 4647's basic filtering: `en` finds `en-US`. */
+/** Basic filtering of RFC 4647: `en` matches `en-US`. */
 function speaks({ languages }: Voice, range: string): boolean {
   const wanted = range.toLowerCase();
   return languages.some(

@@ -1,6 +1,6 @@
 /**
- * From the body that a client sent to what is to be spoken: `extra_body` is merged (the AI Refinery SDK nests it,
- * OpenAI's clients flatten it; the top level wins), defaults are filled in, the rules between fields are checked.
+ * Turns the client's body into a speech request: merges `extra_body` (the AI Refinery SDK nests it, OpenAI's clients
+ * flatten it; the top level wins), fills in defaults, and checks the rules between fields.
  */
 import { boundaryTypes, SpeechRequest, type BoundaryType, type SpeechFormat } from "../api/speech-request.ts";
 import { validate } from "../api/validate.ts";
@@ -14,11 +14,11 @@ export interface PreparedSpeech {
   readonly speed: number;
   readonly language: string | undefined;
   readonly instructions: string | undefined;
-  /** Hertz; undefined: the engine's own. */
+  /** Hertz; undefined: the engine's rate. */
   readonly sampleRate: number | undefined;
-  /** Undefined: none are wanted. */
+  /** Undefined: none requested. */
   readonly boundaries: ReadonlySet<BoundaryType> | undefined;
-  /** How the audio is delivered: whole, as it is made, or as it is made in OpenAI's events. */
+  /** In one response, as a stream, or as a stream of OpenAI's events. */
   readonly delivery: "whole" | "stream" | "events";
   readonly timeoutMs: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Speech synthesis' operations and who serves them. */
+/** HTTP routes of speech synthesis. */
 import { createSpeech, listVoices } from "../api/speech.ts";
 import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { Speak } from "./speak.ts";

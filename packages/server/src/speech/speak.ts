@@ -1,4 +1,4 @@
-/** The use case: one text spoken, whole or while it is made, admitted by the limits, counted. */
+/** Synthesizes one text, batch or streaming: prepare, admit, call a model, record. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
@@ -36,14 +36,14 @@ export type SpeechAnswer =
       readonly form: "bytes" | "lines" | "events";
       readonly items: AsyncIterable<OutputItem>;
       readonly type: string;
-      /** For OpenAI's last event. */
+      /** For the last of OpenAI's events. */
       readonly inputTokens: number;
       readonly headers: Headers;
     };
 
 export type Speak = (input: SpeechInput) => Promise<SpeechAnswer>;
 
-/** A guess, for limits that count tokens. */
+/** An estimate, for limits that count tokens. */
 const charactersPerToken = 4;
 
 export function createSpeak(parts: SpeechParts): Speak {
@@ -51,7 +51,7 @@ export function createSpeak(parts: SpeechParts): Speak {
     const { speech, model, inputTokens, admission } = admit(input, parts);
     const record = new CallRecord({ speech, inputTokens, admission, input, observe: parts.observe });
     const limit = timeLimit(input.signal, speech.timeoutMs);
-    const over = (error?: AppError): void => {
+    const end = (error?: AppError): void => {
       limit.clear();
       record.end(error);
     };
@@ -63,22 +63,22 @@ export function createSpeak(parts: SpeechParts): Speak {
       );
       const headers = { ...admission.headers(), "x-sample-rate": String(output.sampleRate) };
       if (speech.delivery !== "whole") {
-        const items = recordOutcome(output.items, over);
+        const items = recordOutcome(output.items, end);
         return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
       }
       const { audio, boundaries } = await collect(output);
-      over();
+      end();
       return speech.boundaries === undefined
         ? { kind: "audio", audio, type: output.contentType, headers }
         : { kind: "boundaries", answer: { audio: audio.toString("base64"), word_boundaries: boundaries }, headers };
     } catch (error) {
-      over(toAppError(error));
+      end(toAppError(error));
       throw error;
     }
   };
 }
 
-/** Everything that is checked before a model is asked. */
+/** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
 function admit(input: SpeechInput, parts: SpeechParts) {
   const startUnixMs = Date.now();
   try {
@@ -127,14 +127,14 @@ async function collect({ items }: AudioOutput): Promise<{ audio: Buffer; boundar
   return { audio: Buffer.concat(pieces), boundaries };
 }
 
-const left = new AppError("client_closed", "The client left before the audio was whole.");
+const disconnected = new AppError("client_closed", "The client disconnected before the audio was complete.");
 
-/** The items as they are; the call is over when they end, fail, or are left. */
+/** Passes the items on; calls `end` when they end, fail, or the client disconnects. */
 async function* recordOutcome(
   items: AsyncIterable<OutputItem>,
-  over: (error?: AppError) => void,
+  end: (error?: AppError) => void,
 ): AsyncGenerator<OutputItem, void, undefined> {
-  let failure: AppError | undefined = left;
+  let failure: AppError | undefined = disconnected;
   try {
     yield* items;
     failure = undefined;
@@ -142,11 +142,11 @@ async function* recordOutcome(
     failure = toAppError(error);
     throw error;
   } finally {
-    over(failure);
+    end(failure);
   }
 }
 
-/** The request's signal, aborted too when the request's own time is up. */
+/** The request's signal, which also aborts after the request's `timeout`. */
 function timeLimit(signal: AbortSignal, timeoutMs: number | undefined): { signal: AbortSignal; clear: () => void } {
   if (timeoutMs === undefined) return { signal, clear: () => {} };
   const controller = new AbortController();

@@ -1,7 +1,7 @@
-/** The forms in which a stream of speech leaves: bytes, lines of JSON, OpenAI's events. */
+/** Formats of streamed speech: bytes, JSON lines, OpenAI's events. */
 import type { OutputItem } from "./audio-output.ts";
 
-/** Most audio bytes in a line or an event: clients limit the length of a line. Divisible by 3, so that base64 fits. */
+/** Maximum audio bytes per line or event, since clients limit the length of a line. A multiple of 3, to avoid base64 padding. */
 const mostBytes = 24_000;
 
 export async function* toBytes(items: AsyncIterable<OutputItem>): AsyncGenerator<Uint8Array, void, undefined> {

@@ -1,4 +1,4 @@
-/** A transcript as a whole answer. */
+/** Turns a transcript into a batch response. */
 import type { TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
 import { withRegion, type PreparedTranscription } from "./prepare.ts";
 import type { Transcript } from "./transcript.ts";

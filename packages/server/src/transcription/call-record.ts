@@ -12,14 +12,14 @@ interface CallContext {
   observe(call: FinishedTranscription): void;
 }
 
-/** What was understood by the end. */
-interface Understood {
+/** The transcript at the end of the call. */
+interface TranscriptSummary {
   readonly audioSeconds: number;
   readonly text: string;
   readonly confidence: number | undefined;
 }
 
-/** For limits that count tokens: a guess for text, and for sound what OpenAI counts (https://platform.openai.com/docs/guides/realtime-costs). */
+/** For limits that count tokens: an estimate for text, and OpenAI's rate for audio (https://platform.openai.com/docs/guides/realtime-costs). */
 const charactersPerToken = 4;
 const tokensPerSecond = 10;
 
@@ -29,7 +29,7 @@ export class CallRecord {
   admission: Admission | undefined;
   /** Undefined until the form's fields make a valid request. */
   prepared: PreparedTranscription | undefined;
-  /** Of the recording, for the log. */
+  /** The recording's encoding, for the log. */
   encoding: string | undefined;
   readonly #startUnixMs = Date.now();
   readonly #startMs = performance.now();
@@ -50,12 +50,12 @@ export class CallRecord {
     this.#firstTextMs ??= performance.now() - this.#startMs;
   }
 
-  /** @param error what ended the call; absent when it went well */
-  end(understood: Understood, error?: AppError): void {
+  /** @param error what ended the call; absent on success */
+  end(summary: TranscriptSummary, error?: AppError): void {
     if (this.#ended) return;
     this.#ended = true;
     const { input, observe } = this.#context;
-    const { audioSeconds, text, confidence } = understood;
+    const { audioSeconds, text, confidence } = summary;
     const tokens = Math.ceil(text.length / charactersPerToken) + Math.ceil(audioSeconds * tokensPerSecond);
     this.admission?.settle({ tokens });
     const nowMs = performance.now();

@@ -13,7 +13,7 @@ export interface PreparedTranscription {
   readonly logprobs: boolean;
   readonly prompt: string | undefined;
   readonly temperature: number | undefined;
-  /** Undefined: the engine's own judgement. */
+  /** Undefined: the engine decides. */
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
   readonly timeoutMs: number;
 }
@@ -58,7 +58,7 @@ function chunkingOf({ chunking_strategy: strategy }: TranscriptionRequest): Prep
   };
 }
 
-/** `en`, `EN_us` and `en-us` are `en-US`: the region is the likeliest one (https://www.unicode.org/reports/tr35/#Likely_Subtags). */
+/** Adds the most likely region and normalizes: `en`, `EN_us` and `en-us` become `en-US` (https://www.unicode.org/reports/tr35/#Likely_Subtags). */
 export function withRegion(tag: string): string {
   try {
     const locale = new Intl.Locale(tag.replaceAll("_", "-"));

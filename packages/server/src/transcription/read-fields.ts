@@ -1,10 +1,10 @@
 /**
- * From a form's fields, which are strings, to the values that the request's schema has, in every spelling that is in use:
+ * Converts a form's fields, which are strings, to values of the request's schema. It accepts the spellings of common clients:
  *
  * - the AI Refinery SDK writes Python's `True`, `False` and `None`, lists and objects as JSON, and nests `extra_body`;
  * - OpenAI's clients repeat `timestamp_granularities[]` and write `chunking_strategy[type]`, or JSON.
  *
- * What cannot be read stays as it is, for the schema to refuse by name.
+ * Fields that cannot be converted stay strings, which the schema refuses by name.
  */
 import { showValue } from "../api/validate.ts";
 import { TranscriptionRequest } from "../api/transcription-request.ts";
@@ -12,7 +12,7 @@ import { AppError } from "../errors.ts";
 import type { FormField } from "../http/form.ts";
 import { isObject } from "../json-object.ts";
 
-/** The part of JSON Schema that says how a string is to be read. */
+/** The part of JSON Schema that determines how a string is converted. */
 interface FieldSchema {
   readonly type?: string;
   readonly const?: unknown;
@@ -25,8 +25,8 @@ interface FieldSchema {
 type Values = Record<string, unknown>;
 
 /**
- * The request as an object, `extra_body` merged over it; fields that nobody knows are left out.
- * @throws AppError invalid_request for a field that stands twice with different values
+ * The request as an object, with `extra_body` merged over it and without unknown fields.
+ * @throws AppError invalid_request for a field given twice with different values
  */
 export function readFields(fields: readonly FormField[]): Values {
   const tree: Values = Object.create(null) as Values;
@@ -39,7 +39,7 @@ export function readFields(fields: readonly FormField[]): Values {
   return { ...values, ...readMembers(extra as Values, json) };
 }
 
-/** Puts `a[b][]` where it belongs: into the list `b` of the object `a`. Names of another form are nobody's. */
+/** Stores a field by its name: `a[b][]` goes into the list `b` of the object `a`. Other forms of brackets are ignored. */
 function place(tree: Values, { name, value }: FormField): void {
   if (!/^[^[\]]+(?:\[[^[\]]*\]){0,3}$/.test(name)) return;
   const path = name.replaceAll("]", "").split("[");
@@ -71,7 +71,7 @@ function placeValue(parent: Values, key: string, value: string): void {
   const known = parent[key];
   if (known === undefined) parent[key] = value;
   else if (known !== value) {
-    // A list may be repeated without brackets, as some clients do.
+    // Some clients repeat a list's name without brackets.
     if (Array.isArray(known)) known.push(value);
     else parent[key] = [known, value];
   }

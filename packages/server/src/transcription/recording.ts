@@ -1,4 +1,4 @@
-/** An upload as a recording: decoded as it comes, as often as engines ask for it. */
+/** An uploaded recording, decoded as it arrives, once for each time that an engine opens it. */
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { readAudio } from "../audio/read-audio.ts";
@@ -8,35 +8,35 @@ import type { RecordedAudio } from "../engines/engine.ts";
 export interface Recording extends RecordedAudio {
   /** For logs, such as `16-bit PCM`. */
   readonly encoding: string;
-  /** Whether there is any sound at all; waits for the first of it. */
+  /** Whether it has any samples; waits for the first. */
   hasSound(): Promise<boolean>;
-  /** How much of it was read, in seconds. */
-  readonly heardSeconds: number;
-  /** How long it is, in seconds; reads what no engine has read. */
+  /** Seconds that were read. */
+  readonly readSeconds: number;
+  /** Total seconds; decodes the rest if no engine has. */
   duration(): Promise<number>;
-  /** Forgets what was read ahead. */
+  /** Releases what was read ahead. */
   close(): Promise<void>;
 }
 
 export interface RecordingOptions {
   readonly limits: { readonly maxSeconds: number };
   readonly decoders: DecoderPool;
-  /** The organization, which takes turns with others for a decoder. */
+  /** The organization; decoders are shared fairly between organizations. */
   readonly owner: string;
-  /** Ends every reading with its reason when it aborts. */
+  /** Stops all reads with its reason. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads up to the first sound.
- * @throws AppError invalid_request for a damaged file, unsupported_media_type for a kind that is not read; as the form does
+ * Reads up to the first samples.
+ * @throws AppError invalid_request for a damaged file, unsupported_media_type for an unknown format; the errors of the form
  */
 export async function openRecording(file: FormFile, options: RecordingOptions): Promise<Recording> {
   const { mediaType, fileName } = file;
   const read = (): Promise<AudioInput> => readAudio(() => file.read(), { mediaType, fileName, ...options });
   const first = await read();
   const { sampleRate, encoding } = first;
-  /** What was read to see whether there is sound, for the first who opens it. */
+  /** Read ahead to check for samples; used by the first `open`. */
   let begun: AudioInput | undefined = first;
   let heardSeconds = 0;
   let wholeSeconds: number | undefined;
@@ -61,7 +61,7 @@ export async function openRecording(file: FormFile, options: RecordingOptions): 
       if (wholeSeconds === undefined) for await (const samples of open()) samples satisfies Float32Array;
       return wholeSeconds ?? 0;
     },
-    get heardSeconds() {
+    get readSeconds() {
       return heardSeconds;
     },
     async close() {

@@ -1,4 +1,4 @@
-/** The operation of transcription and who serves it. */
+/** HTTP route of transcription. */
 import { createTranscription } from "../api/transcription.ts";
 import type { FormLimits } from "../http/form.ts";
 import { route, type Route } from "../http/route.ts";

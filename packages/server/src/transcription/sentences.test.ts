@@ -1,4 +1,4 @@
-/** Sentences made of pauses: what is told early stays true, and what has signs of its own is left alone. */
+/** Sentences from pauses: deltas stay consistent with their segment, and text with its own punctuation is unchanged. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { delta, segment } from "../../test/support/scripted-transcription.ts";

@@ -1,15 +1,15 @@
 /**
- * Text that is easier to read, from engines that write lower case without signs: a segment, which a pause ends, begins with a
- * capital and ends with a full stop. Nothing else is guessed; words keep their spelling.
+ * Adds capitals and full stops to the segments of engines that write lower case without punctuation. A pause ends a segment.
+ * Nothing else is guessed; words keep their spelling.
  */
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 
 type Item = TranscribedDelta | TranscribedSegment;
 
-/** Leaves everything as it is from the first segment on that begins with a capital or a sign, or in a script without capitals. */
+/** Changes nothing from the first segment on that has capitals or punctuation, or a script without capitals. */
 export async function* inSentences(items: AsyncIterable<Item>): AsyncGenerator<Item, void, undefined> {
   let isPlain = true;
-  /** Whether a part of the segment was told. */
+  /** Whether part of the segment was sent. */
   let begun = false;
   for await (const item of items) {
     if (!begun) isPlain &&= beginsPlain(item.text);
@@ -28,7 +28,7 @@ export async function* inSentences(items: AsyncIterable<Item>): AsyncGenerator<I
   }
 }
 
-/** Whether the text begins with a small letter, or with nothing that says what it begins with. */
+/** Whether the text is lower case without punctuation, or empty. */
 function beginsPlain(text: string): boolean {
   const first = /\S/u.exec(text)?.[0];
   return first === undefined || (/\p{Ll}/u.test(first) && !/\p{Lu}|[.?!]/u.test(text));

@@ -28,10 +28,10 @@ export interface TranscriptionParts {
   resolveModel(scope: Scope, modelId: string): RoutedTranscription;
   readonly limiter: Limiter;
   readonly decoders: DecoderPool;
-  /** Longest recording. */
+  /** Maximum duration of a recording. */
   maxAudioSeconds(): number;
-  /** Whether text of engines that write no sentences is made into some. */
-  makesSentences(): boolean;
+  /** Whether capitals and full stops are added to text that has none. */
+  formatsSentences(): boolean;
   /** Called once for each call whose model is known, refused ones included; must not throw. */
   observe(call: FinishedTranscription): void;
 }
@@ -52,7 +52,7 @@ export type TranscriptionResult =
 
 export type Transcribe = (input: TranscriptionInput) => Promise<TranscriptionResult>;
 
-/** How long a stream waits for fields behind its file. */
+/** How long a stream waits for fields that follow its file. */
 const lateFieldsMs = 500;
 
 export function createTranscribe(parts: TranscriptionParts): Transcribe {
@@ -62,13 +62,13 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
     const { prepared, model, admission } = admitted;
     const call = new RunningCall(input, admitted, record);
     try {
-      const recording = await call.listen(admitted.file, {
+      const recording = await call.openRecording(admitted.file, {
         limits: { maxSeconds: parts.maxAudioSeconds() },
         decoders: parts.decoders,
         owner: input.scope.organizationId,
       });
-      const plain = (await recording.hasSound()) ? call.ask(model, input) : nothing();
-      const items = parts.makesSentences() ? inSentences(plain) : plain;
+      const plain = (await recording.hasSound()) ? call.callModel(model, input) : nothing();
+      const items = parts.formatsSentences() ? inSentences(plain) : plain;
       const headers = admission.headers();
       if (prepared.stream) return { kind: "stream", events: call.stream(items), headers };
       return { kind: "answer", answer: await call.collect(items), headers };
@@ -81,7 +81,7 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
 interface Admitted {
   readonly request: FormRequest;
   readonly prepared: PreparedTranscription;
-  /** Fields of which `prepared` was made. */
+  /** Number of fields that `prepared` is made of. */
   readonly fieldCount: number;
   readonly file: FormFile;
   readonly model: RoutedTranscription;
@@ -89,16 +89,16 @@ interface Admitted {
 }
 
 /**
- * Everything that is checked before a model is asked. The limits apply when the file begins, so that they bound how many
- * uploads are spooled at a time. A request that turns out to be invalid after that gives back what it took of them.
+ * Prepares the request, resolves its model and applies the limits. They apply as soon as the file begins, to bound the number
+ * of spooled uploads. A request that proves invalid after that is taken back from them. A refusal is recorded.
  */
 async function admit(input: TranscriptionInput, parts: TranscriptionParts, record: CallRecord): Promise<Admitted> {
   const { form, scope, signal } = input;
   try {
-    await abortable(form.begun, signal);
+    await abortable(form.fileStarted, signal);
     const request = new FormRequest(form);
     record.prepared = request.soFar;
-    // Known by now unless its field follows the file.
+    // The model is known unless its field follows the file.
     if (request.soFar !== undefined) parts.resolveModel(scope, request.soFar.model);
     const admission = (record.admission = parts.limiter.admit(scope, { estimatedTokens: 0 }));
     await abortable(untilComplete(request, form), signal);
@@ -124,7 +124,7 @@ class RunningCall {
   readonly #transcript: Transcript;
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal;
-  /** Rejects when the form breaks, or changes the request after its start. */
+  /** Rejects if the upload fails, or if a late field changes the request. */
   readonly #uploaded: Promise<void>;
   #timer: NodeJS.Timeout | undefined;
   #ended = false;
@@ -136,19 +136,19 @@ class RunningCall {
     this.#prepared = prepared;
     this.#transcript = new Transcript(this.#prepared);
     this.#signal = AbortSignal.any([signal, this.#controller.signal]);
-    this.#uploaded = form.whole.then(() => {
+    this.#uploaded = form.completed.then(() => {
       this.#onUploaded(request, form.fields[fieldCount]);
     });
     this.#uploaded.catch((error: unknown) => this.#controller.abort(error));
   }
 
-  async listen(file: FormFile, options: Omit<RecordingOptions, "signal">): Promise<Recording> {
+  async openRecording(file: FormFile, options: Omit<RecordingOptions, "signal">): Promise<Recording> {
     this.#recording = await openRecording(file, { ...options, signal: this.#signal });
     this.#record.encoding = this.#recording.encoding;
     return this.#recording;
   }
 
-  ask(
+  callModel(
     model: RoutedTranscription,
     { requestId, scope }: Pick<TranscriptionInput, "requestId" | "scope">,
   ): AsyncIterable<TranscribedDelta | TranscribedSegment> {
@@ -172,7 +172,7 @@ class RunningCall {
   async *stream(
     items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
   ): AsyncGenerator<TranscriptionStreamEvent, void, undefined> {
-    let error: AppError | undefined = left;
+    let error: AppError | undefined = disconnected;
     try {
       yield* this.#events(items);
       error = undefined;
@@ -194,14 +194,14 @@ class RunningCall {
     return toAnswer(this.#transcript, this.#prepared, durationSeconds);
   }
 
-  /** Ends a call that failed. @returns what its caller is told */
+  /** Ends a failed call. @returns the error for its caller */
   async fail(thrown: unknown): Promise<AppError> {
     const error = this.#errorOf(thrown);
     await this.#end(error);
     return error;
   }
 
-  /** Whatever breaks after the call was given up is a consequence of that. */
+  /** Errors after an abort are its consequences. */
   #errorOf(thrown: unknown): AppError {
     return toAppError(this.#signal.aborted ? this.#signal.reason : thrown);
   }
@@ -215,7 +215,7 @@ class RunningCall {
         yield event;
       }
     }
-    // An engine may be done with the file before what stands behind it has come.
+    // An engine may finish before the fields that follow the file have arrived.
     await abortable(this.#uploaded, this.#signal);
   }
 
@@ -231,12 +231,12 @@ class RunningCall {
     this.#ended = true;
     clearTimeout(this.#timer);
     const { text, confidence } = this.#transcript;
-    this.#record.end({ audioSeconds: this.#recording?.heardSeconds ?? 0, text, confidence }, error);
+    this.#record.end({ audioSeconds: this.#recording?.readSeconds ?? 0, text, confidence }, error);
     await this.#recording?.close();
   }
 }
 
-const left = new AppError("client_closed", "The client left before the transcription was over.");
+const disconnected = new AppError("client_closed", "The client disconnected before the transcription was complete.");
 
 function tooLate(name: string): AppError {
   return new AppError(
@@ -246,12 +246,12 @@ function tooLate(name: string): AppError {
   );
 }
 
-/** Waits for the form's end or, if a stream is asked for, until a moment after the beginning of its file. */
+/** Waits until the form is complete or, for a stream, until a moment after its file has begun. */
 async function untilComplete(request: FormRequest, form: FormBody): Promise<void> {
-  if (!request.asksForStream) return form.whole;
+  if (!request.asksForStream) return form.completed;
   const timer = new AbortController();
   try {
-    await Promise.race([form.whole, sleep(lateFieldsMs, timer.signal)]);
+    await Promise.race([form.completed, sleep(lateFieldsMs, timer.signal)]);
   } finally {
     timer.abort();
   }

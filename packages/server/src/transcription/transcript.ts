@@ -1,6 +1,5 @@
 /**
- * From what an engine understood to what callers get: text that only grows, words and segments with their numbers. Whole
- * answers and streams are made of the same.
+ * Accumulates an engine's output into text, words and segments for the response. Batch and streaming responses use the same.
  */
 import type { TranscriptionStreamEvent, TranscriptionVerbose } from "../api/transcription.ts";
 import { AppError } from "../errors.ts";
@@ -10,32 +9,32 @@ type Segment = TranscriptionVerbose["segments"][number];
 type Word = NonNullable<TranscriptionVerbose["words"]>[number];
 type Logprob = NonNullable<Extract<TranscriptionStreamEvent, { type: "transcript.text.done" }>["logprobs"]>[number];
 
-interface Wanted {
+interface TranscriptOptions {
   readonly granularities: ReadonlySet<"segment" | "word">;
   readonly logprobs: boolean;
 }
 
-/** Stands in for a probability of zero, whose logarithm no JSON number is. */
+/** Replaces a probability of zero, whose logarithm is not a JSON number. */
 const leastProbability = 1e-10;
 
 export class Transcript {
   readonly segments: Segment[] = [];
   readonly words: Word[] = [];
-  /** Where they are wanted and known. */
+  /** Filled if requested and known. */
   readonly logprobs: Logprob[] = [];
-  /** In the order in which they are first heard; none where speakers are not told apart. */
+  /** In order of first appearance; empty without diarization. */
   readonly speakers = new Set<string>();
-  /** The language that was heard first, where the engine detects it. */
+  /** The first language that the engine detected, if any. */
   language: string | undefined;
-  readonly #wanted: Wanted;
+  readonly #wanted: TranscriptOptions;
   readonly #confidence = { sum: 0, count: 0 };
   #text = "";
-  /** White space that belongs to the text if something follows. */
+  /** White space that is sent only if text follows. */
   #space = "";
-  /** What was told of the segment that goes on. */
-  #told = "";
+  /** The part of the current segment that was sent. */
+  #sent = "";
 
-  constructor(wanted: Wanted) {
+  constructor(wanted: TranscriptOptions) {
     this.#wanted = wanted;
   }
 
@@ -43,40 +42,40 @@ export class Transcript {
     return this.#text;
   }
 
-  /** Mean of the words' confidence; undefined where the engine does not tell it. */
+  /** Mean of the words' confidence; undefined if the engine does not report it. */
   get confidence(): number | undefined {
     const { sum, count } = this.#confidence;
     return count === 0 ? undefined : sum / count;
   }
 
   /**
-   * Takes the next thing understood.
-   * @throws AppError upstream_failed when a segment contradicts what was told of it
+   * Adds a delta or segment.
+   * @throws AppError upstream_failed if a segment contradicts its deltas
    */
   *push(item: TranscribedDelta | TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
     if (item.kind === "delta") {
-      yield* this.#tell(item.text);
+      yield* this.#send(item.text);
       return;
     }
-    if (item.text.trim() === "" && this.#told.trim() === "") return;
-    if (!item.text.startsWith(this.#told)) {
+    if (item.text.trim() === "" && this.#sent.trim() === "") return;
+    if (!item.text.startsWith(this.#sent)) {
       throw new AppError("upstream_failed", "The engine took back text that it had given as settled.");
     }
-    yield* this.#tell(item.text.slice(this.#told.length));
-    this.#told = "";
-    yield* this.#close(item);
+    yield* this.#send(item.text.slice(this.#sent.length));
+    this.#sent = "";
+    yield* this.#finishSegment(item);
   }
 
-  /** The last event. */
+  /** The final event. */
   done(): TranscriptionStreamEvent {
     const logprobs = this.logprobs.length > 0 ? this.logprobs : null;
     return { type: "transcript.text.done", text: this.#text, logprobs };
   }
 
-  *#tell(text: string): Generator<TranscriptionStreamEvent, void, undefined> {
+  *#send(text: string): Generator<TranscriptionStreamEvent, void, undefined> {
     if (text === "") return;
-    const begins = this.#told === "";
-    this.#told += text;
+    const begins = this.#sent === "";
+    this.#sent += text;
     if (begins && this.#space === "" && !/^\s/.test(text)) this.#space = " ";
     const all = this.#space + text;
     const visible = this.#text === "" ? all.trim() : all.trimEnd();
@@ -86,7 +85,7 @@ export class Transcript {
     yield { type: "transcript.text.delta", delta: visible, text: visible, logprobs: null };
   }
 
-  *#close(item: TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
+  *#finishSegment(item: TranscribedSegment): Generator<TranscriptionStreamEvent, void, undefined> {
     const id = this.segments.length;
     this.language ??= item.language;
     const segment = toSegment(item, id);

@@ -29,7 +29,7 @@ const upload = () =>
       answer: { type: "application/json", description: "How many fields there were." },
     }),
     async ({ form }) => {
-      await form!.whole;
+      await form!.completed;
       return { kind: "json", value: form!.fields.length };
     },
     { form: { maxFileBytes: 300_000_000, directory } },

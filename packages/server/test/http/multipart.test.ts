@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
-import { MultipartDecoder, type PartHead } from "../../src/http/multipart.ts";
+import { MultipartDecoder, type PartHeaders } from "../../src/http/multipart.ts";
 import { Spool } from "../../src/http/spool.ts";
 import { cut } from "../audio/signals.ts";
 
@@ -34,10 +34,10 @@ function encode(parts: readonly Part[]): Buffer {
 function decode(pieces: readonly Buffer[]): Part[] {
   const decoder = new MultipartDecoder(boundary);
   const parts: Part[] = [];
-  let open: { head: PartHead; bytes: Buffer[] } | undefined;
+  let open: { head: PartHeaders; bytes: Buffer[] } | undefined;
   for (const piece of pieces) {
     for (const item of decoder.push(piece)) {
-      if (item.kind === "head") open = { head: item.head, bytes: [] };
+      if (item.kind === "headers") open = { head: item.headers, bytes: [] };
       else if (item.kind === "bytes") open!.bytes.push(item.bytes);
       else {
         const { name, fileName } = open!.head;

@@ -61,7 +61,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     limiter,
     decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
-    makesSentences: () => options.sentences ?? false,
+    formatsSentences: () => options.sentences ?? false,
     observe: (call) => (call.refused ? refused : finished).push(call),
   });
   const form = { maxFileBytes: options.maxFileBytes ?? 268_435_456, directory };
