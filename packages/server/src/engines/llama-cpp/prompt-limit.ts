@@ -1,11 +1,16 @@
 /** How long a prompt may be before its tokens are counted: none is longer than the vocabulary's longest. */
 import { AppError } from "../../errors.ts";
-import type { TemplateMessage } from "./protocol.ts";
 
 export interface PromptLimit {
   /** Longest prompt that can fit into the context, in UTF-16 code units, of which each is a byte at least. */
   readonly characters: number;
   readonly contextSize: number;
+}
+
+/** The parts of a message whose text becomes prompt. */
+interface PromptMessage {
+  readonly content: string;
+  readonly tool_calls?: readonly { readonly function: { readonly arguments: string } }[];
 }
 
 export function promptLimit(contextSize: number, longestTokenBytes: number): PromptLimit {
@@ -22,7 +27,7 @@ export function overlongPrompt(characters: number, { characters: most, contextSi
 }
 
 /** @throws AppError context_length_exceeded */
-export function requireFit(messages: readonly TemplateMessage[], limit: PromptLimit): void {
+export function requireFit(messages: readonly PromptMessage[], limit: PromptLimit): void {
   let characters = messages.length;
   for (const { content, tool_calls: calls = [] } of messages) {
     characters += content.length;

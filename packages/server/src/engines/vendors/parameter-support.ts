@@ -5,7 +5,6 @@
 import { chatParameterNames, type ChatRequest } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
-import type { Vendor } from "./vendor.ts";
 
 /** `model`: some models of the vendor do; the adapter knows which. */
 type Support = "yes" | "no" | "model";
@@ -29,6 +28,13 @@ export const variedParameters = [
   "prediction",
 ] as const;
 export type ParameterSupport = Readonly<Record<(typeof variedParameters)[number], Support>>;
+
+/** What a refusal needs to know of a vendor. */
+interface RefusingVendor {
+  /** The vendor's name in messages. */
+  readonly label: string;
+  readonly parameters: ParameterSupport;
+}
 
 /** Parameters that no vendor of this folder honours. */
 export const refusedParameters = [
@@ -82,13 +88,13 @@ export function unsupported(label: string, param: string, reason: string): AppEr
   return new AppError("unsupported_parameter", `${label} does not support ${param}: ${reason}`, { param });
 }
 
-function refuse(vendor: Vendor, request: ChatRequest, name: string): never {
+function refuse(vendor: RefusingVendor, request: ChatRequest, name: string): never {
   const value = shown((request as JsonObject)[name]);
   throw unsupported(vendor.label, name, `its value is ${value}. Omit the parameter, or use another model.`);
 }
 
 /** Throws `unsupported_parameter` for the first parameter that the vendor never honours. */
-export function refuseUnsupportedParameters(request: ChatRequest, vendor: Vendor): void {
+export function refuseUnsupportedParameters(request: ChatRequest, vendor: RefusingVendor): void {
   for (const name of refusedParameters) {
     if (effectiveValue(request, name) !== undefined) refuse(vendor, request, name);
   }
