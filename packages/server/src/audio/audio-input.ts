@@ -1,6 +1,4 @@
-/**
- * Recorded audio as it comes in: mono samples while the bytes still arrive.
- */
+/** Reads recorded audio as mono samples while its bytes still arrive. */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 import type { ByteReader } from "./byte-reader.ts";

@@ -1,6 +1,4 @@
-/**
- * Reading a stream of byte pieces by length, without gathering it.
- */
+/** Reads a stream of byte pieces by length without buffering the whole stream. */
 
 export interface ByteReader {
   /** Bytes read or skipped so far. */

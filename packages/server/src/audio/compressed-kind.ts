@@ -1,4 +1,4 @@
-/** The kinds of compressed audio that libraries decode for us, and how their files begin. */
+/** Detects which compressed audio format a file has, from its first bytes. */
 import { looksLikeMp3 } from "./mp3-frames.ts";
 
 export type CompressedKind = "flac" | "vorbis" | "ogg" | "webm" | "mp4" | "mp3";

@@ -1,5 +1,5 @@
 /**
- * Turning samples into one of the four formats that speech is delivered in, as a stream or as a whole.
+ * Encodes samples in the audio formats of speech responses, streaming or as a whole.
  * docs/adr/0016-audio-formats.md
  */
 import { AppError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** Compressed audio to samples, by libraries that were not written for hostile files: for decoder workers alone. */
+/** Decodes compressed audio with libraries that were not written for hostile files; only decoder workers may call it. */
 import type { ByteReader } from "./byte-reader.ts";
 import type { CompressedKind } from "./compressed-kind.ts";
 import type { DecodedAudio } from "./decoded-audio.ts";

@@ -1,6 +1,4 @@
-/**
- * Sound that comes out of decoders, as a `SampleSource`: up to its first piece, mixed down, within the limits.
- */
+/** Turns the output of a decoder into a `SampleSource`: mixed down to mono, within the limits on audio. */
 import { AppError } from "../errors.ts";
 import { type AudioLimits, checkLayout, mixChannels, type SampleSource, tooLong } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";

@@ -1,6 +1,6 @@
 /**
- * The worker threads that decode compressed recordings. A recording has a worker to itself, so that nobody else notices
- * when one is terminated; organizations take turns when all are busy.
+ * Runs the worker threads that decode compressed recordings, one recording per thread, fair between organizations.
+ * A worker that is terminated therefore affects no other recording.
  */
 import { AppError } from "../errors.ts";
 import { FairQueue } from "../scheduling/fair-queue.ts";

@@ -1,4 +1,4 @@
-/** What a decoder worker and the server say to each other. A worker decodes one recording at a time. */
+/** Defines the messages between the server and a decoder worker, which decodes one recording at a time. */
 import type { ErrorCode } from "../errors.ts";
 import type { CompressedKind } from "./compressed-kind.ts";
 

@@ -1,4 +1,4 @@
-/** A decoder's worker thread as the recording that has it sees it, and the recording as the pool of workers sees it. */
+/** Defines how a worker thread and the recording that it decodes see each other, for the pool and for `decoding.ts`. */
 import type { WorkerEnd } from "../child-process/watched-worker.ts";
 import type { FromDecoder, ToDecoder } from "./decoder-protocol.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A worker thread that decodes compressed recordings, one after another: bytes in, mono samples at the wanted rate out.
- * It sends no more than the server takes, and whatever goes wrong in it is a damaged file.
+ * Decodes compressed recordings in a worker thread, one after another: bytes in, mono samples at the requested rate out.
+ * The server paces the output. Any failure means that the file is damaged.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort } from "node:worker_threads";

@@ -1,6 +1,6 @@
 /**
- * One compressed recording that a worker decodes: bytes go there as it asks for them, samples come back as they are
- * taken. When others need the worker the recording is decoded again later, from its beginning to where it was.
+ * Drives the decoding of one compressed recording in a worker, with back-pressure in both directions.
+ * A recording that loses its worker to others is decoded again later, from its beginning to where it was.
  */
 import { onAbort } from "../abort.ts";
 import { AppError } from "../errors.ts";

@@ -1,6 +1,4 @@
-/**
- * What an encoder is, and the formats and rates that speech is delivered in.
- */
+/** Defines the interface of encoders, and the formats and sample rates of speech responses. */
 
 export const audioFormats = ["wav", "mp3", "pcm", "opus"] as const;
 export type AudioFormat = (typeof audioFormats)[number];

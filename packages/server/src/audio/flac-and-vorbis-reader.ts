@@ -1,5 +1,5 @@
 /**
- * Decoding FLAC, and Vorbis in Ogg: the Xiph decoders as WebAssembly, loaded with the first such file.
+ * Decodes FLAC, and Vorbis in Ogg, with the Xiph decoders as WebAssembly, loaded with the first such file.
  * https://github.com/eshaz/wasm-audio-decoders
  */
 import { inputLimit } from "../input-limits.ts";

@@ -1,6 +1,4 @@
-/**
- * MP3 by LAME, compiled to WebAssembly (`wasm-media-encoders`), at a constant bitrate.
- */
+/** Encodes MP3 at a constant bitrate with LAME as WebAssembly (`wasm-media-encoders`). */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { createEncoder as loadLame } from "wasm-media-encoders";

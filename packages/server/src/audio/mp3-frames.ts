@@ -1,6 +1,6 @@
 /**
- * The frames of an MP3 stream, and the frame of silence at its front that carries the LAME tag: how many frames follow
- * and how many samples at either end are the encoder's and not the sound's.
+ * Parses MP3 frames, and writes the silent first frame with the LAME tag: the number of frames, and how many samples at
+ * either end are the encoder's padding.
  * http://gabriel.mp3-tech.org/mp3infotag.html · https://www.mp3-tech.org/programmer/frame_header.html
  */
 

@@ -1,4 +1,4 @@
-/** Decoding MP3: mpg123, as WebAssembly that is loaded with the first such file. https://github.com/eshaz/wasm-audio-decoders */
+/** Decodes MP3 with mpg123 as WebAssembly, loaded with the first such file. https://github.com/eshaz/wasm-audio-decoders */
 import type { ByteReader } from "./byte-reader.ts";
 import { type DecodedAudio, decodeStream } from "./decoded-audio.ts";
 

@@ -1,6 +1,4 @@
-/**
- * Ogg: packets of one logical stream put into pages. https://www.rfc-editor.org/rfc/rfc3533
- */
+/** Writes the packets of one logical Ogg stream into pages. https://www.rfc-editor.org/rfc/rfc3533 */
 
 /** Segments that a page can have; a packet takes one more than its length divided by 255. */
 const segmentLimit = 255;

@@ -1,5 +1,5 @@
 /**
- * Ogg Opus: libopus compiled to WebAssembly (`@evan/opus`), in pages of our own.
+ * Encodes Ogg Opus with libopus as WebAssembly (`@evan/opus`), in pages from `ogg-pages.ts`.
  * https://www.rfc-editor.org/rfc/rfc7845
  */
 import { Encoder as LibOpusEncoder } from "@evan/opus/wasm/index.mjs";

@@ -1,6 +1,6 @@
 /**
- * Decoding Opus in Ogg, WebM, Matroska or MP4: the container by Mediabunny, the packets by libopus as
- * WebAssembly, both loaded with the first such file. https://mediabunny.dev · https://github.com/eshaz/wasm-audio-decoders
+ * Decodes Opus in Ogg, WebM, Matroska or MP4: Mediabunny reads the container, libopus as WebAssembly the packets.
+ * Both are loaded with the first such file. https://mediabunny.dev · https://github.com/eshaz/wasm-audio-decoders
  */
 import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";

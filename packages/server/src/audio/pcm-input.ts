@@ -1,4 +1,4 @@
-/** Samples that our own code reads (WAV, raw), as an `AudioInput`: resampled in slices, so that other requests are served. */
+/** Turns uncompressed samples (WAV, raw PCM) into an `AudioInput`, resampled in slices that yield to other requests. */
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { AudioInput, SampleSource } from "./audio-input.ts";
 import { createResampler } from "./resampler.ts";

@@ -1,5 +1,5 @@
 /**
- * Finding out what an uploaded recording is, and reading it.
+ * Detects the format of an uploaded recording and reads it.
  * docs/adr/0016-audio-formats.md
  */
 import { AppError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Changing the sample rate of a stream, by the resampler of SpeexDSP (quality 7 of 10) as WebAssembly.
+ * Changes the sample rate of a stream with the resampler of SpeexDSP (quality 7 of 10) as WebAssembly.
  * https://www.speex.org/docs/manual/speex-manual/node7.html
  */
 import loadSpeexResampler from "@echogarden/speex-resampler-wasm/simd";

@@ -1,5 +1,5 @@
 /**
- * How samples are written in bytes, and reading them as floats with full scale at -1 and 1.
+ * Decodes samples from bytes to floats with full scale at -1 and 1.
  * A-law and mu-law: https://www.itu.int/rec/T-REC-G.711
  */
 

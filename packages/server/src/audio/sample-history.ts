@@ -1,4 +1,4 @@
-/** The last samples of a recording, by their number from its beginning. */
+/** Keeps the most recent samples of a recording, addressed by their position in it. */
 import { joinSamples } from "./samples.ts";
 
 export class SampleHistory {

@@ -1,6 +1,4 @@
-/**
- * What changes samples as they flow: a resampler, a time stretcher.
- */
+/** Defines what transforms samples as they flow: a resampler, a time stretcher. */
 
 /** A stream of samples in, a stream of samples out; the same samples come out however the input is cut. */
 export interface SampleStream {

@@ -1,6 +1,4 @@
-/**
- * Pieces of sound: mono samples as floats, full scale at -1 and 1, and their 16-bit form.
- */
+/** Converts and joins mono samples: floats with full scale at -1 and 1, and their 16-bit form. */
 
 /** The values as signed 16-bit integers; what lies beyond full scale is clipped. 16-bit input divided by 32 768 comes back exactly. */
 export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {

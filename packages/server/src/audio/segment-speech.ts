@@ -1,6 +1,4 @@
-/**
- * Cutting a recording into stretches of speech, for engines that hear one at a time.
- */
+/** Cuts a recording into segments of speech while it arrives. */
 import { SampleHistory } from "./sample-history.ts";
 import { createVoiceDetector, type VoiceEvent } from "./voice-detector.ts";
 

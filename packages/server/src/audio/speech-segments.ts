@@ -1,4 +1,4 @@
-/** Whole stretches of speech, none longer than an engine can hear at a time. */
+/** Collects whole segments of speech, none longer than an engine accepts. */
 import { joinSamples } from "./samples.ts";
 import { segmentSpeech, type SegmentOptions } from "./segment-speech.ts";
 

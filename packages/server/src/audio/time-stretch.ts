@@ -1,5 +1,5 @@
 /**
- * Speaking faster or slower at the same pitch: Sonic, as WebAssembly.
+ * Changes the speed of speech at the same pitch with Sonic as WebAssembly.
  * https://github.com/waywardgeek/sonic
  */
 import loadSonic from "@echogarden/sonic-wasm";

@@ -1,5 +1,5 @@
 /**
- * Writing WAV files: RIFF, 16-bit PCM, one channel.
+ * Writes WAV files: RIFF, 16-bit PCM, one channel.
  * https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html
  */
 import { audioContentTypes, type Encoder } from "./encoder.ts";

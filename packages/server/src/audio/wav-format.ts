@@ -1,5 +1,5 @@
 /**
- * The `fmt ` chunk of a WAV file: which samples are in it.
+ * Parses the `fmt ` chunk of a WAV file, which describes its samples.
  * https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html
  */
 import { AppError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Reading WAV files while they arrive: RIFF, RF64 and BW64, sizes that are true, zero, 0xFFFFFFFF or too large.
+ * Reads WAV files while they arrive: RIFF, RF64 and BW64, with sizes that are correct, zero, 0xFFFFFFFF or too large.
  * https://www.mmsp.ece.mcgill.ca/Documents/AudioFormats/WAVE/WAVE.html · https://tech.ebu.ch/docs/tech/tech3306.pdf
  */
 import {

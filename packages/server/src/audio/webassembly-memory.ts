@@ -1,6 +1,6 @@
 /**
- * Native objects inside a WebAssembly module that many streams share. A stream that ends frees its object; a stream
- * that is dropped half-way (its client left) is freed when the garbage collector finds its owner gone.
+ * Frees native objects inside a WebAssembly module that many streams share: when their stream ends, or by the garbage
+ * collector if the stream is abandoned because its client left.
  */
 
 /** A native object: `free` gives it back, once, and is safe to call again. */

@@ -1,6 +1,6 @@
 /**
- * What we use of WebAssembly packages that come without types. Pointers are byte offsets into the module's memory.
- * The memory may grow and be replaced in any call, so HEAP views are read anew after every call.
+ * Types the used part of WebAssembly packages that have no types. Pointers are byte offsets into the module's memory.
+ * Any call may grow and replace the memory, so HEAP views are read again after every call.
  */
 
 /** Node has it; its type declarations do not. */

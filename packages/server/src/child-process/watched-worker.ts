@@ -1,6 +1,6 @@
 /**
- * A worker thread for work on untrusted input: it is terminated when it uses CPU time without progress or too much
- * memory. Only CPU time counts, so a slow machine never ends work that progresses.
+ * Runs work on untrusted input in a worker thread that is terminated if it uses too much memory, or CPU time without
+ * progress. Only CPU time counts, so a slow machine never ends work that progresses.
  */
 import { Worker, type Transferable } from "node:worker_threads";
 

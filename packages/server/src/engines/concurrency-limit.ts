@@ -1,4 +1,4 @@
-/** Limits how many calls an engine runs and queues, so that no organization can keep all others out. */
+/** Limits how many calls an engine runs and queues; every organization can always use a part of the limit. */
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
 
 export class ConcurrencyLimit {

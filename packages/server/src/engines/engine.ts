@@ -1,6 +1,6 @@
 /**
- * What an engine is to the rest of the server. An engine is a folder beside this file that implements `Engine`;
- * a model is one of its models, ready to be called. Routing wraps models in a model, so callers see no difference.
+ * Defines the interfaces between engines and the rest of the server. Each folder next to this file implements `Engine`.
+ * Routing wraps models in a model, so callers see no difference.
  */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";

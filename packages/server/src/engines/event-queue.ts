@@ -1,4 +1,4 @@
-/** Events between who makes them and the reader of an answer. */
+/** Queues events between their producer and one reader; the producer's flow control bounds it. */
 
 export interface EventQueue<Event> {
   push(event: Event): void;

@@ -1,6 +1,6 @@
 /**
- * Queue of pieces of work of many calls. Organizations take turns. Within that, the first piece of a call goes before later
- * pieces of other calls, so that every caller gets something soon, but new calls cannot hold up the running ones.
+ * Queues jobs of many calls. Organizations take turns. Within an organization, the first job of a call precedes later jobs
+ * of other calls, so every caller gets a first result soon, but new calls cannot starve running ones.
  */
 import { RoundRobinQueue } from "../scheduling/round-robin-queue.ts";
 

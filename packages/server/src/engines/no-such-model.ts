@@ -1,4 +1,4 @@
-/** What an engine says that is asked for a model that it does not have. */
+/** Creates the error of an engine for a model that it does not have. */
 import { AppError } from "../errors.ts";
 
 /** @param known the models that it has */

@@ -1,4 +1,4 @@
-/** One choice of a streamed answer on its way through the guardrails. */
+/** Applies the guardrails to one choice of a streamed answer. */
 import type { ChatChunkChoice, ChatDelta } from "../api/chat-answer.ts";
 import { isBlocked, type Checker, type Finding, type TextFilter } from "./finding.ts";
 import { checkTexts, type TextMapping } from "./check-texts.ts";

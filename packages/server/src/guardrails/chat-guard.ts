@@ -1,4 +1,4 @@
-/** The guardrails of one chat call. */
+/** Applies guardrails to one chat call. */
 import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { ContentCategory } from "../api/content-categories.ts";

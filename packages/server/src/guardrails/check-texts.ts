@@ -1,4 +1,4 @@
-/** All texts of a value through one guardrail. */
+/** Checks all texts of a value with one guardrail. */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type Finding, type Direction } from "./finding.ts";
 

@@ -1,4 +1,4 @@
-/** What guardrails find, and what judges a text. */
+/** Defines the findings of guardrails, and the interface of checkers. */
 import type { ContentCategory } from "../api/content-categories.ts";
 import type { GuardrailAction } from "../config/guardrails.ts";
 

@@ -1,6 +1,6 @@
 /**
- * An answer on its way through the guardrails: whole, or as it streams. Text leaves when it was judged. Only text and
- * tool calls leave at all: what else an engine adds, such as log probabilities or sound, would tell what was withheld.
+ * Applies guardrails to an answer, batch or streaming. Text is released once it was checked. Only text and tool calls are
+ * released: anything else, such as log probabilities or audio, could reveal withheld text.
  */
 import type { ChatChoice, ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
 import { GuardedChoice, type AnswerCheck } from "./answer-choice.ts";

@@ -1,4 +1,4 @@
-/** The guardrails of the configuration, and which of them apply to a call. docs/adr/0019-guardrails.md */
+/** Creates the configured guardrails and selects those that apply to a call. docs/adr/0019-guardrails.md */
 import type { GuardrailSettings, ModerationGuardrailSettings } from "../config/guardrails.ts";
 import type { Logger } from "../logger.ts";
 import { matchesName } from "../routing/model-access.ts";

@@ -1,6 +1,6 @@
 /**
- * Finds the strings of JSON text, token by token, and whether the text is JSON at all. JSON.parse would hold the event loop
- * for as long as the text takes. https://www.rfc-editor.org/rfc/rfc8259
+ * Finds the strings of JSON text, token by token, and validates the text. `JSON.parse` would block the event loop for the
+ * whole text. https://www.rfc-editor.org/rfc/rfc8259
  */
 
 export interface JsonString {

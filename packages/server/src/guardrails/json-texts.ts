@@ -1,4 +1,4 @@
-/** The texts of JSON text, as a reader of the JSON sees them: arguments of tools may be written with any escapes. */
+/** Extracts and replaces the strings of JSON text, decoded: tool arguments may contain any escapes. */
 import type { TextMapping } from "./check-texts.ts";
 import { JsonStrings } from "./json-strings.ts";
 

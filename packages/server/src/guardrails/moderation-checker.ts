@@ -1,6 +1,6 @@
 /**
- * A moderation endpoint as a guardrail. A growing text is judged in pieces, each with the end of the one before for its
- * meaning; a piece leaves when it was judged.
+ * Checks texts with a moderation endpoint. A growing text is checked in pieces, each with the end of the one before as
+ * context; a piece is released once it was checked.
  */
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError, toAppError, defaultRetryAfterMs } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** Asks an API like OpenAI's moderations. https://platform.openai.com/docs/api-reference/moderations/create */
+/** Calls an API like OpenAI's moderations. https://platform.openai.com/docs/api-reference/moderations/create */
 import { contentCategories, type ContentCategory } from "../api/content-categories.ts";
 import type { ModerationGuardrailSettings } from "../config/guardrails.ts";
 import { AppError } from "../errors.ts";

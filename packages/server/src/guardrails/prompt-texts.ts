@@ -1,6 +1,6 @@
 /**
- * The texts of a request that guardrails judge: what is said in messages, the arguments of calls in them, and the answer
- * that the caller predicts. https://platform.openai.com/docs/guides/predicted-outputs
+ * Finds the texts of a request that guardrails check: messages, the arguments of tool calls in them, and the predicted
+ * output. https://platform.openai.com/docs/guides/predicted-outputs
  */
 import type { ChatMessage, ChatRequest } from "../api/chat-request.ts";
 import { isObject } from "../json-object.ts";

@@ -1,4 +1,4 @@
-/** Bounds the redactions of one text or one prompt; beyond the limit the rest is redacted as a whole. */
+/** Limits the redactions in one text or prompt; beyond the limit the rest is redacted as a whole. */
 import { inputLimit } from "../input-limits.ts";
 
 /** Each costs a search of its own, which may look as far ahead as the longest match is long. */

@@ -1,6 +1,6 @@
 /**
- * Local rules on a text that grows. As much is held back as the longest match is long: a match is therefore found, or
- * known to be impossible, before its first character leaves, however the text is cut.
+ * Applies local rules to a growing text. It withholds as many characters as the longest possible match, so a match is found,
+ * or ruled out, before its first character is released, however the text is split.
  */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { FilteredText, TextFilter, TextFinding } from "./finding.ts";

@@ -1,4 +1,4 @@
-/** Words and patterns of the configuration, matched by this server. */
+/** Checks texts for the configured words and patterns. */
 import type { RulesGuardrailSettings } from "../config/guardrails.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { isBlocked, type Checker, type FilteredText } from "./finding.ts";

@@ -1,5 +1,5 @@
 /**
- * Words and patterns of a rule as functions that find them. Time is linear in the text.
+ * Compiles a rule's words and patterns into functions that find them, in linear time.
  * docs/adr/0025-promql-engine.md
  */
 import { RE2JS } from "re2js";

@@ -1,4 +1,4 @@
-/** Where a text that grows is cut, so that each piece can be judged by itself. */
+/** Decides where to cut a growing text, so that each piece can be checked on its own. */
 
 const sentenceEnd = /[.!?…]["'”’)\]]*\s|[。！？]|\n/gu;
 /** A piece ends at a sentence only when it has this share of the longest length. */

@@ -1,4 +1,4 @@
-/** Which kind of model a folder holds, by the names of its files and what they say of themselves. */
+/** Detects the kind of model in a folder from its files' names and metadata. */
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";

@@ -1,6 +1,6 @@
 /**
- * Downloads one file: goes on where an earlier try ended, tries again when the connection breaks, checks size and
- * checksum, and only then puts the file in its place.
+ * Downloads one file: resumes earlier attempts, retries broken connections, verifies size and checksum, and only then moves
+ * the file into place.
  */
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";

@@ -1,4 +1,4 @@
-/** Finds the file that a configuration names. */
+/** Finds the model file that the configuration names. */
 import { access } from "node:fs/promises";
 import { basename, isAbsolute, join, resolve } from "node:path";
 import { AppError } from "../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * What a GGUF file says of itself: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
- * The first bytes are checked here, because the library's reader goes on for ever with a version that does not exist.
+ * Reads the metadata of a GGUF file: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md
+ * The first bytes are validated here, because the library's reader never returns for an unknown version.
  */
 import { open } from "node:fs/promises";
 

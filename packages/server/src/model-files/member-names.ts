@@ -1,4 +1,4 @@
-/** Which names files from elsewhere may have: those of a URL, of a hub's listing and of an archive's members. */
+/** Validates file names from URLs, hub listings and archives. */
 import { inputLimit } from "../input-limits.ts";
 
 /** Bytes of one segment. Names of lock files and unfinished downloads add some, and most file systems take 255. */

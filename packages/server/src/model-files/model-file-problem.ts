@@ -1,4 +1,4 @@
-/** Whether a file that was fetched is what its name says. */
+/** Checks whether a downloaded file has the format that its name promises. */
 import { ggufProblem } from "./gguf-file.ts";
 import { onnxProblem } from "./onnx-metadata.ts";
 

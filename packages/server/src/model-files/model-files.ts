@@ -1,4 +1,4 @@
-/** The model files of a server: listed and removed. They are in the folder `models` of its data directory. */
+/** Lists and removes model files, which are in the folder `models` of the data directory. */
 import { readdir, rm, rmdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, sep } from "node:path";
 import { AppError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** Models that are folders of ONNX files, in the folder `models` of a data directory. */
+/** Lists models that are folders of ONNX files, in the folder `models` of the data directory. */
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join, relative, sep } from "node:path";
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";

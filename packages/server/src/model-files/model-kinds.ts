@@ -1,5 +1,5 @@
 /**
- * The kinds of models: what each does, which files it is made of, and under which names these are released.
+ * Describes the kinds of sherpa-onnx models: their task, their files, and the names under which these are released.
  * https://k2-fsa.github.io/sherpa/onnx/pretrained_models/index.html, https://k2-fsa.github.io/sherpa/onnx/tts/pretrained_models/index.html
  */
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";

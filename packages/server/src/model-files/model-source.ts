@@ -1,6 +1,5 @@
 /**
- * What `models pull` is given: a file or a whole repository of the Hugging Face hub, or the URL of a file or of an
- * archive.
+ * Parses the argument of `models pull`: a file or a repository of the Hugging Face hub, or the URL of a file or an archive.
  */
 import { AppError } from "../errors.ts";
 import { isSafePath } from "./member-names.ts";

@@ -1,5 +1,5 @@
 /**
- * What an ONNX file says of itself in `metadata_props`, read without its weights, which may be gigabytes.
+ * Reads an ONNX file's `metadata_props` without its weights, which may be gigabytes.
  * https://github.com/onnx/onnx/blob/main/onnx/onnx.proto3, https://protobuf.dev/programming-guides/encoding/
  */
 import { open, type FileHandle } from "node:fs/promises";

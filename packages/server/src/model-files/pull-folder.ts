@@ -1,4 +1,4 @@
-/** Pulls models that are folders: a repository of the hub file by file, or an archive that is unpacked. */
+/** Pulls models that are folders: a hub repository file by file, or an archive that is unpacked. */
 import { lstat, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";

@@ -1,4 +1,4 @@
-/** Keeps two processes from pulling the same thing at the same time. */
+/** Prevents two processes from pulling the same model at the same time. */
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { AppError } from "../errors.ts";

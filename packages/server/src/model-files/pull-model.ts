@@ -1,4 +1,4 @@
-/** Fetches a model into the folder `models` of a data directory, by its source. */
+/** Pulls a model from its source into the folder `models` of the data directory. */
 import { AppError } from "../errors.ts";
 import { download } from "./download.ts";
 import { modelFileProblem } from "./model-file-problem.ts";

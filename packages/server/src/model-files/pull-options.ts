@@ -1,4 +1,4 @@
-/** What pulling takes and gives, whatever is pulled. */
+/** Defines the options and results of pulling. */
 import { join, resolve, sep } from "node:path";
 import { AppError } from "../errors.ts";
 import type { Downloaded, DownloadOptions, DownloadProgress } from "./download.ts";

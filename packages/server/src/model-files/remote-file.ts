@@ -1,6 +1,6 @@
 /**
- * One file behind HTTP: what its server says of it, and its bytes from any place on. Redirects are followed here,
- * because the hub tells size and checksum on its own answer, which redirects, and its token must not go elsewhere.
+ * Reads one file over HTTP: its metadata, and its bytes from any offset. Redirects are followed here, because the hub
+ * sends size and checksum with the redirect itself, and its token must not be sent elsewhere.
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";

@@ -1,4 +1,7 @@
-/** The files of a repository on the Hugging Face hub. https://huggingface.co/docs/hub/api#get-apimodelsrepoidtreerevisionpath */
+/**
+ * Lists the files of a Hugging Face hub repository.
+ * https://huggingface.co/docs/hub/api#get-apimodelsrepoidtreerevisionpath
+ */
 import { AppError } from "../errors.ts";
 import { isSafePath, MemberNames } from "./member-names.ts";
 import type { RepositorySource } from "./model-source.ts";

@@ -1,4 +1,4 @@
-/** Unpacks a tar archive into a new folder: files and folders alone, nothing outside, nothing that does not fit. */
+/** Unpacks a tar archive into a new folder: only files and folders, nothing outside it, and no more than fits. */
 import { spawn } from "node:child_process";
 import { createReadStream } from "node:fs";
 import { mkdir, readdir, rename, rm, statfs, writeFile } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * A circuit breaker: leaves a failing target alone, tries it again with one call, and brings it back gradually.
- * The states are the usual ones: closed (in service), open (left alone), half-open (one probe is under way).
+ * Implements a circuit breaker: takes a failing target out of service, probes it with one call, and restores it gradually.
+ * States: closed (in service), open (out of service), half-open (one probe is running).
  * https://martinfowler.com/bliki/CircuitBreaker.html
  */
 import type { RoutingSettings } from "../config/models.ts";

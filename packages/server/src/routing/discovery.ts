@@ -1,4 +1,4 @@
-/** Asks the engines which models they have, at the start and from time to time, without ever being waited for long. */
+/** Queries the engines for their models at startup and periodically, without delaying calls for long. */
 import type { Logger } from "../logger.ts";
 import { type AppError, toAppError } from "../errors.ts";
 import type { PooledEngine } from "./engine-pool.ts";

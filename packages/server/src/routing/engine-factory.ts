@@ -1,7 +1,4 @@
-/**
- * Engine types and what makes an engine of each. A type is loaded when its first engine is made: vendors that nobody
- * uses cost nothing at the start.
- */
+/** Creates engines by type. A type's module is loaded with its first engine, so unused vendors do not slow the start. */
 import type { EngineSettings } from "../config/engine-settings.ts";
 import type { Logger } from "../logger.ts";
 import type { CreateEngine } from "./engine-pool.ts";

@@ -1,6 +1,6 @@
 /**
- * The engines that run, each as long as somebody uses it: the configuration in force, or a call that began under an
- * earlier one. An engine whose settings did not change is the same engine after a reload.
+ * Keeps engines running while a configuration or a call uses them. An engine whose settings did not change survives a
+ * reload.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { EngineSettings } from "../config/engine-settings.ts";

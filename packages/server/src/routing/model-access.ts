@@ -1,4 +1,4 @@
-/** Which models an organization may call: patterns of model IDs in which `*` stands for any text. */
+/** Decides which models an organization may call: patterns of model IDs in which `*` matches any text. */
 
 /** The part of a checked key that decides. Undefined: every model. */
 export interface ModelAccess {

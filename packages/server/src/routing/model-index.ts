@@ -1,4 +1,4 @@
-/** What a model ID stands for: the routes of the configuration first, then what the engines say they have. */
+/** Resolves model IDs: the configuration's routes first, then the engines' discovered models. */
 import type { Discovery } from "./discovery.ts";
 import type { ModelDescription } from "../engines/engine.ts";
 import type { RouteTable, TableEngine } from "./route-table.ts";

@@ -1,4 +1,4 @@
-/** How one model ID is answered: its targets, what comes when they cannot, and how often to try. */
+/** Defines a route: the targets of one model ID, its fallbacks, and its retries. */
 import type { RetrySettings } from "../config/models.ts";
 import type { Lease } from "./engine-pool.ts";
 import type { Target } from "./target.ts";

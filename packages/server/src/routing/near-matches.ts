@@ -1,4 +1,4 @@
-/** "Did you mean": the model IDs that an unknown one may stand for. */
+/** Suggests model IDs for an unknown one. */
 import { closestName } from "../closest-name.ts";
 
 /**

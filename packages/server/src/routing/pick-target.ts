@@ -1,4 +1,4 @@
-/** Which target of a route the next try goes to. */
+/** Picks the target of a route for the next attempt. */
 import type { Target } from "./target.ts";
 
 export interface PickOptions {

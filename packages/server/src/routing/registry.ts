@@ -1,6 +1,6 @@
 /**
- * Every model that can be called, by its ID: configured, aliased, found at an engine, or named as `engine/model`.
- * The configuration may be replaced while calls run; they end on the engines on which they began.
+ * Provides every callable model by its ID: configured, aliased, discovered at an engine, or named as `engine/model`.
+ * The configuration may be replaced while calls run; they finish on the engines on which they began.
  * docs/adr/0008-routing-and-reload.md
  */
 import { capabilities, type Capability } from "../api/models.ts";

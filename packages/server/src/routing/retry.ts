@@ -1,4 +1,6 @@
-/** What a failure leads to, and how long to wait before the next try. docs/chat/routing.md has the rules for users. */
+/**
+ * Decides whether a failed call is retried or falls back, and how long to wait. docs/chat/routing.md has the rules for users.
+ */
 import type { RetrySettings } from "../config/models.ts";
 import { abortReason } from "../abort.ts";
 import { AppError, toAppError, type ErrorCode } from "../errors.ts";

@@ -1,7 +1,4 @@
-/**
- * A route as a model: callers see one model that answers, and routing tries targets, retries and fallbacks behind
- * it. Nothing is tried again once a chunk was given to the caller.
- */
+/** Presents a route as one chat model. Retries and fallbacks end once a chunk was sent to the caller. */
 import type { ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";

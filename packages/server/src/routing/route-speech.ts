@@ -1,4 +1,4 @@
-/** A route as a model that speaks: each target is asked for the voice by the name that the target knows. */
+/** Presents a route as one speech model, with each target's own name of the voice. */
 import { AppError } from "../errors.ts";
 import type { SpeechCall, SpeechPiece, Voice } from "../engines/engine.ts";
 import type { Target } from "./target.ts";

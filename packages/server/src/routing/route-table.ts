@@ -1,4 +1,6 @@
-/** The routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced. */
+/**
+ * Holds the routes of one configuration: built as a whole before it takes effect, retired as a whole when it is replaced.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { Value } from "typebox/value";
 import type { EngineSettings } from "../config/engine-settings.ts";

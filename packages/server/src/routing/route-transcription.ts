@@ -1,4 +1,4 @@
-/** A route as a model that transcribes: words are asked only of targets that give them. */
+/** Presents a route as one transcription model; calls that need word times use only targets that return them. */
 import { AppError } from "../errors.ts";
 import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../engines/engine.ts";
 import type { Target } from "./target.ts";

@@ -1,4 +1,4 @@
-/** One place where a model runs, with what routing knows of it: calls in flight, outages, cool-down. */
+/** Tracks one target of a route: its calls in flight, its circuit breaker, its cool-down. */
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit } from "./circuit.ts";

@@ -1,5 +1,5 @@
 /**
- * Tries the targets of one route, one after another, until one begins to answer.
+ * Tries the targets of one route, one after another, until one starts to answer.
  * docs/adr/0008-routing-and-reload.md
  */
 import { AppError, defaultRetryAfterMs } from "../errors.ts";

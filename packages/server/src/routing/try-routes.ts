@@ -1,4 +1,4 @@
-/** Tries the route that was asked for, then its fallbacks in order; whole answers and streams alike. */
+/** Tries the requested route, then its fallbacks in order, for batch and streaming calls. */
 import { AppError, toAppError } from "../errors.ts";
 import { abortReason } from "../abort.ts";
 import { callError, preferError, classifyFailure } from "./retry.ts";

@@ -1,5 +1,5 @@
 /**
- * Where Azure Speech is asked: by region, or at a resource's own domain.
+ * Builds the addresses of Azure Speech, from a region or a resource's own domain.
  * https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech
  */
 import type { AzureSpeechSettings } from "../../config/engines/azure-speech.ts";

@@ -1,5 +1,5 @@
 /**
- * The engine type `azure_speech`. docs/operate/engines/azure-speech.md says how it is configured and what it does.
+ * Implements the engine type `azure_speech`. docs/operate/engines/azure-speech.md describes its settings and behavior.
  * docs/adr/0015-remote-speech-and-transcription.md
  */
 import { Agent } from "undici";

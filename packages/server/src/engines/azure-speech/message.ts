@@ -1,6 +1,6 @@
 /**
- * Messages of the speech service's WebSocket: headers and a body, as text, or as bytes with the length of the headers
- * before them. https://github.com/microsoft/cognitive-services-speech-sdk-js, WebsocketMessageFormatter.ts
+ * Reads and writes messages of the speech service's WebSocket: headers and a body, as text, or as bytes prefixed with the
+ * length of the headers. https://github.com/microsoft/cognitive-services-speech-sdk-js, WebsocketMessageFormatter.ts
  */
 import { AppError } from "../../errors.ts";
 

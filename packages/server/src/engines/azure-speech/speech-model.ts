@@ -1,4 +1,4 @@
-/** Azure's voices: phrase by phrase over one WebSocket, because no other way of asking tells when words are heard. */
+/** Synthesizes speech with Azure's voices, phrase by phrase over one WebSocket: only that API returns word boundaries. */
 import type { Agent } from "undici";
 import { fromInt16Bytes } from "../../audio/samples.ts";
 import { stretchSamples, stretchedTime } from "../../audio/time-stretch.ts";

@@ -1,4 +1,4 @@
-/** A WebSocket to the speech service: opened with the service's key, limited in time, gone at once when it is left. */
+/** Connects to the speech service over WebSocket, with its API key and timeouts; closes at once when the call ends. */
 import type { Duplex } from "node:stream";
 import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";

@@ -1,4 +1,6 @@
-/** A phrase as the markup that the service speaks. https://learn.microsoft.com/azure/ai-services/speech-service/speech-synthesis-markup-structure */
+/**
+ * Writes a phrase as SSML. https://learn.microsoft.com/azure/ai-services/speech-service/speech-synthesis-markup-structure
+ */
 
 export interface SsmlOptions {
   readonly voice: string;

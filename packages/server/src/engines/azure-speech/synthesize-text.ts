@@ -1,6 +1,6 @@
 /**
- * One text spoken over an open socket: its sound, and when its words are heard. Messages as Microsoft's own SDK sends and
- * reads them: https://github.com/microsoft/cognitive-services-speech-sdk-js, SynthesisAdapterBase.ts
+ * Synthesizes one text over an open socket: its samples and its word boundaries. The messages are those of Microsoft's SDK:
+ * https://github.com/microsoft/cognitive-services-speech-sdk-js, SynthesisAdapterBase.ts
  */
 import { randomUUID } from "node:crypto";
 import { AppError } from "../../errors.ts";

@@ -1,5 +1,5 @@
 /**
- * Azure's fast transcription: a whole recording in one request, with word times and speakers.
+ * Transcribes with Azure's fast transcription: a whole recording in one request, with word times and speakers.
  * https://learn.microsoft.com/azure/ai-services/speech-service/fast-transcription-create
  */
 import type { TranscribedSegment, TranscribedWord, TranscriptionCall, TranscriptionModel } from "../engine.ts";

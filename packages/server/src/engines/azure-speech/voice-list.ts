@@ -1,4 +1,7 @@
-/** The voices of the resource, asked for when they are wanted and kept for a while. https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech#get-a-list-of-voices */
+/**
+ * Fetches and caches the list of the resource's voices.
+ * https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech#get-a-list-of-voices
+ */
 import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";

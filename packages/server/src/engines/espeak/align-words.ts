@@ -1,4 +1,4 @@
-/** From the words that espeak-ng told the times of to the words that are written. */
+/** Maps the word times of espeak-ng to the words of the text. */
 import { weightedWords, type WeightedWord } from "../spoken-text/word-weights.ts";
 import type { SpokenToken } from "../spoken-text/marks.ts";
 import type { EspeakWord } from "./protocol.ts";

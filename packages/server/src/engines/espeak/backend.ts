@@ -1,4 +1,4 @@
-/** The two forms in which espeak-ng may be here, alike to the engine. */
+/** Defines the interface of the two ways to run espeak-ng. */
 import type { Voice } from "../engine.ts";
 import type { EspeakWord } from "./protocol.ts";
 

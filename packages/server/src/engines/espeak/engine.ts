@@ -1,6 +1,6 @@
 /**
- * The engine `espeak`: speech in over 100 languages by espeak-ng, by the installed program or the npm package, and in
- * processes of its own either way.
+ * Implements the engine `espeak`: speech in over 100 languages with espeak-ng, the installed program or the npm package,
+ * in separate processes either way.
  * docs/adr/0014-local-speech-engines.md
  */
 import { availableParallelism } from "node:os";

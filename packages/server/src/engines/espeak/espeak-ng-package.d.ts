@@ -1,4 +1,4 @@
-/** The part of the package that is used. https://github.com/echogarden-project/espeak-ng-emscripten */
+/** Types the used part of the npm package. https://github.com/echogarden-project/espeak-ng-emscripten */
 declare module "@echogarden/espeak-ng-emscripten" {
   export interface EspeakEvent {
     readonly type: string;

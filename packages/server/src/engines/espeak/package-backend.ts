@@ -1,6 +1,6 @@
 /**
- * espeak-ng from its npm package, where no program is installed: in processes of its own, since it is GPL-3.0, that are
- * started when there is work and stay. Unlike the program it tells when each word is spoken.
+ * Runs espeak-ng from its npm package if the program is not installed, in separate processes because of its license
+ * (GPL-3.0). They start on demand and stay. Unlike the program, the package returns word times.
  */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";

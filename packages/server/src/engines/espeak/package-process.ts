@@ -1,6 +1,6 @@
 /**
- * A process that speaks phrases with the npm package of espeak-ng (GPL-3.0), one at a time. It is a program of its own:
- * the server imports nothing of it and talks to it by standard input and output. Any failure ends it.
+ * Synthesizes phrases with the npm package of espeak-ng (GPL-3.0), one at a time, in a process of its own: the server
+ * imports nothing of it and communicates over standard input and output. Any failure ends the process.
  */
 import { createInterface } from "node:readline";
 import createEspeak, { type EspeakEvent } from "@echogarden/espeak-ng-emscripten";

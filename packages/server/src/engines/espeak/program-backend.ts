@@ -1,6 +1,6 @@
 /**
- * Runs espeak-ng as a program: its licence (GPL-3.0) keeps it out of our process. Text goes in by standard input, a
- * WAV file with open sizes comes out. https://github.com/espeak-ng/espeak-ng/blob/master/src/espeak-ng.1.ronn
+ * Runs espeak-ng as a program: its license (GPL-3.0) keeps it out of our process. Text goes to standard input; a WAV file
+ * with unknown sizes comes back. https://github.com/espeak-ng/espeak-ng/blob/master/src/espeak-ng.1.ronn
  */
 import { spawn } from "node:child_process";
 import { joinSamples } from "../../audio/samples.ts";

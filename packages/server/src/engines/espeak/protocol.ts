@@ -1,6 +1,6 @@
 /**
- * What the server and a process of the package espeak-ng say to each other, over pipes: the server writes lines of
- * JSON, the process answers each with a line of JSON and, after a phrase, its samples.
+ * Defines the messages between the server and a process of the espeak-ng package: lines of JSON over pipes. A response to
+ * a phrase is followed by its samples.
  */
 import type { PackageVoice } from "./voices.ts";
 

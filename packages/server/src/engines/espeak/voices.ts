@@ -1,4 +1,4 @@
-/** The voices of espeak-ng: each of its languages with its own, male voice and with a female variant of it. */
+/** Lists the voices of espeak-ng: for each language its own, male voice and a female variant of it. */
 import type { Voice } from "../engine.ts";
 
 const femaleVariant = "+f3";

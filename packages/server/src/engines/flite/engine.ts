@@ -1,5 +1,5 @@
 /**
- * The engine `flite`: English speech from Flite in WebAssembly, in worker threads, with nothing to install.
+ * Implements the engine `flite`: English speech from Flite as WebAssembly in worker threads, with nothing to install.
  * docs/adr/0014-local-speech-engines.md
  */
 import { availableParallelism } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Opens a WebAssembly program to calls from outside. Flite's module is a command: it exports nothing but `_start`.
- * Its functions keep their names in the `name` section, so this adds some of them to the export section.
+ * Adds functions to the export section of a WebAssembly module. Flite's module is a command that exports only `_start`,
+ * but the `name` section keeps the names of its functions.
  * https://webassembly.github.io/spec/core/binary/modules.html, https://webassembly.github.io/spec/core/appendix/custom.html
  */
 import { AppError } from "../../errors.ts";

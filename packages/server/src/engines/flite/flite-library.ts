@@ -1,6 +1,6 @@
 /**
- * Flite as a library in WebAssembly memory: text in, samples and timed tokens out. The structures that are read here
- * are those of Flite 2.2: https://github.com/festvox/flite/tree/master/include
+ * Calls Flite in WebAssembly memory: text in, samples and timed tokens out. It reads the structures of Flite 2.2:
+ * https://github.com/festvox/flite/tree/master/include
  */
 import { AppError } from "../../errors.ts";
 import type { SpokenToken } from "../spoken-text/marks.ts";

@@ -1,4 +1,4 @@
-/** What the server and a worker thread of Flite say to each other. */
+/** Defines the messages between the server and a worker thread of Flite. */
 import type { Utterance } from "./flite-library.ts";
 import type { FliteVoiceName } from "./voices.ts";
 import type { WasmModule } from "./web-assembly.ts";

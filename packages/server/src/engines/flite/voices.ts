@@ -1,4 +1,4 @@
-/** The voices in Flite's module, as measured and heard. http://www.festvox.org/flite/ */
+/** Lists the voices in Flite's module. http://www.festvox.org/flite/ */
 import type { Voice } from "../engine.ts";
 
 export const voiceNames = ["slt", "rms", "awb", "kal16"] as const;

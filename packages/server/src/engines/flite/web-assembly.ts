@@ -1,4 +1,4 @@
-/** The part of the WebAssembly API that is used here; without the DOM's types, TypeScript does not know it. */
+/** Types the used part of the WebAssembly API, which TypeScript knows only with the DOM's types. */
 export interface WasmModule {
   readonly "~module": never;
 }

@@ -1,4 +1,4 @@
-/** The worker threads that run Flite. */
+/** Starts the worker threads that run Flite. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";

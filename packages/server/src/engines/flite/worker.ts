@@ -1,6 +1,6 @@
 /**
- * A worker thread that speaks phrases with Flite, one at a time. Any failure ends the thread: what a broken
- * WebAssembly memory would say next cannot be trusted.
+ * Synthesizes phrases with Flite in a worker thread, one at a time. Any failure ends the thread, because the output of
+ * a broken WebAssembly memory cannot be trusted.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { openFlite } from "./flite-library.ts";

@@ -1,6 +1,6 @@
 /**
- * The byte-level alphabet of GPT-2's tokenizer, which most GGUF vocabularies use: every byte has a printable character,
- * so that a token's text can hold any bytes. https://github.com/openai/gpt-2/blob/master/src/encoder.py
+ * Converts between bytes and the byte-level alphabet of GPT-2's tokenizer, which most GGUF vocabularies use: every byte has
+ * a printable character. https://github.com/openai/gpt-2/blob/master/src/encoder.py
  */
 
 function isPrintable(byte: number): boolean {

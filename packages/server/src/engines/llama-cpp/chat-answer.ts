@@ -1,4 +1,4 @@
-/** From a generation's events to the chat completion object or its chunks. */
+/** Builds chat completions and their chunks from a generation's events. */
 import { randomUUID } from "node:crypto";
 import type {
   ChatChoice,

@@ -1,4 +1,4 @@
-/** The engine `llama_cpp`: GGUF files on this machine, each in a process of its own. docs/adr/0011-llama-cpp.md */
+/** Implements the engine `llama_cpp`: local GGUF files, each in its own process. docs/adr/0011-llama-cpp.md */
 import { stat } from "node:fs/promises";
 import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Bounds on a request's parts whose cost for a local model grows with their size, checked before any of it is copied. */
+/** Limits the parts of a request whose cost for a local model grows with their size, before anything is copied. */
 import type { ChatRequest } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";

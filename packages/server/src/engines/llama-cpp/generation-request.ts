@@ -1,6 +1,6 @@
 /**
- * From a chat request to a generation: every parameter honoured or refused by name. What has no effect here and harms
- * nobody (who asks, what may be stored) is accepted.
+ * Turns a chat request into a generation: every parameter is honored or refused by name. Parameters without effect here
+ * that harm nobody (who calls, what may be stored) are accepted.
  */
 import type { ChatMessage, ChatRequest } from "../../api/chat-request.ts";
 import { chatParameterNames } from "../../api/chat-request.ts";

@@ -1,4 +1,4 @@
-/** How long a prompt may be before its tokens are counted: none is longer than the vocabulary's longest. */
+/** Limits the length of a prompt before its tokens are counted, from the vocabulary's longest token. */
 import { AppError } from "../../errors.ts";
 
 export interface PromptLimit {

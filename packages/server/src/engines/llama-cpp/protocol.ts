@@ -1,4 +1,4 @@
-/** What the server and a model's process say to each other over Node's IPC channel, as JSON. */
+/** Defines the messages between the server and a model's process, as JSON over Node's IPC channel. */
 import type { ErrorCode } from "../../errors.ts";
 import type { PromptLimit } from "./prompt-limit.ts";
 

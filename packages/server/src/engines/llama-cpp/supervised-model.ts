@@ -1,6 +1,6 @@
 /**
- * A model that is loaded when it is needed: its process is started on the first call, again after a crash (at once
- * the first time, then with growing pauses), and ended when it was idle for long.
+ * Keeps the process of a model: starts it on the first call, restarts it after a crash (with exponential backoff from the
+ * second crash on), and stops it when it has been idle.
  */
 import { abortable, abortReason } from "../../abort.ts";
 import { AppError } from "../../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * A streamed answer as an async iteration that paces the engine: events are decoded and normalized as they arrive
- * and wait in a short queue; while that is full, nothing is read. Events of one read are handed out without waiting.
+ * Streams chat chunks with back-pressure: decodes and normalizes events as they arrive into a short queue, and pauses
+ * reading while it is full. Events of one read are returned without waiting.
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError, toAppError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** A whole answer as the chunks of a stream, for engines that answer a streamed request in one piece. */
+/** Turns a whole completion into chunks, for engines that answer a streaming request in one piece. */
 import type { ChatChunkChoice, ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { splitChunk } from "./split-chunk.ts";
 

@@ -1,4 +1,4 @@
-/** Where an engine is asked: addresses and credentials of OpenAI's API and of its Azure dialect. */
+/** Builds the URLs and credentials of OpenAI's API and of Azure's variant. */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";
 import { AppError } from "../../errors.ts";
 import { splitBaseUrl } from "../upstream-http/base-url.ts";

@@ -2,8 +2,8 @@
  * Changes top-level members of a JSON object in its bytes, without parsing or copying the rest: a request of 16 MiB
  * is forwarded from the buffer in which it arrived. https://www.rfc-editor.org/rfc/rfc8259
  *
- * Names that occur twice are reduced to the last, which is the one that `JSON.parse` saw and that was checked: an
- * engine that reads the first must not get another model, or other limits, than those the caller was allowed.
+ * Of duplicate names only the last is kept, the one that `JSON.parse` saw and that was checked: an engine that reads
+ * the first must not get another model, or other limits, than the caller may use.
  */
 import { readMembers } from "../../json-members.ts";
 import type { BufferedBody } from "../upstream-http/upstream-request.ts";

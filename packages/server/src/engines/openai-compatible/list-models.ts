@@ -1,4 +1,4 @@
-/** The models that an engine lists. https://platform.openai.com/docs/api-reference/models/list */
+/** Lists an engine's models. https://platform.openai.com/docs/api-reference/models/list */
 import type { ModelDescription } from "../engine.ts";
 import { requestJson } from "../upstream-http/request-json.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";

@@ -1,6 +1,6 @@
 /**
- * The events of one stream, made acceptable to strict clients: one id, creation time and model for all chunks, a
- * delta in every choice, one reason to finish for every choice, and the usage in one last chunk without choices.
+ * Normalizes the chunks of a stream for strict clients: one ID, creation time and model for all chunks, a delta in every
+ * choice, one finish reason per choice, and the usage in one last chunk without choices.
  */
 import type { ChatCompletionChunk } from "../../api/chat-answer.ts";
 import { AppError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** A batch answer, made acceptable to strict clients or refused. */
+/** Normalizes a batch completion for strict clients, or refuses it. */
 import type { ChatCompletion } from "../../api/chat-answer.ts";
 import { invalidResponse, tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { maxChoices, maxToolCalls } from "./response-limits.ts";

@@ -1,5 +1,5 @@
 /**
- * What batch answers and chunks have in common, made acceptable to strict clients. Rules: the OpenAI API reference
+ * Normalizes what completions and chunks have in common. Rules: the OpenAI API reference
  * (https://platform.openai.com/docs/api-reference/chat/object), and what clients were seen to reject.
  */
 import { randomUUID } from "node:crypto";

@@ -1,4 +1,4 @@
-/** The pieces of the tool calls of one streamed choice. */
+/** Normalizes the tool call deltas of one streamed choice. */
 import { tooManyInResponse } from "../upstream-http/invalid-response.ts";
 import { maxToolCalls } from "./response-limits.ts";
 import { isObject, nonEmptyText, wholeNumber, type JsonObject } from "../../json-object.ts";

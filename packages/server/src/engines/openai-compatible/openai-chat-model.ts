@@ -1,4 +1,4 @@
-/** A chat model behind an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
+/** Calls a chat model of an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/chat */
 import type { ChatCompletion, ChatCompletionChunk } from "../../api/chat-answer.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { ChunkStream } from "./chunk-stream.ts";

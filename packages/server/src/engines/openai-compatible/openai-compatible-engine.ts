@@ -1,6 +1,6 @@
 /**
- * Engines that speak OpenAI's chat completions API: vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter and many
- * more, and Azure OpenAI with its own addresses. docs/operate/engines/openai-compatible.md says how they are configured.
+ * Implements the engine type `openai_compatible` (vLLM, llama.cpp's server, Ollama, OpenAI, OpenRouter and many more), and
+ * `azure_openai`. docs/operate/engines/openai-compatible.md describes their settings.
  * docs/adr/0009-openai-compatible-engine.md
  */
 import type { AzureOpenAiSettings, OpenAiCompatibleSettings } from "../../config/engines/openai-compatible.ts";

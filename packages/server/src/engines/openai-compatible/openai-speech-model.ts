@@ -1,4 +1,4 @@
-/** A speech model behind an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/audio/createSpeech */
+/** Calls a speech model of an OpenAI-compatible API. https://platform.openai.com/docs/api-reference/audio/createSpeech */
 import { joinSamples } from "../../audio/samples.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";

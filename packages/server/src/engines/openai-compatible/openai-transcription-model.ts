@@ -1,5 +1,5 @@
 /**
- * A model that transcribes behind an OpenAI-compatible API.
+ * Calls a transcription model of an OpenAI-compatible API.
  * https://platform.openai.com/docs/api-reference/audio/createTranscription
  */
 import type { TranscriptionForm } from "../../config/engines/openai-compatible.ts";

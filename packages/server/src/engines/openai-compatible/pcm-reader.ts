@@ -1,6 +1,6 @@
 /**
- * Samples from an answer's bytes: raw 16-bit PCM, OpenAI's at 24 000 Hz unless a header tells another rate, or WAV,
- * which some servers send whatever they were asked for.
+ * Decodes samples from a response: raw 16-bit PCM at OpenAI's 24,000 Hz unless a header says otherwise, or WAV, which some
+ * servers send whatever the request asks for.
  */
 import { readAudio } from "../../audio/read-audio.ts";
 import { AppError } from "../../errors.ts";

@@ -1,5 +1,5 @@
 /**
- * A whole transcription as an engine answers it, in any of its forms, as segments.
+ * Parses a batch transcription, in any of its forms, into segments.
  * https://platform.openai.com/docs/api-reference/audio/verbose-json-object, …/diarized-json-object
  */
 import type { TranscribedSegment, TranscribedWord } from "../engine.ts";

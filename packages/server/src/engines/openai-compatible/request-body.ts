@@ -1,4 +1,4 @@
-/** What of a request the engine must see otherwise than the caller wrote it. */
+/** Computes how the body that an engine gets differs from the caller's. */
 import { AppError } from "../../errors.ts";
 import type { ChatCall } from "../engine.ts";
 

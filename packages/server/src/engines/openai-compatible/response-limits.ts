@@ -1,4 +1,4 @@
-/** Limits on an engine's chat answers, so that none blocks the event loop while it is normalized. */
+/** Limits an engine's chat responses, so that none blocks the event loop while it is normalized. */
 import { inputLimit } from "../../input-limits.ts";
 
 export const maxEventValues = inputLimit({

@@ -1,6 +1,6 @@
 /**
- * Cuts a large chunk into several: some clients refuse events of a mebibyte and more, and engines that only pretend
- * to stream send a whole answer as one.
+ * Splits a large chunk: some clients reject events of a mebibyte and more, and engines that only pretend to stream send a
+ * whole completion as one.
  */
 import type { ChatCompletionChunk, ChatChunkChoice } from "../../api/chat-answer.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";

@@ -1,5 +1,5 @@
 /**
- * A streamed transcription: OpenAI's events, and vLLM's, which look like chunks of a chat.
+ * Parses the events of a streaming transcription: OpenAI's, and vLLM's, which look like chat chunks.
  * https://platform.openai.com/docs/api-reference/audio/transcript-text-delta-event
  */
 import { AppError } from "../../errors.ts";

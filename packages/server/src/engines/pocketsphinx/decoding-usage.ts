@@ -1,4 +1,4 @@
-/** How much sound was decoded for each call and each organization, by which they take turns. */
+/** Accounts how much audio was decoded for each call and each organization, by which they take turns. */
 
 export interface CallUsage {
   /** What all calls of the caller's group, such as the organization, have had. */

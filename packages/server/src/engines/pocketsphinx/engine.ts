@@ -1,5 +1,5 @@
 /**
- * The engine `pocketsphinx`: English transcription by Debian's PocketSphinx, in processes of their own.
+ * Implements the engine `pocketsphinx`: English transcription with Debian's PocketSphinx, in separate processes.
  * docs/adr/0018-local-recognizers.md
  */
 import { availableParallelism } from "node:os";

@@ -1,6 +1,6 @@
 /**
- * Installing PocketSphinx from the system's packages at the first start, where nobody has to be asked for a password.
- * A package manager in its work is never stopped: it runs in a process group of its own, and writes to a file.
+ * Installs PocketSphinx from the system's packages at the first start, if no password is needed.
+ * A running package manager is never stopped: it has a process group of its own and writes to a file.
  */
 import { spawn } from "node:child_process";
 import { open } from "node:fs/promises";

@@ -1,6 +1,6 @@
 /**
- * Where PocketSphinx and its US English model are on this machine. Debian and Ubuntu have both as packages; others may
- * have built the library themselves. https://cmusphinx.github.io/
+ * Finds PocketSphinx and its US English model on this machine: packages of Debian and Ubuntu, or a library built by the
+ * user. https://cmusphinx.github.io/
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";

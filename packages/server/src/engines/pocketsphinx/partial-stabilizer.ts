@@ -1,7 +1,7 @@
 /**
- * What of an utterance can be told before it is over. A word is settled when several looks at the utterance in a row
- * agreed on it and on all before it, and it ended a while ago. What was told is never taken back: if the decoder
- * changes its mind at the end, the words that were told stay, and its own follow from there on.
+ * Decides which words of an unfinished utterance are stable: several partial results in a row agree on a word and all
+ * words before it, and it ended a while ago. A word once sent is never taken back: if the decoder changes its mind at the
+ * end, the sent words stay and its own words follow.
  */
 import type { RecognizedWord } from "./protocol.ts";
 

@@ -1,6 +1,6 @@
 /**
- * What the server and a recognizer's process say to each other over Node's IPC channel with advanced serialization.
- * A process hears one utterance at a time.
+ * Defines the messages between the server and a recognizer's process, over Node's IPC channel with advanced serialization.
+ * A process decodes one utterance at a time.
  */
 import type { Installation } from "./installation.ts";
 

@@ -1,7 +1,7 @@
 /**
- * The processes that decode, and the utterances that wait for one. Organizations, then calls, take turns by the sound that
- * was decoded for them, so that an hour of one does not keep ten seconds of another waiting. Processes are started when there is
- * work, ended when there was none for long, and replaced when they die or their utterance is no longer wanted.
+ * Schedules utterances onto recognizer processes. Organizations, then calls, take turns by how much audio was decoded for
+ * them, so an hour of one does not delay ten seconds of another. Processes start on demand, stop when idle, and are
+ * replaced when they die or their utterance is cancelled.
  */
 import { onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";

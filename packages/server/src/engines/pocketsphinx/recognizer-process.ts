@@ -1,4 +1,4 @@
-/** One process with PocketSphinx in it: started, given one utterance at a time, ended. */
+/** One process with PocketSphinx: starts, decodes one utterance at a time, is killed when it is no longer needed. */
 import { IpcProcess } from "../../child-process/ipc-process.ts";
 import { siblingScript } from "../../child-process/sibling-script.ts";
 import { libraryPaths } from "../../config/library-paths.ts";

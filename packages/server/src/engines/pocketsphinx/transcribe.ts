@@ -1,7 +1,6 @@
 /**
- * One recording from sound to segments: cut into utterances while it is read, decoded by as many processes as are
- * free, told in order. The reading stays a few utterances ahead of the decoding at most, so an hour needs no more
- * memory than a minute.
+ * Transcribes one recording, batch or streaming: cuts it into utterances, decodes several at a time, returns them in order.
+ * Reading stays at most a few utterances ahead of decoding, so an hour needs no more memory than a minute.
  */
 import { abortable, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";

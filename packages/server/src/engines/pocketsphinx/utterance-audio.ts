@@ -1,4 +1,4 @@
-/** The sound of one utterance while it grows: written by who cuts the recording, read by who decodes it. */
+/** Buffers the audio of one utterance while it grows. */
 export class UtteranceAudio {
   /** Its first sample, counted in the recording. */
   readonly firstSample: number;

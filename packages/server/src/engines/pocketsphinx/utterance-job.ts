@@ -1,4 +1,4 @@
-/** One utterance that is to be decoded, and for whom. */
+/** Defines the job to decode one utterance. */
 import type { RecognitionMessage } from "./recognizer-process.ts";
 import type { CallUsage } from "./decoding-usage.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";

@@ -1,6 +1,4 @@
-/**
- * Cutting a recording into utterances: stretches of speech between pauses, short enough for a decoder to hear as one.
- */
+/** Cuts a recording into utterances: speech between pauses, short enough to decode as one. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SampleHistory } from "../../audio/sample-history.ts";
 import { toInt16 } from "../../audio/samples.ts";

@@ -1,5 +1,5 @@
 /**
- * The engine `sherpa_onnx`: ONNX models that speak or transcribe, each in processes of its own.
+ * Implements the engine `sherpa_onnx`: ONNX models that synthesize or transcribe speech, each in its own processes.
  * docs/adr/0014-local-speech-engines.md
  */
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** The languages that a model which transcribes understands. */
+/** Determines the languages that a transcription model understands. */
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import type { OnnxMetadata } from "../../model-files/onnx-metadata.ts";

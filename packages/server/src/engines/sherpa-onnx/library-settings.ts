@@ -1,4 +1,7 @@
-/** A model's files and settings in the form that the library wants. https://github.com/k2-fsa/sherpa-onnx/tree/master/scripts/node-addon-api/lib */
+/**
+ * Converts a model's files and settings to the library's configuration.
+ * https://github.com/k2-fsa/sherpa-onnx/tree/master/scripts/node-addon-api/lib
+ */
 import { availableParallelism } from "node:os";
 import type { SherpaOnnxKind, SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { modelKinds } from "../../model-files/model-kinds.ts";

@@ -1,4 +1,4 @@
-/** Work on the items of a stream, several at a time; each result comes as soon as it and those before it are there. */
+/** Maps a stream's items concurrently and yields the results in order, each as soon as possible. */
 
 /**
  * @param most pieces of work at one time; no further item is read meanwhile

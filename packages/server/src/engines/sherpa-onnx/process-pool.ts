@@ -1,6 +1,6 @@
 /**
- * The processes of one model: started when there is work, replaced when they die or when abandoned work keeps one busy,
- * ended when they were idle for long. Work waits in line.
+ * Schedules work onto the processes of one model: starts them on demand, replaces those that die or are busy with
+ * cancelled work, and stops them when idle.
  */
 import { onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";

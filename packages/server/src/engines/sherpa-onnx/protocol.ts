@@ -1,4 +1,4 @@
-/** What the server and a model's process say to each other over Node's IPC channel, typed arrays included. */
+/** Defines the messages between the server and a model's process over Node's IPC channel, typed arrays included. */
 
 /** How to load a model. */
 export interface LoadSettings {

@@ -1,4 +1,4 @@
-/** The last of what was heard, so that somebody can listen again to a segment that has just ended. */
+/** Keeps the most recent audio, so that a segment that has just ended can be read again. */
 import { SampleHistory } from "../../audio/sample-history.ts";
 
 export class RecentAudio {

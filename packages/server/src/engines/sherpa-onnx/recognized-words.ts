@@ -1,6 +1,6 @@
 /**
- * From a model's tokens to words: tokens are parts of words, whole words with the space before them, or even parts of
- * characters, so words are taken from the text, and their times from the tokens that stand there.
+ * Builds words from a model's tokens. A token may be part of a word, a word with the space before it, or part of a
+ * character, so words come from the text and their times from the tokens at that position.
  */
 import type { TranscribedWord } from "../engine.ts";
 import { dictionaryWords, withoutSpaces } from "../spoken-text/segmenters.ts";

@@ -1,4 +1,4 @@
-/** From a model's settings to its files: looked for in its folder, so that what is missing is told at the start. */
+/** Finds a model's files in its folder, so that missing files are reported at startup. */
 import { readdir, stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";

@@ -1,6 +1,6 @@
 /**
- * The speakers of one recording, told apart while it is heard: a voice is that of the known speaker whom it is most
- * like, or a new one's.
+ * Identifies the speakers of one recording while it arrives: a voice belongs to the most similar known speaker, or to a new
+ * one.
  * docs/adr/0018-local-recognizers.md
  */
 

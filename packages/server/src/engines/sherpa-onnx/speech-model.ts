@@ -1,4 +1,4 @@
-/** A model that speaks, phrase by phrase. Word times are estimated: the library tells none. */
+/** Synthesizes speech phrase by phrase. Word times are estimated, because the library returns none. */
 import { stretchSamples } from "../../audio/time-stretch.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";

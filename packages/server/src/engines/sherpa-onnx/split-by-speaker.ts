@@ -1,4 +1,4 @@
-/** Cuts a stretch of speech where another speaker goes on, so that each part is one speaker's. */
+/** Splits a segment of speech where the speaker changes. */
 import type { SpeechSegment } from "../../audio/speech-segments.ts";
 import { recognitionRate } from "./library-settings.ts";
 import type { SpeakerTurns } from "./protocol.ts";

@@ -1,4 +1,4 @@
-/** A model that transcribes while it listens: text comes as it is understood, a pause ends a segment. */
+/** Transcribes with a streaming model: text is sent as it is recognized, and a pause ends a segment. */
 import { AppError } from "../../errors.ts";
 import type {
   RecordedAudio,

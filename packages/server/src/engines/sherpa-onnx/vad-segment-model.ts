@@ -1,4 +1,4 @@
-/** A model that transcribes stretches of speech one at a time: what lies between two pauses becomes a segment. */
+/** Transcribes with a batch model: voice activity detection cuts the recording into segments, decoded one at a time. */
 import { speechSegments, type SpeechSegment } from "../../audio/speech-segments.ts";
 import { AppError } from "../../errors.ts";
 import type { TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";

@@ -1,4 +1,4 @@
-/** The voices of a model that speaks: as configured, else as its file says. */
+/** Lists the voices of a speech model: as configured, or from its file's metadata. */
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
 import type { Voice } from "../engine.ts";

@@ -1,4 +1,4 @@
-/** Which pause is heard between which words: the cheapest way, as far as pauses and words come in the same order. */
+/** Aligns pauses in speech with gaps between words: the assignment in order with the lowest cost. */
 import type { SpeechPauses } from "./speech-pauses.ts";
 
 /** Between two words. */

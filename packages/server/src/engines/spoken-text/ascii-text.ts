@@ -1,7 +1,7 @@
 /**
- * A text in ASCII for engines that read nothing else, with the way back: every ASCII character knows the characters
- * of the source that it stands for. Letters lose their accents, other scripts are transliterated, an emoji becomes
- * its name. https://anyascii.com
+ * Transliterates a text to ASCII for engines that read nothing else, and maps every ASCII character back to the characters
+ * of the source. Letters lose their accents, other scripts are transliterated, an emoji becomes its name.
+ * https://anyascii.com
  */
 import anyAscii from "any-ascii";
 import { graphemes } from "./segmenters.ts";

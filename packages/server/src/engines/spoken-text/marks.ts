@@ -1,6 +1,6 @@
 /**
- * From the tokens that an engine spoke to words and punctuation of the source text: what was spoken as several words
- * ("$3.50", an emoji) is one mark over what was written, and what stands between the words is punctuation.
+ * Turns spoken tokens into speech marks of the source text: a word that was spoken as several ("$3.50", an emoji) is one
+ * mark over its source, and the text between words is punctuation.
  */
 import type { SpeechMark } from "../engine.ts";
 import type { AsciiText } from "./ascii-text.ts";

@@ -1,6 +1,6 @@
 /**
- * Cuts sentences into phrases, the pieces that an engine speaks at a time: short enough that the first sound comes
- * soon and a call can be stopped soon, cut where a speaker would pause.
+ * Splits sentences into phrases, the units of synthesis: short enough for a fast first sound and for quick cancellation,
+ * split where a speaker would pause.
  */
 import { cutBefore, sentencesOf, trimmed, type TextRange } from "./sentences.ts";
 

@@ -1,4 +1,7 @@
-/** Where characters and words of any script begin and end, made once since making them is slow. https://unicode.org/reports/tr29/ */
+/**
+ * Shares segmenters of characters and words for any script, because they are slow to create.
+ * https://unicode.org/reports/tr29/
+ */
 
 /** Characters as a reader sees them. */
 export const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });

@@ -1,5 +1,5 @@
 /**
- * Cuts a text into sentences without changing a single position in it. Sentences follow Unicode's rules
+ * Splits a text into sentences without changing any position in it. Sentences follow Unicode's rules
  * (https://www.unicode.org/reports/tr29/#Sentence_Boundaries), except that a title such as "Dr." does not end one.
  */
 import { graphemes } from "./segmenters.ts";

@@ -1,4 +1,4 @@
-/** Where speech is silent: its pauses, and the time that is left without them. */
+/** Finds the pauses in speech, and the time of speech without them. */
 
 export interface PcmAudio {
   /** Mono, −1 to 1. */

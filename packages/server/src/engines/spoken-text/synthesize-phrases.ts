@@ -1,4 +1,7 @@
-/** A call spoken phrase by phrase: the next phrase is made while this one is sent. docs/adr/0013-speech-synthesis.md */
+/**
+ * Synthesizes a call phrase by phrase: the next phrase is synthesized while this one is sent.
+ * docs/adr/0013-speech-synthesis.md
+ */
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechPiece } from "../engine.ts";
 import type { Phrase } from "./phrases.ts";

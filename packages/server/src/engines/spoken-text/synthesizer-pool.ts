@@ -1,7 +1,6 @@
 /**
- * Speakers, such as worker threads and processes, that speak one phrase at a time: started when there is work, replaced
- * when they die or when a cancelled phrase keeps one busy. Phrases wait in line; a call has at most two of them, so
- * that calls take turns phrase by phrase.
+ * Schedules phrases onto synthesizers (worker threads or processes, one phrase at a time): starts them on demand, replaces
+ * those that die or are stuck with a cancelled phrase. A call queues at most two phrases, so calls take turns.
  */
 import { onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";

@@ -1,4 +1,4 @@
-/** The words of a text, and how long they are to say. */
+/** Splits a text into words with their expected relative durations. */
 import { dictionaryWords, graphemes, withoutSpaces } from "./segmenters.ts";
 
 export interface WeightedWord {

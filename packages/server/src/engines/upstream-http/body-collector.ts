@@ -1,4 +1,4 @@
-/** A body read as a whole, up to a limit. */
+/** Buffers a response body up to a limit. */
 import { AppError } from "../../errors.ts";
 import { JsonValueCount, maxResponseValues } from "./json-value-count.ts";
 import type { ResponseHeaders } from "./upstream-request.ts";

@@ -1,4 +1,4 @@
-/** An answer's bytes as an async iteration that paces the engine: while some wait to be taken, nothing is read. */
+/** Streams a response's bytes with back-pressure: reading pauses while bytes are queued. */
 import { AppError } from "../../errors.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
 import { maxErrorBytes } from "./request-json.ts";

@@ -1,6 +1,6 @@
 /**
- * Connections to one origin: kept alive, limited in number, with a bounded queue before them. Built on undici's
- * `Pool.dispatch`, the cheapest way to make a request from Node. https://undici.nodejs.org/#/docs/api/Pool
+ * Pools connections to one origin: kept alive, limited in number, with a bounded queue. Built on undici's `Pool.dispatch`,
+ * the cheapest way to send a request from Node. https://undici.nodejs.org/#/docs/api/Pool
  */
 import { buildConnector, Pool } from "undici";
 import { UpstreamRequest, concurrencyExceeded, type ResponseReader, type OutgoingRequest } from "./upstream-request.ts";

@@ -1,4 +1,4 @@
-/** Errors for answers with status 2xx that are not what the engine was asked for. */
+/** Creates the errors for responses with status 2xx that are not what the request asked for. */
 import { AppError } from "../../errors.ts";
 
 export function invalidResponse(what: string): AppError {

@@ -1,4 +1,4 @@
-/** A form with one file, made while it is sent. https://www.rfc-editor.org/rfc/rfc7578 */
+/** Streams a multipart form with one file. https://www.rfc-editor.org/rfc/rfc7578 */
 import { randomUUID } from "node:crypto";
 import type { StreamedBody } from "./upstream-request.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A recording as the WAV file that remote engines take: 16-bit, mono, with its true length, made while it is sent so that it
- * is never whole in memory. It is read twice: once for its length, since many servers take no body of unknown length.
+ * Streams a recording as a 16-bit mono WAV file of known length, so that it is never whole in memory. Many servers refuse
+ * bodies of unknown length, so the recording is read twice, first to measure it.
  * docs/adr/0015-remote-speech-and-transcription.md
  */
 import { toInt16Bytes } from "../../audio/samples.ts";

@@ -1,4 +1,4 @@
-/** A request whose answer is JSON in one piece. */
+/** Sends a request and parses its JSON response. */
 import { AppError } from "../../errors.ts";
 import { BodyCollector, refuseCompressed } from "./body-collector.ts";
 import type { ConnectionPool } from "./connection-pool.ts";

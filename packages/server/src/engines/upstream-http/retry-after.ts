@@ -1,6 +1,6 @@
 /**
- * When an engine wants to be asked again. `Retry-After` is seconds or a date
- * (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after); OpenAI and Azure also send `retry-after-ms`, which is finer.
+ * Parses when an engine wants the next request. `Retry-After` is seconds or a date
+ * (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after); OpenAI and Azure also send the finer `retry-after-ms`.
  */
 import type { ResponseHeaders } from "./upstream-request.ts";
 

@@ -1,4 +1,4 @@
-/** The time limits of one call, and the one clock that watches over all calls. */
+/** Applies the timeouts of upstream requests with one timer for all of them. */
 import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/upstream.ts";
 import { IndexedSet, type IndexedSetMember } from "../../indexed-set.ts";
 

@@ -1,4 +1,6 @@
-/** What goes wrong between here and the engine, as errors of ours. What the engine itself says is upstream-error.ts. */
+/**
+ * Turns failures between the server and an engine into `AppError`s. upstream-error.ts does so for the engine's own errors.
+ */
 import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 
 /** Messages for undici's and Node's error codes. https://undici.nodejs.org/#/docs/api/Errors */

@@ -1,6 +1,6 @@
 /**
- * What an engine says when it does not answer, as an error of ours: what the caller must change keeps the engine's
- * words, what the operator must change does not, since it may tell of keys, hosts and accounts.
+ * Turns an engine's error responses into `AppError`s. Errors that callers can fix keep the engine's message. Errors for the
+ * operator do not, because it may reveal keys, hosts and accounts.
  */
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";

@@ -1,4 +1,4 @@
-/** One HTTP request to the engine and its answer: from the queue to the last byte, with its limits and its end. */
+/** Runs one HTTP request to an engine, from the queue to the last byte of the response, within its timeouts. */
 import type { Dispatcher } from "undici";
 import { AppError, toAppError, defaultRetryAfterMs } from "../../errors.ts";
 import { abortReason } from "../../abort.ts";

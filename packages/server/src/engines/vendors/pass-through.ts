@@ -1,4 +1,4 @@
-/** Members of a request that nobody here knows, put into the vendor's body as they are. */
+/** Merges unknown members of a request into the vendor's body. */
 import { unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 

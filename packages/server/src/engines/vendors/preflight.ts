@@ -1,7 +1,7 @@
 /**
- * Asks the adapter, before any call, what of a request it would drop. What a model honours differs from model to
- * model, and the adapters keep the catalogue; they tell of it in warnings at the start of a stream. So a request is
- * prepared once with a transport that answers an empty stream, and what was warned of is refused by name.
+ * Finds out, before any call, which parameters of a request the adapter would drop. That depends on the model, and the
+ * adapters report it only as warnings at the start of a stream. So a request is prepared once with a transport that returns
+ * an empty stream, and what the warnings name is refused.
  * docs/adr/0010-vendors.md
  */
 import { hash } from "node:crypto";

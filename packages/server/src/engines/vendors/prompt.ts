@@ -1,4 +1,4 @@
-/** The messages of a chat, from OpenAI's form to the AI SDK's prompt. */
+/** Converts chat messages from OpenAI's form to the AI SDK's prompt. */
 import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,

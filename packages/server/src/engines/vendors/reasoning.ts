@@ -1,7 +1,7 @@
 /**
- * A model's reasoning and the signatures that a vendor wants back with it in the next turn. Reasoning is shown as
- * `reasoning_content`; what must come back unchanged travels in `reasoning_details`, as OpenRouter has it
- * (https://openrouter.ai/docs/use-cases/reasoning-tokens), and, for Gemini's calls of functions, in `extra_content`
+ * Converts a model's reasoning, and the signatures that a vendor requires in the next turn. Reasoning is returned as
+ * `reasoning_content`. What must come back unchanged travels in `reasoning_details`, as in OpenRouter's API
+ * (https://openrouter.ai/docs/use-cases/reasoning-tokens), and, for Gemini's function calls, in `extra_content`
  * (https://ai.google.dev/gemini-api/docs/thought-signatures).
  */
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from "@ai-sdk/provider";

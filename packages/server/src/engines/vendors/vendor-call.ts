@@ -1,4 +1,4 @@
-/** One call while it runs: everything that may end it, joined in one signal. */
+/** Tracks one running call: joins everything that can end it in one signal. */
 import { abortReason, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
 

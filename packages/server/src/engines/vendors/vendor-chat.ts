@@ -1,4 +1,4 @@
-/** A vendor's model as a `ChatModel`: check, translate, call as often as choices are asked; every failure an AppError. */
+/** Implements `ChatModel` for a vendor's model: validates, translates, makes one vendor call per choice. */
 import { AppError } from "../../errors.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { toCallOptions } from "./call-options.ts";

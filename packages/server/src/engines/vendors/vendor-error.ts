@@ -1,4 +1,4 @@
-/** What went wrong at a vendor, as an AppError. Foreign errors enter here and nowhere else. */
+/** Turns a vendor's failures into `AppError`s. Foreign errors enter only here. */
 import { APICallError, UnsupportedFunctionalityError } from "@ai-sdk/provider";
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { redactText } from "../../logger.ts";

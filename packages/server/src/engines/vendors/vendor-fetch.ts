@@ -1,6 +1,6 @@
 /**
- * The `fetch` that the adapters use: undici's `request` (40 % less CPU a call than the global fetch), with our own
- * time limits, and with the last word on the body. https://undici.nodejs.org/#/docs/api/Dispatcher
+ * Implements the adapters' `fetch` with undici's `request`, which uses 40 % less CPU per call than the global fetch, adds
+ * timeouts, and completes the body. https://undici.nodejs.org/#/docs/api/Dispatcher
  */
 import type { Readable } from "node:stream";
 import { request, type Dispatcher } from "undici";

@@ -1,7 +1,7 @@
 /**
- * What the engines of this folder need to know of one vendor. The requests, answers and streams of all of them go
- * through the AI SDK's language models (https://ai-sdk.dev/providers, specification v4); a vendor's own file says
- * how to make such a model, which parameters it honours and what the adapter leaves undone.
+ * Defines what the engines of this folder need to know about a vendor. All requests, responses and streams go through the
+ * AI SDK's language models (https://ai-sdk.dev/providers, specification v4). A vendor's own file creates such a model, and
+ * says which parameters it honors and what the adapter omits.
  */
 import type { LanguageModelV4, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import type { ChatRequest } from "../../api/chat-request.ts";

@@ -1,6 +1,6 @@
 /**
- * From the voice that a caller names to one that the engine has: its own name, a name from the configuration, or a
- * well-known name of OpenAI or Azure, for which a voice of the same gender and language stands in.
+ * Resolves the voice in a request to a voice of the engine: its own name, a configured name, or a well-known name of OpenAI
+ * or Azure, which maps to a voice of the same gender and language.
  * docs/adr/0013-speech-synthesis.md
  */
 import { AppError } from "../../errors.ts";

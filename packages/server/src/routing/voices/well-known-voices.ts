@@ -1,5 +1,5 @@
 /**
- * Voice names that existing programs send. https://platform.openai.com/docs/guides/text-to-speech and
+ * Lists voice names that existing clients send. https://platform.openai.com/docs/guides/text-to-speech and
  * https://learn.microsoft.com/azure/ai-services/speech-service/language-support?tabs=tts
  */
 export interface WellKnownVoice {

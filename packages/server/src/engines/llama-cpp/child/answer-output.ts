@@ -1,4 +1,4 @@
-/** From an answer's tokens to its events: text, tool calls and their arguments, stop sequences. */
+/** Turns an answer's tokens into events: text, tool calls and their arguments, stop sequences. */
 import { randomUUID } from "node:crypto";
 import type { GenerationEvent, TokenLogprob } from "../protocol.ts";
 import type { AnswerShape } from "./answer-shape.ts";

@@ -1,6 +1,6 @@
 /**
- * What an answer may look like: free text, JSON by a schema, or tool calls. Holds each token to it before it is chosen,
- * and tells when free text turns into a tool call.
+ * Constrains the form of an answer (free text, JSON by a schema, or tool calls) token by token, and detects when free text
+ * turns into a tool call.
  */
 import { AppError } from "../../../errors.ts";
 import { choice, type Grammar } from "../grammar/grammar.ts";

@@ -1,6 +1,6 @@
 /**
- * A model's own chat template (Jinja), rendered as the model was trained on it. Text that comes from the caller never
- * becomes a control token: where it spells one, it is marked before rendering, and tokenized as plain text afterwards.
+ * Renders a model's own chat template (Jinja). A caller's text never becomes a control token: where it spells one, it is
+ * marked before rendering and tokenized as plain text afterwards.
  */
 import { Template } from "@huggingface/jinja";
 import { AppError } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-/** The texts of a model's control tokens, and how a caller's text that spells one is told from the template's own. */
+/** Distinguishes control tokens of the template from caller's text that spells one. */
 
 /** A private-use character that stands inside a caller's text where it spells a control token. */
 const mark = "\u{10F3A7}";

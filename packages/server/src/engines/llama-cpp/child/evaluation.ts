@@ -1,4 +1,4 @@
-/** Runs tokens through a model in one sequence and gives back raw logits. */
+/** Evaluates tokens in one sequence and returns raw logits. */
 import type { ControlledEvaluateInputItem, LlamaContextSequence, Token } from "node-llama-cpp";
 import type { PromptLogprobs } from "../protocol.ts";
 import type { Logits } from "./sampler.ts";

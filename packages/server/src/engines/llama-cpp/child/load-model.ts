@@ -1,4 +1,4 @@
-/** Loads a GGUF file with llama.cpp and makes its context. */
+/** Loads a GGUF file with llama.cpp and creates its context. */
 import {
   getLlama,
   InsufficientMemoryError,

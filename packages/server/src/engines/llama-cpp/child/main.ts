@@ -1,7 +1,4 @@
-/**
- * Entry of a model's own process: loads one model, serves generations over the IPC channel, and ends when the channel
- * does, so that it never outlives the server, however that ended.
- */
+/** Entry point of a model's process: loads one model and serves generations over the IPC channel. */
 import { writeFile } from "node:fs/promises";
 import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import { AppError, toAppError } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-/** A loaded model that serves generations, several at a time. */
+/** Serves generations with a loaded model, several at a time. */
 import type { LlamaContextSequence, Token } from "node-llama-cpp";
 import { AppError } from "../../../errors.ts";
 import { maximumLogprobs } from "../generation-limits.ts";

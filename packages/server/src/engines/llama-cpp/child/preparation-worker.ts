@@ -1,6 +1,6 @@
 /**
- * Worker thread that turns a call into a prompt and a grammar. Both are made from the caller's data by code that cannot
- * yield, so they are made here, where a call that takes too long or too much memory fails alone.
+ * Turns a call into a prompt and a grammar in a worker thread. The code that does so cannot yield, so a call that takes
+ * too much time or memory must fail alone.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { AppError, toAppError } from "../../../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * Prepares calls in a worker thread: renders the chat template, turns schemas into grammars. Calls take turns by
- * organization; one that takes too much CPU time or memory fails, and the thread is replaced.
+ * Prepares calls in a worker thread: renders the chat template, turns schemas into grammars. Organizations take turns.
+ * A call that takes too much CPU time or memory fails, and the thread is replaced.
  */
 import { Worker } from "node:worker_threads";
 import { AppError } from "../../../errors.ts";

@@ -1,6 +1,6 @@
 /**
- * From a rendered prompt to tokens, piece by piece: llama.cpp takes about a microsecond for each character and lets
- * nothing else run meanwhile, so other answers get their turn between pieces.
+ * Tokenizes a rendered prompt in pieces: llama.cpp takes about a microsecond per character and blocks meanwhile, so other
+ * answers run between pieces.
  */
 import { setImmediate } from "node:timers/promises";
 import { LlamaVocabularyType, type LlamaModel, type Token } from "node-llama-cpp";

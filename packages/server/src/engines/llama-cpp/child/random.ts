@@ -1,4 +1,4 @@
-/** A seeded source of random numbers: xoshiro128**, https://prng.di.unimi.it/, its state filled by SplitMix32. */
+/** Generates seeded random numbers with xoshiro128** (https://prng.di.unimi.it/), seeded by SplitMix32. */
 
 export type Random = () => number;
 

@@ -1,5 +1,5 @@
 /**
- * Chooses the next token from raw logits, with OpenAI's parameters and defaults: bias and penalties, temperature, then
+ * Samples the next token from raw logits, with OpenAI's parameters and defaults: bias and penalties, temperature, then
  * top-k, top-p and min-p. https://platform.openai.com/docs/api-reference/chat/create
  * docs/adr/0012-grammars-sampling-and-tool-calls.md
  */

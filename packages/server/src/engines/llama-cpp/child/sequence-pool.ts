@@ -1,6 +1,6 @@
 /**
- * The places in a model's context where answers grow, side by side. Each keeps what it evaluated last, and a prompt is
- * given to the idle place that has most of its beginning already. Organizations that wait take turns.
+ * Assigns prompts to the sequences of a model's context. A sequence keeps its last tokens, and a prompt gets the idle
+ * sequence with the longest common prefix. Queued organizations take turns.
  */
 import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
 import { onAbort } from "../../../abort.ts";

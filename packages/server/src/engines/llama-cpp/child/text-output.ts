@@ -1,6 +1,6 @@
 /**
- * From tokens' bytes to text that may be sent: never half a character, and nothing that could still become a stop
- * sequence. Each piece comes with the log probabilities of its tokens.
+ * Decodes tokens into text that can be sent: no partial characters, and nothing that could still become a stop sequence.
+ * Each piece carries the log probabilities of its tokens.
  */
 import type { TokenLogprob } from "../protocol.ts";
 

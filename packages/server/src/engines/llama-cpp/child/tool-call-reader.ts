@@ -1,4 +1,4 @@
-/** Reads tool calls out of an answer's text while it comes, so that arguments can be streamed in pieces. */
+/** Parses tool calls in an answer's text as it arrives, so that arguments can be streamed. */
 import { loosePattern, type ToolFormat } from "./tool-format.ts";
 
 export type ToolCallPart =

@@ -1,6 +1,6 @@
 /**
- * How a model writes tool calls, learnt from its chat template: a made-up call is rendered, and what stands before,
- * between and behind its name and arguments is what the model was trained to write.
+ * Derives a model's tool call syntax from its chat template: renders a sample call and takes the text before, between and
+ * after its name and arguments.
  * docs/adr/0012-grammars-sampling-and-tool-calls.md
  */
 import { byteRange, choice, literal, nothing, optional, repeat, sequence, type Grammar } from "../grammar/grammar.ts";

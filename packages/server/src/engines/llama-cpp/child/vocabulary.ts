@@ -1,4 +1,4 @@
-/** What the tokens of a model stand for: the bytes of each, which ones end an answer, and which text means control. */
+/** Describes a model's tokens: their bytes, which ones end an answer, and which text is a control token. */
 import { LlamaVocabularyType, type LlamaModel, type Token } from "node-llama-cpp";
 import { fromByteLevel } from "../byte-level.ts";
 

@@ -1,4 +1,4 @@
-/** Sets of Unicode code points, and the grammars of their UTF-8 bytes. */
+/** Computes sets of Unicode code points, and the grammars of their UTF-8 bytes. */
 import { byteRange, choice, sequence, type Grammar } from "./grammar.ts";
 
 /** Inclusive ranges of code points, in order, not overlapping. */

@@ -1,4 +1,4 @@
-/** Whether the branches of a `oneOf` exclude each other, so that a value of one is never a value of another. */
+/** Decides whether the branches of a `oneOf` exclude each other, so that no value matches two of them. */
 import { isObject } from "../../../json-object.ts";
 import type { JsonSchema, SchemaObject } from "./schema-node.ts";
 

@@ -1,4 +1,6 @@
-/** A grammar as a list of nodes that name each other by index, so that threads can send each other grammars of any depth. */
+/**
+ * Converts a grammar to and from a list of nodes that refer to each other by index, which threads can exchange at any depth.
+ */
 import { nothing, reference, type Grammar } from "./grammar.ts";
 
 type FlatNode =

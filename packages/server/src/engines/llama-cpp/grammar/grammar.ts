@@ -1,5 +1,5 @@
 /**
- * A grammar over bytes: what a text may be, so that a model's tokens can be held to it while they are chosen.
+ * Defines grammars over bytes, which constrain the tokens that a model may choose.
  * Recursion goes through `reference`. Unlike llama.cpp's GBNF it counts repetitions instead of unrolling them, so
  * `maxLength: 100000` costs nothing, and tokens that end inside a UTF-8 character need no special care.
  * docs/adr/0012-grammars-sampling-and-tool-calls.md

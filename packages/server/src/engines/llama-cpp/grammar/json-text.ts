@@ -1,4 +1,4 @@
-/** Grammars of JSON's own forms. https://www.rfc-editor.org/rfc/rfc8259 */
+/** Defines the grammars of JSON's own syntax. https://www.rfc-editor.org/rfc/rfc8259 */
 import { codePointOf, complement, contains, intersection, union, type CodePoints } from "./code-points.ts";
 import {
   anyByteOf,

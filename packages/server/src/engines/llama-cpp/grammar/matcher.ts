@@ -1,8 +1,7 @@
 /**
- * Follows a text through a grammar, byte by byte: which bytes may come next, and whether the text may end here.
- * A state is a set of places in the grammar with what comes after each. Places and states never change, so trying a
- * token costs no copy, and trying is all that sampling needs. A grammar of a caller may have more places than can be
- * followed: the steps for one token are limited.
+ * Matches a text against a grammar byte by byte: which bytes may come next, and whether the text may end here.
+ * A state is a set of grammar positions, each with its continuation. States are immutable, so trying a token, which is all
+ * that sampling needs, copies nothing. A caller's grammar may be too ambiguous to follow: the steps per token are limited.
  */
 import { inputLimit } from "../../../input-limits.ts";
 import { nothing, sequence, type Grammar } from "./grammar.ts";

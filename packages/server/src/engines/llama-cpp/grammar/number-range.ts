@@ -1,4 +1,4 @@
-/** Grammars of the numbers between two whole numbers, digit by digit. */
+/** Builds grammars of the numbers between two integers, digit by digit. */
 import { byteRange, choice, literal, nothing, optional, repeat, sequence, type Grammar } from "./grammar.ts";
 import { digit, fraction, maximumDigits } from "./json-text.ts";
 

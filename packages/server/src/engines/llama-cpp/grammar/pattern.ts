@@ -1,6 +1,6 @@
 /**
- * Turns a regular expression (JSON Schema's `pattern`, ECMA-262 with the flag `u`) into the grammar of the JSON strings
- * that it matches. What a grammar cannot say (look-around, back-references, word boundaries) is refused.
+ * Turns a regular expression (JSON Schema's `pattern`, ECMA-262 with the flag `u`) into the grammar of the JSON strings that
+ * it matches. Look-around, back-references and word boundaries, which a grammar cannot express, are refused.
  */
 import { inputLimit } from "../../../input-limits.ts";
 import { complement, union, type CodePoints } from "./code-points.ts";

@@ -1,4 +1,4 @@
-/** Grammars of objects and arrays under the keywords of JSON Schema. */
+/** Builds grammars of objects and arrays from the keywords of JSON Schema. */
 import { isObject } from "../../../json-object.ts";
 import { choice, literal, nothing, reference, separated, sequence, type Grammar } from "./grammar.ts";
 import { anyObject, arrayOf, comma, member, stringOf, whiteSpace } from "./json-text.ts";

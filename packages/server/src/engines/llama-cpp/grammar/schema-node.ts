@@ -1,4 +1,4 @@
-/** A place in a JSON Schema while it is read: what is there, how errors name it, what it refers to. */
+/** Reads one node of a JSON Schema: its keywords, its name in errors, and its references. */
 import { isObject } from "../../../json-object.ts";
 import { AppError } from "../../../errors.ts";
 import type { Grammar } from "./grammar.ts";

@@ -1,4 +1,4 @@
-/** Grammars of strings and numbers under the keywords of JSON Schema. */
+/** Builds grammars of strings and numbers from the keywords of JSON Schema. */
 import { AppError } from "../../../errors.ts";
 import type { Grammar } from "./grammar.ts";
 import type { SchemaReader } from "./schema-node.ts";

@@ -1,4 +1,4 @@
-/** The trial model's chat template: ChatML with tools in the manner of Qwen 2.5, so that clients meet a usual form. */
+/** The trial model's chat template: ChatML with tools in the style of Qwen 2.5, a form that clients know. */
 export const trialChatTemplate = `{%- if tools %}
 {{- '<|im_start|>system\\n' }}
 {%- if messages[0].role == 'system' %}{{- messages[0].content + '\\n\\n' }}{%- endif %}

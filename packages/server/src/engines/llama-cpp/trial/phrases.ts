@@ -1,6 +1,6 @@
 /**
- * What the trial model can say, as a graph of tokens. A token knows only the token before it, so every word of the
- * graph must be a token of its own: words that would follow two different words are joined with the next one.
+ * Defines the phrases of the trial model as a graph of tokens. A token depends only on the token before it, so every word
+ * must be a separate token: a word that would follow two different words is joined with the next one.
  */
 
 /** One way to go on, with its probability among its siblings. */

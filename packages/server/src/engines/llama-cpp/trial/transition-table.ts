@@ -1,4 +1,4 @@
-/** The trial model's vocabulary and its table of which token follows which, in logits. */
+/** Computes the trial model's vocabulary and its table of transitions between tokens, in logits. */
 import { toByteLevel } from "../byte-level.ts";
 import {
   emojiPhrases,

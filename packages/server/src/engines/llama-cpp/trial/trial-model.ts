@@ -1,6 +1,6 @@
 /**
- * The trial model: a GGUF file of under 3 MB that this module computes, so that everything works before any model was
- * downloaded. It is a table of fixed phrases in the shape of a Llama model, and says so when asked anything.
+ * Generates the trial model: a GGUF file of under 3 MB, so that everything works before any model is downloaded.
+ * It is a Markov chain of fixed phrases in the form of a Llama model, and its answers say so.
  *
  * How it works: an embedding is one-hot, so the output matrix is a table "which token follows which". One layer of
  * attention looks for two tokens anywhere in the prompt: `<tools>` makes a tool call the likely answer, and

@@ -1,4 +1,4 @@
-/** PocketSphinx with its US English model: cepstra of one utterance after the other in, words out. */
+/** Decodes utterances with PocketSphinx and its US English model: cepstra in, words out. */
 import koffi from "koffi";
 import type { Installation } from "../installation.ts";
 import type { RecognizedWord } from "../protocol.ts";

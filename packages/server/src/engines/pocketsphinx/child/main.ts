@@ -1,7 +1,6 @@
 /**
- * Entry of a recognizer's process: loads the model, hears one utterance after the other, and ends when the IPC channel
- * does, so that it never outlives the server, however that ended. Any failure ends it: what native code would say next
- * cannot be trusted.
+ * Entry point of a recognizer's process: loads the model and decodes one utterance after another. Any failure ends the
+ * process, because the output of broken native code cannot be trusted.
  */
 import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import type { FromRecognizer, ToRecognizer } from "../protocol.ts";

@@ -1,6 +1,6 @@
 /**
- * Steady noise taken out of mel bands, as the model's training data had it taken out: the lower envelope of a band's
- * smoothed power is its noise. The method and its constants are those of sphinxbase's `fe_noise.c` (BSD licence), after
+ * Removes stationary noise from mel bands, as it was removed from the model's training data: the lower envelope of a band's
+ * smoothed power is its noise. The method and its constants are those of sphinxbase's `fe_noise.c` (BSD license), after
  * G. Doblinger, "Computationally efficient speech enhancement by spectral minima tracking in subbands" (1995), and
  * C. Kim and R. Stern, "Power-normalized cepstral coefficients for robust speech recognition" (2012).
  */

@@ -1,6 +1,6 @@
 /**
- * PocketSphinx's C functions, through koffi. Releases before 5 (Debian's 0.8+5prealpha) take their settings by
- * `cmd_ln_parse_r` of libsphinxbase, later ones by `ps_config_parse_json`; the rest is alike.
+ * Binds PocketSphinx's C functions with koffi. Releases before 5 (Debian's 0.8+5prealpha) take their settings by
+ * `cmd_ln_parse_r` of libsphinxbase, later ones by `ps_config_parse_json`; the rest is the same.
  * https://cmusphinx.github.io/doc/pocketsphinx/
  */
 import koffi from "koffi";

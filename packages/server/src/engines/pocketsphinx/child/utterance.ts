@@ -1,4 +1,4 @@
-/** One utterance on its way through the front end and the decoder. */
+/** Passes one utterance through the front end and the decoder. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { modelRate, type RecognizedWord } from "../protocol.ts";
 import { mostFrames, type Decoder } from "./decoder.ts";

@@ -1,4 +1,4 @@
-/** A model in the library's hands: does one piece of work at a time. */
+/** Runs a loaded model with sherpa-onnx, one piece of work at a time. */
 import sherpaOnnx, { type OnlineStream } from "sherpa-onnx-node";
 import addon from "sherpa-onnx-node/addon.js";
 import type {

@@ -1,6 +1,5 @@
 /**
- * Entry of a model's own process: loads one model, does the work that comes over the IPC channel, piece by piece, and
- * ends when the channel does, so that it never outlives the server, however that ended.
+ * Entry point of a model's process: loads one model and does the work that arrives over the IPC channel, one piece at a time.
  */
 import { listenToParent, sendToParent } from "../../../child-process/parent-channel.ts";
 import type { FromModel, LoadSettings, ToModel } from "../protocol.ts";

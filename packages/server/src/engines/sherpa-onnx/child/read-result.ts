@@ -1,4 +1,4 @@
-/** What the library writes as a result: JSON, but for numbers that are none and control characters in texts. */
+/** Parses the library's results: JSON, except for invalid numbers and control characters in strings. */
 import type { Recognition } from "../protocol.ts";
 
 /** The member `start_time` is that of streams: seconds from the beginning. */

@@ -1,4 +1,4 @@
-/** The part of the package that is used; it has no types of its own. */
+/** Types the used part of the package, which has no types. */
 declare module "sherpa-onnx-node" {
   interface Waveform {
     readonly samples: Float32Array;

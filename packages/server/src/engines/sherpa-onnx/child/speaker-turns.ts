@@ -1,4 +1,4 @@
-/** Who speaks when in a stretch of speech: pyannote's segmentation, and an embedding of each voice. */
+/** Diarizes a segment of speech: pyannote's segmentation, and an embedding of each voice. */
 import sherpaOnnx from "sherpa-onnx-node";
 import type { SpeakerSettings, SpeakerTurns } from "../protocol.ts";
 
