@@ -23,7 +23,7 @@ export interface SampleSource extends AudioFormat {
 }
 
 export interface AudioInput extends AudioFormat {
-  /** Whether there is any sound; waits for the first of it. */
+  /** Whether there are any samples; waits for the first. */
   hasSound(): Promise<boolean>;
   /** The sound resampled to `rate` Hz if given, in pieces of bounded length; otherwise as `SampleSource.samples`. */
   open(rate?: number): AsyncGenerator<Float32Array<ArrayBuffer>, void, undefined>;
@@ -55,7 +55,7 @@ const highestRate = inputLimit({
   error: "invalid_request",
 });
 const mostChannels = inputLimit({ area, bounds: "Channels of a recording", value: 64, error: "invalid_request" });
-/** Bytes that are decoded at once: no more samples than these are worked on between two looks at the time. */
+/** Bytes decoded between two checks of the time. */
 const pieceBytes = 16 * 1024;
 
 export interface SampleLayout {

@@ -13,7 +13,7 @@ interface EncoderOptions {
   readonly format: AudioFormat;
   /** Of the samples that are pushed, in Hz; also of the output, except that Opus always decodes at its own 48 000. */
   readonly sampleRate: number;
-  /** When false, nothing leaves before `end`, which gives the whole file with its true sizes and length. */
+  /** If false, `end` returns the whole file with its true sizes and length; nothing is returned before. */
   readonly stream: boolean;
 }
 

@@ -52,7 +52,7 @@ async function decoding<T>(format: string, decode: () => T | Promise<T>): Promis
   }
 }
 
-/** Gives a decoder's memory back. One that broke may break again; then the garbage collector takes its whole instance. */
+/** Frees a decoder's memory. A broken decoder may fail again; then the garbage collector frees its whole instance. */
 export function free(decoder: { free(): void }): void {
   try {
     decoder.free();

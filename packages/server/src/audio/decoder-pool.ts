@@ -44,7 +44,7 @@ const mostWaitingRecordings = inputLimit({
 const idleMs = 30_000;
 /** How often the pool looks for a worker to free while recordings wait. */
 const makeRoomEveryMs = 100;
-/** A recording keeps its worker for so long before others may get it, and twice as long every further time. */
+/** How long a recording keeps its worker before others may get it; doubles with every eviction. */
 const leastTenureMs = 500;
 
 export interface DecoderPoolOptions {
@@ -242,7 +242,7 @@ class Thread {
     this.#onFree = onFree;
   }
 
-  /** @param onIdle called each time when the thread had no work for so long */
+  /** @param onIdle called when the thread has been idle for this long */
   restFor(ms: number, onIdle: () => void): void {
     this.worker.unwatch();
     clearInterval(this.#idleTimer);

@@ -17,7 +17,7 @@ export type ToDecoder =
       readonly maxSeconds: number;
       /** One 32-bit counter, which wraps: bytes read and values decoded. */
       readonly progress: SharedArrayBuffer;
-      /** Absent as long as nobody wants the samples. */
+      /** Absent until the samples are requested. */
       readonly playing: DecodeRequest | undefined;
     }
   | { readonly type: "play"; readonly playing: DecodeRequest }

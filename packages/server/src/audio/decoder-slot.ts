@@ -13,7 +13,7 @@ export interface Tenant {
   /** Since when the worker has been waiting for bytes, or for somebody to take samples; undefined while it works. */
   waitingSinceMs(): number | undefined;
   onMessage(message: FromDecoder): void;
-  /** The worker ended by itself or was terminated for a limit. */
+  /** The worker exited, or was terminated for a limit. */
   onEnd(end: WorkerEnd): void;
   /** Others need the worker: it must leave its seat now, and may ask for another one. */
   evict(): void;

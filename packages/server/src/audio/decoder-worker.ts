@@ -113,7 +113,7 @@ class DecoderSession {
   /** The recording. What is decoded is sent before the worker waits for more of it. */
   async *bytes(): AsyncGenerator<Uint8Array, void, undefined> {
     for (;;) {
-      // Nobody answers what a library asks after the recording is over.
+      // A library's requests after the end of the recording get no response.
       if (current !== this) return;
       if (this.#credit > 0) this.#sendPiece();
       this.#bytes = Promise.withResolvers();

@@ -50,7 +50,7 @@ export class Decoding implements AudioInput, Tenant {
   #seat: DecoderSlot | undefined;
   #sitting = false;
   #readSinceMs: number | undefined;
-  /** Since when nobody has taken samples although there are as many as may wait. */
+  /** Since when the queue of samples has been full without a reader. */
   #fullSinceMs: number | undefined;
   #rate: number | undefined;
   #pieces: Samples[] = [];
@@ -185,7 +185,7 @@ export class Decoding implements AudioInput, Tenant {
   }
 
   async #sit(): Promise<void> {
-    // One that lost its worker while it waited for its upload comes back when there is more of it.
+    // A decoding that lost its worker while it waited for its upload resumes when more of it arrives.
     await this.#feeding;
     const seat = await this.#slots.take(this, this.#controller.signal);
     if (this.#over !== undefined) return seat.leave();
@@ -208,7 +208,7 @@ export class Decoding implements AudioInput, Tenant {
     this.#readSinceMs = performance.now();
     try {
       const piece = await reader.readSome(readBytes);
-      // A copy with a buffer of its own, which is handed over.
+      // A copy with its own buffer, which is transferred.
       const bytes = piece === null ? null : new Uint8Array(piece);
       seat.post({ type: "bytes", bytes }, bytes === null ? [] : [bytes.buffer]);
     } catch (error) {
@@ -234,13 +234,13 @@ export class Decoding implements AudioInput, Tenant {
     this.#seat = undefined;
     this.#readSinceMs = undefined;
     this.#fullSinceMs = undefined;
-    // A reader that waits for the upload is closed when the upload goes on.
+    // A reader that waits for the upload is closed when the upload continues.
     if (this.#feeding === undefined && this.#reader !== undefined) this.#closeReader(this.#reader);
     this.#reader = undefined;
   }
 
   #closeReader(reader: ByteReader): void {
-    // What breaks at the closing of a source that nobody reads is nobody's concern.
+    // Errors while closing a source that is no longer read do not matter.
     this.#closing = reader.close().catch(() => {});
   }
 

@@ -6,7 +6,7 @@ export type AudioFormat = (typeof audioFormats)[number];
 /** The rates, in Hz, that every format can be asked for. */
 export const audioSampleRates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const;
 
-/** The media type that goes with a format. */
+/** The media type of each format. */
 export const audioContentTypes: Readonly<Record<AudioFormat, string>> = {
   wav: "audio/wav",
   mp3: "audio/mpeg",

@@ -26,14 +26,14 @@ type Mp3SampleRate = keyof typeof bitrates;
 
 /** Samples that one call into WebAssembly takes. */
 const blockLength = 8192;
-/** Encoders kept for the next call, so that their 16 MiB address space each need not be made anew. */
+/** Encoders kept for the next call, to reuse their 16 MiB of address space each. */
 const idleLimit = 4;
 const idle: Lame[] = [];
 let compiled: Promise<WebAssembly.Module> | undefined;
 
 /**
- * An MP3 encoder. Both streams and whole files begin with a LAME tag that tells the encoder's delay, so that the first
- * sample heard is the first pushed; a whole file's tag also tells its length, so that the end is cut too.
+ * An MP3 encoder. Both streams and whole files begin with a LAME tag with the encoder's delay, so that the first
+ * sample played is the first pushed; a whole file's tag also has its length, so that the end is cut too.
  * @throws AppError `invalid_request` for a sample rate that MPEG does not have.
  */
 export async function createMp3Encoder(sampleRate: number, stream: boolean): Promise<Encoder> {
@@ -66,11 +66,11 @@ function start(lame: Lame, stream: boolean): Encoder {
   let sampleCount = 0;
   let frameCount = 0;
   let header: Uint8Array | null = null;
-  /** Bytes of a frame that is not whole yet, and all frames of a file that is given at the end. */
+  /** Bytes of an incomplete frame, and all frames of a file that is returned at the end. */
   let rest: Uint8Array = new Uint8Array(0);
   const kept: Uint8Array[] = [];
 
-  /** Passes whole frames on, after the tag if they are a stream's first. */
+  /** Emits complete frames, after the tag if they are a stream's first. */
   const pass = (bytes: Uint8Array, limit?: number): Uint8Array => {
     const { frames, count, rest: cut } = splitFrames(joinBytes([rest, bytes]), limit);
     rest = cut;

@@ -17,7 +17,7 @@ interface FrameShape {
   /** Bytes of the frame, its header included. */
   readonly length: number;
   readonly samples: number;
-  /** Bytes from the frame's start to where a tag stands: after the side information. */
+  /** Bytes from the frame's start to a tag: after the side information. */
   readonly tagOffset: number;
 }
 

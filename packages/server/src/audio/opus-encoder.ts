@@ -18,7 +18,7 @@ const bitrates: ReadonlyMap<number, number> = new Map([
   [24_000, 48_000],
   [48_000, 64_000],
 ]);
-/** Positions in the file count samples at this rate, whatever goes in. */
+/** Positions in the file count samples at this rate, for any input rate. */
 const opusRate = 48_000;
 const framesPerSecond = 50;
 /** Packets of 20 ms in a page, at most: a page at least every second. */
@@ -28,7 +28,7 @@ const pagePackets = 50;
 const control = { setBitrate: 4002, getLookahead: 4027 };
 
 /**
- * A streaming encoder: every push gives what is ready as whole pages. Samples at a rate that libopus does not take are
+ * A streaming encoder: every push returns the pages that are complete. Samples at a rate that libopus does not support are
  * resampled to 48 000 Hz; the header tells `sampleRate` as the original rate.
  */
 export async function createOpusEncoder(sampleRate: number): Promise<Encoder> {
@@ -93,7 +93,7 @@ export async function createOpusEncoder(sampleRate: number): Promise<Encoder> {
     },
     end() {
       take(resampler.end());
-      // Silence until the codec has given back its look-ahead; at least one frame, so that there is a last page.
+      // Silence until the codec has returned its look-ahead; at least one frame, so that there is a last page.
       const filled = Math.ceil((waiting.length + lookahead) / frameLength) * frameLength;
       waiting = joinSamples([waiting, new Float32Array(filled - waiting.length)]);
       const pages = [...headers(), ...encode(true)];

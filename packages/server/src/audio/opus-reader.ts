@@ -57,7 +57,7 @@ export async function* decodeOpus(
     decoder = new OpusDecoder(await opusOptions(track, container));
     await decoder.ready;
     const sink = new EncodedPacketSink(track);
-    // One by one: the sink's iterator reads ahead, and a damaged end would cost what stands before it.
+    // One by one: the sink's iterator reads ahead, and a damaged end would lose the packets before it.
     for (let packet = await sink.getFirstPacket(); packet !== null; packet = await sink.getNextPacket(packet)) {
       // Longer than any packet of Opus that encoders make, and than the memory that the decoder has for one.
       if (packet.data.length > longestPacketBytes) continue;
@@ -68,7 +68,7 @@ export async function* decodeOpus(
   } catch (error) {
     if (failure !== undefined) throw failure;
     if (error instanceof AppError) throw error;
-    // A file that was cut off gives what there is.
+    // A truncated file yields what it contains.
     if (sourceEnded && hasSound) return;
     throw damaged(container, "its container cannot be read from beginning to end", error);
   } finally {

@@ -72,7 +72,7 @@ export async function readAudio(
 }
 
 interface MediaType {
-  /** In lower case; empty if there is none. */
+  /** Lower case; empty if missing. */
   readonly type: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -100,11 +100,11 @@ async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits
   };
 }
 
-/** Bytes by which the order of bytes is told. */
+/** Bytes from which the byte order is detected. */
 const probeBytes = 32 * 1024;
 
 /**
- * Whether raw `audio/L16` is big-endian. RFC 2586 says it is, most who send it mean little-endian. Sound moves in small
+ * Whether raw `audio/L16` is big-endian. RFC 2586 says so, but most senders mean little-endian. Sound moves in small
  * steps, and with its bytes swapped in large ones: the order with the smaller steps is right, little-endian on a draw.
  */
 async function looksBigEndian(reader: ByteReader): Promise<boolean> {

@@ -47,7 +47,7 @@ export async function* segmentSpeech(
     position = end;
     yield { type: "end", sample: end };
   }
-  /** While speech goes on all is given but the suffix's length, which its end may have to cut. */
+  /** During speech everything is yielded except the suffix's length, which the end may have to cut. */
   function* give(): Generator<SegmentEvent> {
     const until = history.end - inSamples(suffixPaddingMs + silenceDurationMs);
     if (!speaking || until <= position) return;

@@ -15,7 +15,7 @@ export interface SpeechSegmentOptions extends SegmentOptions {
 
 /** Share of a long stretch, from its end, in which it may be cut. */
 const cutWithin = 0.4;
-/** A pause between words is about so long, in seconds. */
+/** Typical pause between words, in seconds. */
 const pause = 0.1;
 
 /** The stretches among mono samples, each as soon as it is over. Leaving early closes the source. */

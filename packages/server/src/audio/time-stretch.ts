@@ -14,7 +14,7 @@ export const fastestSpeed = 4;
 
 /** Sound that one call into WebAssembly takes. */
 const blockSeconds = 0.02;
-/** Sonic adds and takes out whole periods of the voice, of at most 1/65 s, and holds about so many of them back. */
+/** Sonic adds and removes whole periods of the voice, of at most 1/65 s, and buffers about this many of them. */
 const lowestPitch = 65;
 const heldPeriods = 1.5;
 /**
@@ -45,7 +45,7 @@ export async function createTimeStretch(sampleRate: number, speed: number): Prom
   return startStream(await loaded, sampleRate, speed);
 }
 
-/** The time, in any unit, at which something is heard that was at `time` before. */
+/** The new time, in any unit, of what was at `time` before. */
 export function stretchedTime(time: number, speed: number): number {
   return time / speed;
 }

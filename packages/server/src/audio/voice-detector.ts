@@ -21,9 +21,9 @@ export interface VoiceEvent {
 }
 
 export interface VoiceDetector {
-  /** Takes the next mono samples and tells what changed. */
+  /** Takes the next mono samples and returns what changed. */
   push(samples: Float32Array): VoiceEvent[];
-  /** Ends speech that still goes on. */
+  /** Ends current speech. */
   end(): VoiceEvent[];
 }
 
@@ -47,10 +47,10 @@ const levelRangeDb = 6;
 const highPass = 0.92;
 /** Frames at the start of a sound that are its onset and say nothing about how it moves. */
 const onsetFrames = 3;
-/** Speech starts when so many of the last frames had voice. */
+/** Speech starts when this many of the last frames had voice. */
 const startWindow = 15;
 const startVoiced = 7;
-/** It goes on when so many of the last few had. */
+/** It continues when this many of the last few had. */
 const stayWindow = 5;
 const stayVoiced = 3;
 /** Frames without sound after which the next sound is another. */
@@ -70,7 +70,7 @@ export async function createVoiceDetector({ sampleRate, silenceDurationMs }: Voi
 }
 
 interface FrameSound {
-  /** What WebRTC's detector says. */
+  /** The result of WebRTC's detector. */
   readonly isVoice: boolean;
   readonly levelDb: number;
 }
@@ -145,7 +145,7 @@ function levelOf(frame: Float32Array): number {
 /** Frames to changes, in frames from the beginning; null for the end of all frames. */
 function createDecision(silenceFrames: number): Decide {
   let count = 0;
-  /** The first frame of the sound that goes on, null in silence. */
+  /** The first frame of the current sound, null in silence. */
   let soundStart: number | null = null;
   let lastSound = -Infinity;
   const levels: number[] = [];

@@ -36,7 +36,7 @@ export function looksLikeWav(start: Uint8Array): boolean {
 }
 
 /**
- * Reads a WAV file up to its samples. A file that ends before its header says gives the samples that there are.
+ * Reads a WAV file up to its samples. A truncated file yields the samples that it contains.
  * @throws AppError `invalid_request` for a damaged file, `unsupported_media_type` for encodings that we do not read.
  */
 export async function readWav(
@@ -60,7 +60,7 @@ export async function readWav(
 
 interface Header {
   readonly layout: SampleLayout;
-  /** Infinity when only the end of the stream tells. */
+  /** Infinity if only the end of the stream determines it. */
   readonly dataBytes: number;
 }
 
@@ -95,7 +95,7 @@ async function readContent(reader: ByteReader, id: string, size: number): Promis
   return content;
 }
 
-/** How many bytes of samples follow, from what the header says: a stream's writer did not know it. */
+/** How many bytes of samples follow, according to the header; the writer of a stream did not know it. */
 function trueDataBytes(
   reader: ByteReader,
   { riffBytes, size, longDataBytes }: { riffBytes: number; size: number; longDataBytes: number | undefined },

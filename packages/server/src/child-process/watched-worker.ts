@@ -7,9 +7,9 @@ import { Worker, type Transferable } from "node:worker_threads";
 export interface WorkerLimits {
   /** CPU time that work may use without progress. */
   readonly stallCpuMs: number;
-  /** Heap of JavaScript, whenever it is looked at. */
+  /** JavaScript heap at each check. */
   readonly heapMiB: number;
-  /** Memory outside the heap, whenever it is looked at: array buffers and WebAssembly. */
+  /** Memory outside the heap at each check: array buffers and WebAssembly. */
   readonly buffersMiB: number;
 }
 
@@ -26,13 +26,13 @@ export interface WorkerEvents {
 }
 
 /**
- * What V8 lets the heap grow beyond its limit until the next look. At V8's own limit the thread ends with
+ * How much V8 lets the heap exceed its limit until the next check. At V8's own limit the thread ends with
  * ERR_WORKER_OUT_OF_MEMORY, but some allocations that fail end the process.
  */
 const heapReserveMiB = 512;
-/** How often a worker that works is looked at. */
+/** How often a busy worker is checked. */
 const lookEveryMs = 200;
-/** A thread that does not even report its CPU time for so long is stuck in native code. */
+/** A thread that does not even report its CPU time for this long is stuck in native code. */
 const unresponsiveMs = 60_000;
 
 export class WatchedWorker {
@@ -47,7 +47,7 @@ export class WatchedWorker {
     this.#limits = limits;
     this.#events = events;
     this.#worker = new Worker(script, {
-      // It needs no secret of ours.
+      // It needs none of the server's secrets.
       env: {},
       // What it prints is not for our log. It is kept, so scripts must print little: reading it would keep the process alive.
       stdout: true,
@@ -94,7 +94,7 @@ export class WatchedWorker {
     await this.#worker.terminate();
   }
 
-  /** Node answers both questions from within the thread, between any two steps of JavaScript or WebAssembly. */
+  /** Node handles both requests inside the thread, between any two steps of JavaScript or WebAssembly. */
   async #look(): Promise<void> {
     const watch = this.#watch;
     if (watch === undefined) return;
@@ -112,7 +112,7 @@ export class WatchedWorker {
       if (needsMuch) this.#kill("memory");
       else if (isStalled(watch, (cpu.user + cpu.system) / 1_000, stallCpuMs)) this.#kill("stalled");
     } catch {
-      // It ended while it was asked; the event of its end says why.
+      // It ended during the check; its end event has the reason.
     } finally {
       watch.lookingSinceMs = undefined;
     }

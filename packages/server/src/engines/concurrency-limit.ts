@@ -13,7 +13,7 @@ export class ConcurrencyLimit {
     this.#most = most;
   }
 
-  /** Slots that every group may take even when others hold all: an eighth of the limit, one at least. */
+  /** Slots that every group may use even if others use the whole limit: an eighth of the limit, at least one. */
   get #floor(): number {
     return Math.max(1, Math.floor(this.#most / 8));
   }
@@ -21,7 +21,7 @@ export class ConcurrencyLimit {
   /**
    * Takes slots until the result is disposed.
    * @param group who calls, such as the organization
-   * @throws AppError overloaded when the engine has its limit, unless the group has less than its floor
+   * @throws AppError overloaded if the limit is reached, unless the group is below its floor
    */
   take(group = "", count = 1): Disposable {
     const own = this.#taken.get(group) ?? 0;

@@ -17,13 +17,13 @@ export interface ChatCall {
    */
   readonly bytes: Buffer;
   readonly changes: Readonly<Record<string, unknown>>;
-  /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
+  /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
   readonly signal: AbortSignal;
-  /** Sent to engines behind a network as `x-request-id`, so that both logs name the call alike. */
+  /** Sent to remote engines as `x-request-id`, so that both logs have the same ID. */
   readonly requestId?: string | undefined;
-  /** Calls with the same key share one place in the queues of local engines: the organization's ID. Never sent anywhere. */
+  /** Calls with the same key share one turn in the queues of local engines: the organization's ID. Never sent anywhere. */
   readonly fairnessKey?: string | undefined;
-  /** Told of every attempt at a target, for the log line, the metrics and the traces. */
+  /** Called for every attempt at a target, for the log line, the metrics and the traces. */
   onAttempt?(attempt: Attempt): void;
 }
 
@@ -47,9 +47,9 @@ export interface Attempt {
 export interface ChatModel {
   complete(call: ChatCall): Promise<ChatCompletion>;
   /**
-   * The chunks of an answer, each acceptable to a strict client. The first is yielded when the engine has begun to
+   * The chunks of an answer, each acceptable to a strict client. The first is yielded when the engine has started to
    * answer; usage comes in a last chunk with `choices: []` whenever the engine knows it, asked for or not. The
-   * iteration ends without an error only if the answer is whole. Leaving the loop cancels the engine's work.
+   * iteration ends without an error only if the answer is complete. Leaving the loop cancels the engine's work.
    */
   stream(call: ChatCall): AsyncIterable<ChatCompletionChunk>;
 }
@@ -71,13 +71,13 @@ export interface SpeechCall {
   readonly voice: string;
   /** BCP 47; undefined: the voice's own. */
   readonly language: string | undefined;
-  /** How to speak, in words; refused by models that cannot be told. */
+  /** How to speak, in words; refused by models that do not support it. */
   readonly instructions: string | undefined;
   /** 1 is the voice's own pace; the pitch stays. */
   readonly speed: number;
   /** Whether marks and sentences are wanted. */
   readonly marks: boolean;
-  /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
+  /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
   readonly signal: AbortSignal;
   readonly requestId?: string | undefined;
   /** As in `ChatCall`. */
@@ -85,7 +85,7 @@ export interface SpeechCall {
   onAttempt?(attempt: Attempt): void;
 }
 
-/** A place in the input and the time at which it is heard. Offsets count UTF-16 code units of the input. */
+/** A position in the input and the time at which it is spoken. Offsets count UTF-16 code units of the input. */
 export interface SpeechMark {
   readonly kind: "word" | "punctuation";
   readonly offset: number;
@@ -95,7 +95,7 @@ export interface SpeechMark {
   readonly durationMs: number;
 }
 
-/** A stretch of speech, in the order of the input. */
+/** A piece of speech, in the order of the input. */
 export interface SpeechPiece {
   /** Hertz; the same in every piece of a call. */
   readonly sampleRate: number;
@@ -136,17 +136,17 @@ export interface TranscriptionCall {
   readonly audio: RecordedAudio;
   /** BCP 47 with its region, such as `en-US` (also where the caller wrote `en`); refused by models that do not know it. */
   readonly language: string;
-  /** Words or a sentence that the speaker may have used; undefined or ignored where the engine cannot be told. */
+  /** Words or a sentence that the speaker may have used; ignored by engines that do not support it. */
   readonly prompt: string | undefined;
-  /** 0 to 1: how freely the text is chosen; undefined or ignored where the engine cannot be told. */
+  /** Sampling temperature, 0 to 1; ignored by engines that do not support it. */
   readonly temperature: number | undefined;
-  /** How much silence before speech belongs to it, and how much ends it; undefined: the engine's own judgement. */
+  /** How much silence before speech belongs to it, and how much ends it; undefined: the engine's default. */
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
   /** Whether words with their times are wanted; never where the model gives none. Engines that know them anyway give them always. */
   readonly words: boolean;
-  /** Whether text is wanted as soon as it is settled, before its segment is over. */
+  /** Whether to send text as soon as it is stable, before its segment ends. */
   readonly partials: boolean;
-  /** Aborted when the client goes away or the request's time is up; the engine stops its work at once. */
+  /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
   readonly signal: AbortSignal;
   readonly requestId?: string | undefined;
   /** As in `ChatCall`. */
@@ -163,7 +163,7 @@ export interface TranscribedWord {
   readonly confidence: number | undefined;
 }
 
-/** A stretch of speech that is understood for good. */
+/** A segment of speech with its final text. */
 export interface TranscribedSegment {
   readonly kind: "segment";
   readonly text: string;
@@ -174,14 +174,14 @@ export interface TranscribedSegment {
   readonly words: readonly TranscribedWord[] | undefined;
   /** Mean natural logarithm of the words' probabilities, where the engine gives it apart from the words' confidence. */
   readonly avgLogprob: number | undefined;
-  /** From 0 in the order in which they are first heard; "unknown" for a voice that cannot be told; undefined where speakers are not told apart. */
+  /** From 0 in order of first appearance; "unknown" if not identified; undefined if the model does not identify speakers. */
   readonly speaker: number | "unknown" | undefined;
   /** BCP 47, where the engine detected it. */
   readonly language: string | undefined;
 }
 
 /**
- * Text that is settled before its segment is over. The deltas before a segment, joined, are the beginning of the
+ * Text that is stable before its segment ends. The deltas before a segment, joined, are the beginning of the
  * segment's text; segments are joined by a space where neither side has one.
  */
 export interface TranscribedDelta {
@@ -189,15 +189,15 @@ export interface TranscribedDelta {
   readonly text: string;
 }
 
-/** A model that writes down speech. Failures are those of a `ChatModel`. */
+/** A model that transcribes speech. Failures are those of a `ChatModel`. */
 export interface TranscriptionModel {
   /** Whether segments carry words with their times; a call that wants some is refused otherwise. */
   readonly givesWords: boolean;
-  /** Segments in the order of time; none where nothing was said. Leaving the loop cancels the engine's work. */
+  /** Segments in order of time; none if there is no speech. Leaving the loop cancels the engine's work. */
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }
 
-/** What `GET /v1/models` tells of a model. */
+/** The description of a model in `GET /v1/models`. */
 export interface ModelDescription {
   readonly id: string;
   /** UNIX seconds; 0 when unknown. */
@@ -211,14 +211,14 @@ export interface Engine {
   readonly name: string;
   /**
    * The chat model with this upstream name. The name may turn out unknown only when called.
-   * `timeouts` stand in place of the engine's own time limits.
+   * `timeouts` override the engine's own.
    */
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
   /** The same for a model that speaks; undefined for one that does something else. */
   speech?(model: string, timeouts?: TargetTimeouts): SpeechModel | undefined;
   /** The same for a model that transcribes. */
   transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
-  /** The models that the engine says it has; fails like a call. */
+  /** The models that the engine lists; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
   /** Stops taking calls, ends its processes and connections. */
   close(): Promise<void>;

@@ -3,13 +3,13 @@
 export interface EventQueue<Event> {
   push(event: Event): void;
   end(): void;
-  /** What was pushed before is still given. */
+  /** Events pushed before are still returned. */
   fail(error: unknown): void;
-  /** The next event; undefined at the end. Rejects when the work failed. */
+  /** The next event; undefined at the end. Rejects after `fail`. */
   next(): Promise<Event | undefined>;
 }
 
-/** Bounded by the sender, who gets no further than it is allowed to. */
+/** Bounded by the producer's flow control. */
 export function createEventQueue<Event>(): EventQueue<Event> {
   const events: Event[] = [];
   let outcome: { readonly failure?: { readonly error: unknown } } | undefined;

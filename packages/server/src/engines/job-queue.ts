@@ -5,23 +5,23 @@
 import { RoundRobinQueue } from "../scheduling/round-robin-queue.ts";
 
 export interface QueuedJob {
-  /** Whether it is the first piece of its call. */
+  /** Whether it is the first job of its call. */
   readonly first: boolean;
-  /** Whose work it is, such as the organization: groups take turns. */
+  /** The caller's group, such as the organization: groups take turns. */
   readonly group: string;
   reject(error: unknown): void;
 }
 
-/** For whom a piece of work is done. */
+/** How a job is queued. */
 export interface JobOptions {
-  /** Whether it is the first piece of its call. */
+  /** Whether it is the first job of its call. */
   readonly first: boolean;
   /** See `fairnessKey` of a call. */
   readonly group?: string | undefined;
   readonly signal: AbortSignal;
 }
 
-/** First pieces that go before a later one that waits. */
+/** First jobs in a row before a queued later one. */
 const mostFirstsInARow = 8;
 
 export class JobQueue<Job extends QueuedJob> {
@@ -43,7 +43,7 @@ export class JobQueue<Job extends QueuedJob> {
     return (firstGoes ? this.#first : this.#later).next()?.item;
   }
 
-  /** Takes a job out of the queue, if it still waits. */
+  /** Removes a job that is still queued. */
   remove(job: Job): void {
     this.#lineOf(job).remove(job.group, job);
   }

@@ -23,7 +23,7 @@ export const maximumArguments = inputLimit({
 });
 /** What a call counts as, however short it is. */
 const charactersPerCall = 128;
-/** So that no frame grows beyond what strict clients take, whatever has to be escaped. */
+/** Keeps frames within what strict clients accept, after any escaping. */
 const argumentsPerChunk = 65_536;
 
 /** A text and the filters that it passes, one after the other. */
@@ -116,7 +116,7 @@ export class GuardedChoice {
     known.function!.name ??= piece.function?.name as string;
   }
 
-  /** The tool calls with their arguments judged as a whole; undefined: they may not leave. */
+  /** The tool calls, with their complete arguments checked; undefined: they must not be released. */
   async #judgedCalls(): Promise<ToolCallPiece[] | undefined> {
     let calls = [...this.#calls.values()];
     const { checkers, ...check } = this.#check;
@@ -153,7 +153,7 @@ async function mapArguments(calls: ToolCallPiece[], mapping: TextMapping): Promi
   return mapped;
 }
 
-/** A tool call as the pieces of a stream: the first says whose arguments follow. */
+/** A tool call as deltas: the first names the function whose arguments follow. */
 function inPieces(call: ToolCallPiece): ToolCallPiece[] {
   const { arguments: text = "", ...named } = call.function ?? {};
   const pieces: ToolCallPiece[] = [];

@@ -10,7 +10,7 @@ export interface TextFinding {
 
 export type Direction = "input" | "output";
 
-/** The same, with who found it and where: as telemetry tells it. */
+/** The same with guardrail and direction, as recorded in telemetry. */
 export interface Finding extends TextFinding {
   readonly guardrail: string;
   readonly side: Direction;
@@ -35,7 +35,7 @@ export interface Checker {
   readonly redacts: boolean;
   filter(signal: AbortSignal): TextFilter;
   /**
-   * Judges whole texts, each by itself. Once one is blocked none may leave, and their texts are what may be recorded of
+   * Checks whole texts, each on its own. Once one is blocked none may be released, and their texts are what may be recorded of
    * them: with all redactions.
    * @throws AppError upstream_failed, upstream_timeout or overloaded when there is no judgement and the text must not pass without
    */

@@ -58,7 +58,7 @@ async function mapMessage(message: Message, mapping: TextMapping): Promise<Messa
   return { ...whole, tool_calls: calls };
 }
 
-/** Choices of chunks that have already come are judged without a wait; so many, and others have their turn. */
+/** Choices of buffered chunks are checked without yielding, up to this many. */
 const choicesPerTurn = 64;
 
 export interface StreamCheck extends AnswerCheck {
@@ -97,12 +97,12 @@ export async function* guardStream(
   for (const choice of choices.values()) yield* withChoices(last, await choice.end());
 }
 
-/** Whether the engine goes on; where it has ended by itself its usage is still to come. */
+/** Whether the engine continues; if it has ended, its usage is still to come. */
 function isRunning({ finish_reason: reason }: ChatCompletionChunk["choices"][number]): boolean {
   return reason === null;
 }
 
-/** What leaves of a chunk; usage goes last. */
+/** What is released of a chunk; usage comes last. */
 function* asChunks(
   chunk: ChatCompletionChunk,
   choices: ChatCompletionChunk["choices"],

@@ -22,7 +22,7 @@ interface Guardrail extends AppliedGuardrail {
 
 export interface GuardrailsParts {
   readonly logger: Logger;
-  /** The model that an alias stands for, else the ID itself. */
+  /** The model of an alias, else the ID itself. */
   rootOf(modelId: string): string;
 }
 

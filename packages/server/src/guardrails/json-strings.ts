@@ -45,7 +45,7 @@ export class JsonStrings {
     return !this.#isInvalid;
   }
 
-  /** @returns false where no such token may stand */
+  /** @returns false if no such token is allowed here */
   #takeToken(first: string): boolean {
     const expected = this.#expected;
     switch (first) {

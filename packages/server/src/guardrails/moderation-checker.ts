@@ -17,10 +17,10 @@ export interface ModerationParts {
   readonly logger: Logger;
 }
 
-/** Of whole texts: characters of one input, and inputs of one request. */
+/** For whole texts: characters of one input, and inputs of one request. */
 const longestInput = 8_000;
 const mostInputs = 32;
-/** Splitting and looking at more characters than these takes long enough to look at the clock. */
+/** After splitting this many characters, the clock is checked. */
 const shortPiece = 400;
 /** Characters of what was let pass before. */
 const contextLength = 300;
@@ -137,7 +137,7 @@ function findingsOf(judgements: readonly CategoryScore[], { categories }: Modera
     });
 }
 
-/** @throws AppError unless the configuration says that texts pass without a judgement */
+/** @throws AppError unless the configuration lets texts pass unchecked */
 function passOrThrow(error: AppError, { logger, name, settings }: Asking): void {
   if (error.code === "client_closed") throw error;
   const failsOpen = settings.fail === "open";

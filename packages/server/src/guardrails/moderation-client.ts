@@ -8,7 +8,7 @@ import { ConnectionPool } from "../engines/upstream-http/connection-pool.ts";
 import { splitBaseUrl } from "../engines/upstream-http/base-url.ts";
 import { isObject } from "../json-object.ts";
 
-/** What the endpoint says of a text in one category, with its subcategories. */
+/** The endpoint's result for a text in one category, including its subcategories. */
 export interface CategoryScore {
   readonly category: ContentCategory;
   /** 0 to 1, the highest; 0 where the endpoint gives no scores. */
@@ -22,7 +22,7 @@ export interface ModerationClient {
    * @throws AppError upstream_failed, upstream_timeout, overloaded, client_closed
    */
   judge(texts: readonly string[], signal: AbortSignal): Promise<readonly (readonly CategoryScore[])[]>;
-  /** No new calls come. Those that run may still ask; connections are closed whenever none of them does. */
+  /** No new calls will come. Running calls may still send requests; connections are closed whenever there are none. */
   retire(): void;
   close(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export function createModerationClient(
   const closeIfIdle = (): void => {
     if (!isRetired || asking > 0) return;
     void pool.close();
-    // Has no connection until a running call asks once more.
+    // Opens no connection until a running call sends another request.
     pool = newPool();
   };
   const headers = [

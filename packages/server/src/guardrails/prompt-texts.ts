@@ -31,7 +31,7 @@ export function mapPromptTexts(roles: readonly string[] | undefined): MapTexts<C
 /** Members of a message that name things, and so say nothing. */
 const names: ReadonlySet<string> = new Set(["role", "tool_call_id"]);
 
-/** Every member that is text, known or not: engines tell reasoning, refusals and more in members of their own. */
+/** Every text member, known or not: engines send reasoning, refusals and more in members of their own. */
 async function mapMessage(message: ChatMessage, mapping: TextMapping): Promise<ChatMessage> {
   return (await mapMembers(message, mapping, (name, value) =>
     names.has(name) ? value : mapMember(name, value, mapping),

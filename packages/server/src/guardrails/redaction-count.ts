@@ -1,7 +1,7 @@
 /** Limits the redactions in one text or prompt; beyond the limit the rest is redacted as a whole. */
 import { inputLimit } from "../input-limits.ts";
 
-/** Each costs a search of its own, which may look as far ahead as the longest match is long. */
+/** Each costs a search, which may read ahead as far as the longest match. */
 const maxRedactions = inputLimit({
   area: "Chat completions",
   bounds: "Matches that one guardrail redacts in one prompt or in one text of an answer",

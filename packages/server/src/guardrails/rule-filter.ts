@@ -15,7 +15,7 @@ const endsWithWord = new RegExp(`${wordSign}+$`, "u");
 
 /** A search takes some microseconds. */
 const stepsPerSearch = 4;
-/** A search looks at no more text than this and the longest match, since it may look at all of it for every match. */
+/** A search reads no more text than this plus the longest match, since it may read all of it for every match. */
 const smallestWindow = 512;
 
 export interface RuleFilterOptions {
@@ -29,7 +29,7 @@ export class RuleFilter implements TextFilter {
   readonly #options: RuleFilterOptions;
   readonly #longestMatch: number;
   readonly #window: number;
-  /** Where each matcher looks next; places count from the begin of the whole text. */
+  /** The next position of each matcher, from the beginning of the whole text. */
   readonly #resume: number[];
   /** The text from `#begin` on: a little of what has left, and all that has not. */
   #text = "";

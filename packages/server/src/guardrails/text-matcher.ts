@@ -34,7 +34,7 @@ export function compileRule(rule: GuardrailRule, maxMatchCharacters: number): Te
 
 /** What continues a word. */
 export const wordSign = String.raw`[\p{L}\p{M}\p{N}_]`;
-/** Scripts that put no space between words, where a boundary says nothing. */
+/** Scripts without spaces between words, where word boundaries mean nothing. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 /** White space between the words of a phrase, at most. */
 const widestSpace = 8;
@@ -81,7 +81,7 @@ function patternMatcher(
     longestMatch: maxMatchCharacters,
     find(text, from) {
       const matcher = expression.matcher(text);
-      // An empty match, as `\b` has, is nothing that could be told or removed.
+      // An empty match, as of `\b`, cannot be reported or redacted.
       for (let at = from; at <= text.length && matcher.find(at); at = matcher.end() + 1) {
         if (matcher.end() > matcher.start()) return { start: matcher.start(), end: matcher.end() };
       }

@@ -15,7 +15,7 @@ export async function detectKind(folder: string): Promise<SherpaOnnxKind | undef
   if (find(/uncached_decode/) !== undefined) return "moonshine";
   const encoder = find(/(?:^|-)encoder/);
   if (encoder !== undefined) return ofEncoder(await metadataOf(encoder), find(/joiner/) !== undefined);
-  // A vocoder may lie beside its model.
+  // A vocoder may be next to its model.
   for (const name of networks) {
     const kind = ofModel(await metadataOf(name), names.includes("voices.bin"));
     if (kind !== undefined) return kind;

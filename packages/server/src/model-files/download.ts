@@ -14,18 +14,18 @@ import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file
 export interface DownloadProgress {
   readonly phase: "downloading" | "verifying";
   readonly doneBytes: number;
-  /** Undefined while the server has not told the size. */
+  /** Undefined until the server sends the size. */
   readonly totalBytes: number | undefined;
 }
 
 export interface DownloadOptions {
   readonly file: RemoteFile;
   readonly target: string;
-  /** The checksum that the file must have; else the hub's, if it tells. */
+  /** The expected checksum; default: the hub's, if it sends one. */
   readonly sha256: string | undefined;
   readonly signal: AbortSignal;
   onProgress?(progress: DownloadProgress): void;
-  /** Looks at the whole file before it is put in its place; tells what is wrong with it. */
+  /** Checks the complete file before it is moved into place; returns the problem, if any. */
   check?(path: string): Promise<string | undefined>;
   /** Pause before the first further try; it doubles. */
   readonly retryPauseMs?: number;
@@ -36,7 +36,7 @@ export interface DownloadOptions {
 /** Tries in a row that may bring nothing. */
 const maximumFruitlessTries = 5;
 const spareBytes = 64 * 2 ** 20;
-/** How often the disk is looked at while bytes of an unknown number arrive. */
+/** Bytes between checks of the free space, if the size is unknown. */
 const bytesPerLook = 64 * 2 ** 20;
 
 async function sizeOf(path: string): Promise<number> {
@@ -69,7 +69,7 @@ export async function sha256Of(path: string, onBytes: (count: number) => void = 
   return hash.digest("hex");
 }
 
-/** What the server says before anything is downloaded; nothing where it does not answer HEAD. */
+/** Metadata from the server before the download; none if it does not support HEAD. */
 async function askFacts({ file, signal }: DownloadOptions): Promise<RemoteFileInfo> {
   try {
     return await requestFile(file, { method: "HEAD", signal });
@@ -106,7 +106,7 @@ function mustTryAgain(error: unknown, signal: AbortSignal): boolean {
   return !(error instanceof AppError) || error.code === "overloaded";
 }
 
-/** Writes the rest of the file behind what is there; resolves when the server has ended its answer. */
+/** Appends the rest of the file; resolves when the response ends. */
 async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: RemoteFileInfo): Promise<RemoteFileInfo> {
   const idleTimeoutMs = options.idleTimeoutMs ?? 60_000;
   const idle = new AbortController();
@@ -154,12 +154,12 @@ function tooLong({ file }: DownloadOptions, announced: number): AppError {
   );
 }
 
-/** Fetches until the file is whole, trying again as long as tries bring something. */
+/** Downloads until the file is complete, retrying as long as attempts make progress. */
 async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFileInfo): Promise<RemoteFileInfo> {
   await open(part, "a").then((created) => created.close());
   const handle = await open(part, "r+");
   try {
-    // Without a version nobody knows whether what is there still belongs to the file.
+    // Without a version, an existing part may belong to an older file.
     if (facts.version === undefined && facts.sha256 === undefined) await handle.truncate(0);
     let known = facts;
     // A server that makes us begin again and again must not look like one that gets on.

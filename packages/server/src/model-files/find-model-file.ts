@@ -5,7 +5,7 @@ import { AppError } from "../errors.ts";
 
 /**
  * The path of a model file: absolute as it is, else within the models' directory, else from the working directory.
- * @throws AppError upstream_failed ; the cause says where it was looked for
+ * @throws AppError upstream_failed; the cause lists the searched places
  */
 export async function findModelFile(file: string, modelsDirectory: string): Promise<string> {
   const candidates = isAbsolute(file) ? [file] : [join(modelsDirectory, file), resolve(file)];

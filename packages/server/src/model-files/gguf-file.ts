@@ -10,7 +10,7 @@ export interface GgufDescription {
   readonly name: string | undefined;
   /** Tokens that the model was trained on. */
   readonly contextLength: number | undefined;
-  /** Whether it can chat by itself: it has a chat template. */
+  /** Whether it has a chat template. */
   readonly hasChatTemplate: boolean;
 }
 
@@ -35,7 +35,7 @@ function textOf(value: unknown): string | undefined {
 
 /**
  * The metadata of a model file.
- * @throws Error that says why it cannot be read
+ * @throws Error with the reason why it cannot be read
  */
 export async function describeGguf(path: string): Promise<GgufDescription> {
   const problem = await ggufProblem(path);

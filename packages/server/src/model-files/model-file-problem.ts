@@ -4,7 +4,7 @@ import { onnxProblem } from "./onnx-metadata.ts";
 
 /**
  * Why a file is not the model that its name promises; undefined if it may be one, or promises none.
- * @param name of the file, since the one that is looked at may still have another
+ * @param name of the final file, since the checked one may still have another
  */
 export async function modelFileProblem(name: string, path: string): Promise<string | undefined> {
   if (/\.onnx$/i.test(name)) return onnxProblem(path);

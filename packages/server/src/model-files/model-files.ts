@@ -15,7 +15,7 @@ export interface ModelFile {
   readonly path: string;
   readonly sizeBytes: number;
   readonly modifiedUnixMs: number;
-  /** What the file says of itself; undefined if it cannot be read. */
+  /** The file's metadata; undefined if it cannot be read. */
   readonly description: GgufDescription | undefined;
   readonly problem: string | undefined;
 }
@@ -61,7 +61,7 @@ export async function removeModel(dataDirectory: string, name: string): Promise<
   for (const part of partsOf({ kind: "file", name, url: "", onHub: false })) {
     const path = pathOf(dataDirectory, part.name);
     await removeParts(path);
-    // An archive is downloaded beside the folder that it becomes.
+    // An archive is downloaded next to its future folder.
     await removeParts(join(dirname(path), `.${basename(path)}.archive`));
     if (await isModelFolder(path)) {
       await rm(path, { recursive: true });

@@ -19,7 +19,7 @@ export interface ModelKind {
   /** A model that transcribes hears stretches of speech one at a time, or streams. */
   readonly task: "speech" | "stretches" | "streams";
   readonly parts: Readonly<Record<string, ModelPart>>;
-  /** The part whose metadata tells about the model. */
+  /** The part whose metadata describes the model. */
   readonly main: string;
 }
 

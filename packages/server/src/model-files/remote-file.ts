@@ -15,7 +15,7 @@ export interface RemoteFileInfo {
   readonly sizeBytes: number | undefined;
   /** Lower-case hexadecimal. */
   readonly sha256: string | undefined;
-  /** Changes when the file does; undefined if the server does not tell. */
+  /** Changes when the file does; undefined if the server sends none. */
   readonly version: string | undefined;
 }
 
@@ -105,7 +105,7 @@ export async function readBounded(response: Response, mostBytes: number): Promis
 }
 
 /**
- * Sends a request, with the facts of every answer on the way; the first that tells a fact wins.
+ * Sends a request and collects metadata of every response on the way; the first value of each wins.
  * @throws AppError for an answer that is neither 2xx nor 416; network errors as they come
  */
 export async function requestFile(

@@ -16,10 +16,10 @@ export const originFile = ".sounding-origin.json";
 
 interface UnpackOptions {
   readonly archive: string;
-  /** The folder that comes to be, in place of one that is there: the archive's own if it has just one. */
+  /** The folder to create or replace: the archive's own top folder if it has just one. */
   readonly target: string;
   readonly compression: ArchiveSource["compression"];
-  /** Text of the file that says what the folder was made of. */
+  /** Text of the file that records the folder's source. */
   readonly origin: string;
   readonly signal: AbortSignal;
 }
@@ -60,7 +60,7 @@ function unusable(problem: string, cause?: unknown): AppError {
 }
 
 /**
- * @throws AppError upstream_failed; the signal's reason when it aborts. Then nothing of it is there.
+ * @throws AppError upstream_failed, or the signal's reason; then nothing remains.
  */
 export async function unpackArchive({ archive, target, compression, origin, signal }: UnpackOptions): Promise<void> {
   const folder = join(dirname(target), `.${target.split(/[\\/]/).at(-1)}.unpacking`);
@@ -113,7 +113,7 @@ async function extractAll(
   const unpack = extract({
     cwd: folder,
     strict: true,
-    // Files belong to whoever unpacks, also for root, and have ordinary permissions: no setuid, setgid or sticky bits.
+    // Files belong to the current user, also for root, with ordinary permissions: no setuid, setgid or sticky bits.
     preserveOwner: false,
     maxDepth: deepestPath + 1,
     maxDecompressionRatio: mostExpansion,
@@ -135,7 +135,7 @@ async function extractAll(
   if (refusal !== undefined) throw refusal;
 }
 
-/** Lets so many bytes pass, and none once the archive is refused: what comes after the last file is not counted by tar. */
+/** Limits the unpacked bytes, and stops once the archive is refused: tar does not count bytes after the last file. */
 function atMost(mostBytes: number, refusal: () => AppError | undefined): Transform {
   let bytes = 0;
   return new Transform({

@@ -5,7 +5,7 @@
  */
 import type { RoutingSettings } from "../config/models.ts";
 
-/** The window is counted in this many slices, so that its memory is constant whatever the traffic. */
+/** The window is counted in this many slices, so its memory is constant under any traffic. */
 const slices = 10;
 /** Of the calls in the window, so that a busy target's rare failures never add up to an outage. */
 const failureRatio = 0.5;
@@ -65,7 +65,7 @@ export class Circuit {
 
   /**
    * A call begins; `admits` was true.
-   * @returns whether it is the probe of an open circuit, to be told to the method that ends the call
+   * @returns whether it is the probe of an open circuit, to be passed to the method that ends the call
    */
   enter(): boolean {
     if (this.#openedAtMs === undefined) return false;
@@ -89,7 +89,7 @@ export class Circuit {
     if (failures >= this.#settings.failure_threshold && failures >= failureRatio * sum(this.#calls)) this.#open(nowMs);
   }
 
-  /** The call ended and says nothing about the target: the caller's own error, or the caller went away. */
+  /** The call ended without evidence about the target: the caller's own error, or the client disconnected. */
   release(probe: boolean): void {
     if (probe) this.#probing = false;
   }

@@ -49,7 +49,7 @@ export class Discovery {
       if (this.#closed.signal.aborted) return;
       const error = toAppError(thrown);
       this.#listings.set(pooled, { models: optional ? undefined : before?.models, failure: error });
-      // That an optional engine is not there is nothing to tell, that it went away is.
+      // An optional engine that was never there is not logged; one that disappears is.
       const expected = optional && before?.models === undefined;
       if (before?.failure?.code === error.code || expected) return;
       this.#logger.warn({ engine: pooled.name, error }, "an engine did not list its models");

@@ -32,7 +32,7 @@ export class EnginePool {
     this.#logger = logger;
   }
 
-  /** The engine with this name and these settings, made if there is none, with one more user. */
+  /** The engine with this name and these settings, created if necessary, with one more user. */
   async acquire(name: string, settings: EngineSettings): Promise<PooledEngine> {
     for (const pooled of this.#users.keys()) {
       if (pooled.name === name && isDeepStrictEqual(pooled.settings, settings)) {
@@ -46,7 +46,7 @@ export class EnginePool {
     return pooled;
   }
 
-  /** The same for an engine that nobody asked for: one that cannot be made is logged, and is not there. */
+  /** The same for an engine that is not configured: if it cannot be created, that is logged and it is omitted. */
   async acquireIfPossible(name: string, settings: EngineSettings): Promise<PooledEngine | undefined> {
     try {
       return await this.acquire(name, settings);

@@ -5,7 +5,7 @@ export interface ModelAccess {
   readonly allowedModels: readonly string[] | undefined;
 }
 
-/** Whether one of the names (a model ID, or an alias and what it stands for) is on the allow-list. */
+/** Whether one of the names (a model ID, or an alias and its model) is on the allow-list. */
 export function mayCall(access: ModelAccess, ...names: readonly string[]): boolean {
   const { allowedModels } = access;
   return (
@@ -13,7 +13,7 @@ export function mayCall(access: ModelAccess, ...names: readonly string[]): boole
   );
 }
 
-/** Whether the name is the pattern, in which `*` stands for any text. Linear in practice: a `*` is given more text only from the last one on, never all of them again. */
+/** Whether the name matches the pattern, in which `*` matches any text. Linear in practice: only the last `*` backtracks. */
 export function matchesName(pattern: string, name: string): boolean {
   let at = 0;
   let inPattern = 0;

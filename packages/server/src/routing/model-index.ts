@@ -6,7 +6,7 @@ import type { ModelRoute } from "./model-route.ts";
 
 /** A model as `GET /v1/models` shows it. */
 export interface ListedModel extends ModelDescription {
-  /** The model that an alias stands for, else the ID itself. */
+  /** The model of an alias, else the ID itself. */
   readonly root: string;
 }
 
@@ -18,7 +18,7 @@ interface FoundModel {
 export class ModelIndex {
   readonly table: RouteTable;
   readonly #discovery: Discovery;
-  /** Found models by their own ID, where it says which one is meant. */
+  /** Discovered models by their own ID, if it is unambiguous. */
   #found: ReadonlyMap<string, FoundModel> = new Map();
   #ambiguous: readonly FoundModel[] = [];
   #listed: readonly ListedModel[] | undefined;
@@ -43,10 +43,10 @@ export class ModelIndex {
     const found = new Map<string, FoundModel>();
     const ambiguous: FoundModel[] = [];
     for (const [id, candidates] of byId) {
-      // An engine that somebody configured comes before one that the server found by itself.
+      // A configured engine takes precedence over a discovered one.
       const configured = candidates.filter(({ engine }) => !engine.implicit);
       const first = configured.length > 0 ? configured : candidates;
-      // And an ID that names an engine is that engine's, whatever others call their models.
+      // And an ID that names an engine belongs to that engine, whatever other engines call their models.
       const clear = first.length === 1 && this.#named(id) === undefined ? first[0] : undefined;
       if (clear !== undefined) found.set(id, clear);
       ambiguous.push(...candidates.filter((each) => each !== clear));
@@ -57,7 +57,7 @@ export class ModelIndex {
     this.#directRoutes.clear();
   }
 
-  /** The model that an alias stands for, else the ID itself. */
+  /** The model of an alias, else the ID itself. */
   rootOf(id: string): string {
     return this.table.routes.has(id) ? id : (this.table.aliases.get(id) ?? id);
   }
@@ -78,7 +78,7 @@ export class ModelIndex {
     return direct;
   }
 
-  /** What is known of a model; undefined for one that nobody has heard of, even if an engine might have it. */
+  /** The description of a model; undefined for an unknown one, even if an engine might have it. */
   describe(id: string): ListedModel | undefined {
     const root = this.rootOf(id);
     if (this.table.routes.has(root)) return this.#describeRoute(id, root);
@@ -88,7 +88,7 @@ export class ModelIndex {
     return description === undefined ? undefined : { ...description, id, root };
   }
 
-  /** Why an engine that the ID names, and that would be there by itself, is not. */
+  /** Why an automatic engine that the ID names is not available. */
   absenceOf(id: string): string | undefined {
     const engine = this.table.engines.get(id.split("/", 1)[0]!);
     if (engine?.optional !== true || this.#discovery.modelsOf(engine.pooled) !== undefined) return undefined;

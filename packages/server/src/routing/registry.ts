@@ -41,7 +41,7 @@ export interface Registry {
   speech(id: string, access: ModelAccess): RoutedSpeech;
   /** The same for a model that transcribes. */
   transcription(id: string, access: ModelAccess): RoutedTranscription;
-  /** The model that an alias stands for, else the ID itself, whether or not there is such a model. */
+  /** The model of an alias, else the ID itself, whether or not the model exists. */
   rootOf(id: string): string;
   /** The models that speak, among those that the organization sees. */
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
@@ -57,7 +57,7 @@ export interface Registry {
    * @throws AppError when it cannot work; then the old one stays in force
    */
   reload(config: ModelsConfig): Promise<void>;
-  /** Asks all engines anew which models they have. */
+  /** Queries all engines for their models again. */
   lookAgain(): Promise<void>;
   /** Closes every engine; calls that still run fail. */
   close(): Promise<void>;
@@ -220,7 +220,7 @@ class ModelRegistry implements Registry {
   #find(id: string, access: ModelAccess, kind: Capability): ModelRoute {
     const index = this.#current;
     const rootId = index.rootOf(id);
-    // Whether a model exists is told only to those who may call it.
+    // Only callers who may use a model learn whether it exists.
     if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
     const route = this.#findIn(index, rootId);
     if (route !== undefined && supports(route, kind)) return route;

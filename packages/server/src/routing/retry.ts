@@ -45,7 +45,7 @@ export function callError(thrown: unknown, signal: AbortSignal): AppError {
 }
 
 /**
- * The more useful of two failures of one call: what the caller can change, then what says when to come back, then
+ * The more useful of two failures of one call: one that the caller can fix, then one with a Retry-After, then
  * the earlier. The soonest time of both is kept, because then the target that named it may answer.
  */
 export function preferError(earlier: AppError | undefined, later: AppError): AppError {

@@ -21,7 +21,7 @@ import type { VoiceNames } from "./voices/resolve-voice.ts";
 /** The parts of the configuration that say which models there are. */
 export interface ModelsConfig {
   readonly engines: Readonly<Record<string, EngineSettings>>;
-  /** Engines that nobody configured; an entry under `engines` with the same name comes before. */
+  /** Engines that are not configured; an entry under `engines` with the same name takes precedence. */
   readonly implicitEngines: Readonly<Record<string, ImplicitEngine>>;
   readonly models: Readonly<Record<string, ModelSettings>>;
   readonly aliases: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface TableEngine {
   readonly pooled: PooledEngine;
   readonly lease: Lease;
   readonly implicit: boolean;
-  /** Whether it is there only while it answers. */
+  /** Whether it is listed only while it responds. */
   readonly optional: boolean;
   /** Whether a configured engine is the same vendor at the same address, so that this one's models add nothing. */
   readonly twin: boolean;

@@ -9,7 +9,7 @@ export interface RoutedTranscription {
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }
 
-/** Stands at the end of every transcription, so that one in which nothing was said is not taken for a failure. */
+/** Ends every transcription, so that one without speech does not look like a failure. */
 const end = { kind: "end" } as const;
 
 export function createRouteTranscription(options: RoutingOptions): RoutedTranscription {

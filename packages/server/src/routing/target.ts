@@ -42,7 +42,7 @@ export interface Target {
   /** Most calls in flight; Infinity without a limit. */
   readonly maxConcurrent: number;
   readonly state: TargetState;
-  /** What the model does; at least one of them is there. */
+  /** The model's capabilities, at least one. */
   readonly chat: ChatModel | undefined;
   readonly speech: SpeechModel | undefined;
   readonly transcription: TranscriptionModel | undefined;
@@ -77,7 +77,7 @@ export class TargetCall {
     this.#judged = true;
   }
 
-  /** The call is over; must be called once, whatever happened. */
+  /** Must be called exactly once, at the end of the call. */
   leave(): void {
     if (this.#left) return;
     this.#left = true;

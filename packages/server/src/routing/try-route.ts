@@ -20,7 +20,7 @@ export interface Timing {
   readonly sleep: (durationMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** What routing needs to know of a call, whatever is asked for. */
+/** What routing needs to know about a call of any kind. */
 export interface RoutedCall {
   readonly signal: AbortSignal;
   onAttempt?(attempt: Attempt): void;

@@ -14,7 +14,7 @@ export interface RoutingOptions {
   allows(modelId: string): boolean;
 }
 
-/** A whole answer, and the ID of the route that gave it. */
+/** A batch answer, and the ID of the route that produced it. */
 export async function routeAnswer<T>(
   options: RoutingOptions,
   call: RoutedCall,

@@ -13,22 +13,22 @@ function words(text: string): RecognizedWord[] {
     .map((word, index) => ({ text: word, startMs: index * 200, endMs: index * 200 + 200, confidence: 1 }));
 }
 
-const joined = (told: readonly RecognizedWord[]): string => told.map(({ text }) => text).join(" ");
+const joined = (sent: readonly RecognizedWord[]): string => sent.map(({ text }) => text).join(" ");
 
-describe("settled words", () => {
-  test("are those on which several looks agreed, a while after they were spoken", () => {
-    const settled = new PartialStabilizer();
-    assert.equal(joined(settled.look(words("the whether"), 500)), "");
-    assert.equal(joined(settled.look(words("the weather"), 700)), "");
-    assert.equal(joined(settled.look(words("the weather is"), 900)), "the");
-    assert.equal(joined(settled.look(words("the weather is good"), 1_100)), "weather");
-    assert.equal(joined(settled.finish(words("the weather is good today"))), "the weather is good today");
+describe("stable words", () => {
+  test("are those on which several partials agreed, a while after they were spoken", () => {
+    const stable = new PartialStabilizer();
+    assert.equal(joined(stable.update(words("the whether"), 500)), "");
+    assert.equal(joined(stable.update(words("the weather"), 700)), "");
+    assert.equal(joined(stable.update(words("the weather is"), 900)), "the");
+    assert.equal(joined(stable.update(words("the weather is good"), 1_100)), "weather");
+    assert.equal(joined(stable.finish(words("the weather is good today"))), "the weather is good today");
   });
 
   test("stay when the decoder changes its mind, and its own words follow", () => {
-    const settled = new PartialStabilizer();
-    for (const heardMs of [600, 800, 1_000]) settled.look(words("a whether"), heardMs);
-    const whole = settled.finish(words("the weather is good"));
+    const stable = new PartialStabilizer();
+    for (const heardMs of [600, 800, 1_000]) stable.update(words("a whether"), heardMs);
+    const whole = stable.finish(words("the weather is good"));
     assert.equal(joined(whole), "a whether is good");
     assert.deepEqual(
       whole.map(({ startMs }) => startMs),
@@ -36,14 +36,14 @@ describe("settled words", () => {
     );
   });
 
-  test("are the beginning of what is told in the end, whatever was understood on the way", () => {
+  test("are the beginning of what is sent in the end, whatever was recognized on the way", () => {
     const text = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 8 }).map((letters) => letters.join(" "));
     fc.assert(
-      fc.property(fc.array(text, { maxLength: 12 }), text, (looks, last) => {
-        const settled = new PartialStabilizer();
-        const told = looks.flatMap((look, index) => settled.look(words(look), (index + 3) * 200));
-        const whole = settled.finish(words(last));
-        assert.deepEqual(joined(whole.slice(0, told.length)), joined(told));
+      fc.property(fc.array(text, { maxLength: 12 }), text, (partials, last) => {
+        const stable = new PartialStabilizer();
+        const sent = partials.flatMap((look, index) => stable.update(words(look), (index + 3) * 200));
+        const whole = stable.finish(words(last));
+        assert.deepEqual(joined(whole.slice(0, sent.length)), joined(sent));
         for (const [index, { startMs }] of whole.entries()) assert.ok(startMs >= (whole[index - 1]?.startMs ?? 0));
       }),
     );

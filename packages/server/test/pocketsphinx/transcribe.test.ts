@@ -22,7 +22,7 @@ test("a segment does not begin before the one before it ends, even if the decode
           { text: "whole", startMs: 0, endMs: 40, confidence: 1 },
           { text: "utterance", startMs: 40, endMs: wholeMs, confidence: 1 },
         ];
-        job.onUnderstood({ type: "result", words, mean: new Float64Array() });
+        job.onRecognized({ type: "result", words, mean: new Float64Array() });
       });
     },
   };

@@ -27,9 +27,9 @@ export interface AzureSpeechModelOptions {
   onCredentialsRefused(status: number): void;
 }
 
-/** A sentence at a time where it is no longer; the first sound after a first part of it. */
+/** Sentences up to this length are one phrase; the first phrase is shorter, so that audio starts soon. */
 const phraseLengths = { longest: 400, longestFirst: 120 };
-/** What the service's own control of the pace can do; our own does the rest. */
+/** The rates that the service supports; time stretching does the rest. */
 const slowestRate = 0.5;
 const fastestRate = 2;
 
@@ -49,7 +49,7 @@ export function createAzureSpeechModel(options: AzureSpeechModelOptions): Speech
   };
 }
 
-/** One call. Its phrases follow one another, so that one socket serves all. */
+/** One call. Its phrases follow one another, so one socket serves them all. */
 class Speaker {
   readonly #call: SpeechCall;
   readonly #options: AzureSpeechModelOptions;
@@ -76,7 +76,7 @@ class Speaker {
     };
   }
 
-  /** The service closes sockets that were not used for a while, as when the caller is slow; it may do so just now. */
+  /** The service closes idle sockets, as when the caller is slow, and may do so at this moment. */
   async #turn(ssml: string, signal: AbortSignal): Promise<SynthesizedText> {
     const { limits, maxAnswerBytes } = this.#options;
     const turn = { ssml, words: this.#call.marks };
@@ -119,7 +119,7 @@ function stretched(words: readonly SpokenToken[], speed: number, endSeconds: num
   return words.map(({ text, start, end }) => ({ text, start: timeOf(start), end: timeOf(end) }));
 }
 
-/** The words stand in the phrase as the service tells them, one after the other. An emoji of several signs is one mark. */
+/** The service returns the words in their order in the phrase. An emoji of several code points is one mark. */
 function marksOf({ text, offset }: { text: string; offset: number }, words: readonly SpokenToken[]): SpeechMark[] {
   const characters = graphemes.segment(text);
   const source = (start: number, end: number) => {

@@ -16,7 +16,7 @@ export interface SpeechSocketOptions {
   readonly agent: Agent;
   readonly connectTimeoutMs: number;
   readonly signal: AbortSignal;
-  /** Told when the engine refuses the operator's key. */
+  /** Called when the engine refuses the operator's key. */
   onCredentialsRefused(status: number): void;
 }
 
@@ -26,9 +26,9 @@ export class SpeechSocket {
   readonly #messages = createEventQueue<SpeechMessage>();
   readonly #opened = Promise.withResolvers<void>();
   readonly #abort = (): void => this.#end(abortReason(this.#options.signal));
-  /** The handshake, while it goes on. */
+  /** The handshake, while it runs. */
   #handshake: Dispatcher.DispatchController | undefined;
-  /** What the socket stands on, once it is a WebSocket. */
+  /** The connection below the WebSocket, once it is open. */
   #connection: Duplex | undefined;
   #receivedCount = 0;
   #isOver = false;
@@ -50,7 +50,7 @@ export class SpeechSocket {
   private constructor(options: SpeechSocketOptions) {
     this.#options = options;
     const { url, headers, agent, signal } = options;
-    // A failed handshake tells its status to nobody but the handler beneath, and an open one its connection.
+    // Only the handler below learns the status of a failed handshake, and the connection of an open one.
     const dispatcher = agent.compose(
       (dispatch) => (request, handler) => dispatch(request, new HandshakeHandler(handler, this)),
     );
@@ -77,7 +77,7 @@ export class SpeechSocket {
     if (!this.#isOver) this.#socket.send(message);
   }
 
-  /** The next message. @throws AppError upstream_timeout after so long; whatever ended the socket */
+  /** The next message. @throws AppError upstream_timeout, or the reason why the socket ended */
   async next(withinMs: number): Promise<SpeechMessage> {
     const timer = setTimeout(() => {
       this.#end(new AppError("upstream_timeout", `The engine sent nothing for ${Math.round(withinMs)} ms.`));
@@ -89,7 +89,7 @@ export class SpeechSocket {
     }
   }
 
-  /** Leaves at once, without a word: whatever the engine is still doing is not wanted. */
+  /** Closes at once, without a closing handshake: the engine's remaining work is not needed. */
   leave(): void {
     this.#end(new AppError("client_closed", "The connection was abandoned."));
   }

@@ -26,7 +26,7 @@ export interface SynthesisLimits extends TimeLimits {
   readonly maxBytes: number;
 }
 
-/** Says who calls; once for each socket. */
+/** Identifies the client, once per socket. */
 export function sendSpeechConfig(socket: SpeechSocket): void {
   const body = { context: { system: { name: "sounding", version: "1", build: "Node.js", lang: "TypeScript" } } };
   socket.send(messageOf("speech.config", newRequestId(), body));

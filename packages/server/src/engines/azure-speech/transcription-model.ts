@@ -21,7 +21,7 @@ export interface AzureTranscriptionModelOptions {
   readonly maxSpeakers: number | undefined;
 }
 
-/** Answers come whole; the recording is sent when it is whole. */
+/** Neither request nor response streams: the recording is sent once it is complete. */
 export function createAzureTranscriptionModel(options: AzureTranscriptionModelOptions): TranscriptionModel {
   return {
     givesWords: true,

@@ -19,7 +19,7 @@ export interface VoiceListOptions {
 }
 
 const keptMs = 600_000;
-/** An old list serves for so long before a new one is tried for again. */
+/** How long an expired list is used before the next attempt to fetch it. */
 const pauseMs = 30_000;
 
 export class VoiceList {
@@ -31,7 +31,7 @@ export class VoiceList {
     this.#options = options;
   }
 
-  /** An old list serves where a new one cannot be had. @throws AppError as a call does */
+  /** Returns an expired list if no new one can be fetched. @throws AppError as a call does */
   async get(signal: AbortSignal): Promise<readonly Voice[]> {
     if (this.#voices !== undefined && performance.now() < this.#askAgainAtMs) return this.#voices;
     try {
@@ -70,7 +70,7 @@ function readVoice(entry: JsonObject): Voice | undefined {
   };
 }
 
-/** The default voice first, then those of its language, since the first that fits stands in for names of others. */
+/** The default voice first, then those of its language, because the first match replaces well-known names. */
 function sorted(voices: readonly Voice[], defaultVoice: string): Voice[] {
   const first = voices.find(({ name }) => name === defaultVoice);
   const rank = (voice: Voice): number => {

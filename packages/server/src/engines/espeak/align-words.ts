@@ -21,11 +21,11 @@ export function alignWords(part: string, words: readonly EspeakWord[], secondsPe
   const told = inUnits(part, words);
   const written = weightedWords(part);
   for (const [index, word] of written.entries()) {
-    // What is told of the signs and spaces after a word belongs to it, such as the second half of an emoji's name.
+    // Times of punctuation and spaces after a word belong to it, such as the second half of an emoji's name.
     const nextFrom = written[index + 1]?.from ?? Infinity;
     const own = told.filter(({ from }) => from >= word.from && from < nextFrom);
     const last = groups.at(-1);
-    // Words before the first one that is told begin with the speech.
+    // Words before the first timed one start with the speech.
     if (own.length === 0 && last === undefined) groups.push({ words: [word], startMs: 0, endMs: 0 });
     else if (own.length === 0) last!.words.push(word);
     else groups.push({ words: [word], startMs: own[0]!.startMs, endMs: Math.max(...own.map(({ endMs }) => endMs)) });

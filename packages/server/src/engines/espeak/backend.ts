@@ -3,7 +3,7 @@ import type { Voice } from "../engine.ts";
 import type { EspeakWord } from "./protocol.ts";
 
 export interface EspeakCall {
-  /** Free of what espeak-ng would obey. */
+  /** Without markup that espeak-ng interprets. */
   readonly text: string;
   readonly voice: string;
   readonly wordsPerMinute: number;
@@ -19,7 +19,7 @@ export interface EspeakSpeech {
   readonly sampleRate: number;
   /** Mono, −1 to 1. */
   readonly samples: Float32Array<ArrayBuffer>;
-  /** In the order of time; undefined where it does not tell. */
+  /** In order of time; undefined if the backend returns none. */
   readonly words: readonly EspeakWord[] | undefined;
 }
 

@@ -23,7 +23,7 @@ import type { EspeakSpeech, EspeakBackend } from "./backend.ts";
 
 const modelId = "espeak-ng";
 const phraseLengths = { longest: 300, longestFirst: 80 };
-/** Words a minute of speed 1, and the speeds beyond which espeak-ng does not become slower or faster by itself. */
+/** Words per minute at speed 1, and the limits of espeak-ng's own speed control. */
 const wordsPerMinute = 175;
 const ownSpeeds = { slowest: 0.5, fastest: 2.5 };
 const programRate = 22_050;
@@ -129,8 +129,8 @@ async function speakPhrase(
 }
 
 /**
- * The text without what espeak-ng would obey, position by position: in double brackets stand names of sounds, the
- * package reads SSML and its entities.
+ * The text without markup that espeak-ng interprets, position by position: double brackets enclose phonemes, and the
+ * package parses SSML and its entities.
  */
 function escapeMarkup(text: string): string {
   return text

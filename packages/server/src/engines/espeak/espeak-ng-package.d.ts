@@ -11,7 +11,7 @@ declare module "@echogarden/espeak-ng-emscripten" {
   }
 
   interface EspeakWorker {
-    /** 0 where the voice is there. */
+    /** 0 if the voice exists. */
     set_voice(voice: string): number;
     set_rate(wordsPerMinute: number): void;
     get_samplerate(): number;

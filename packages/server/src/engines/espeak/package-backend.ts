@@ -38,7 +38,7 @@ export function createPackageBackend({ processes, logger }: { processes: number;
   });
   const speak = (phrase: EspeakPhrase, turn: JobOptions) => pool.speak(phrase, turn);
   const list = async (signal: AbortSignal): Promise<readonly PackageVoice[]> => {
-    // Any phrase starts a process, or tells why none can be started.
+    // Any phrase starts a process, or fails with the reason why none starts.
     const silence = speak({ text: "", voice: "gmw/en-US", wordsPerMinute: 175 }, { first: true, signal });
     await Promise.race([known.promise, silence]);
     silence.catch(() => {});

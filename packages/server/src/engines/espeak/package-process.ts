@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import createEspeak, { type EspeakEvent } from "@echogarden/espeak-ng-emscripten";
 import type { EspeakPhrase, EspeakReady, EspeakSpoken, EspeakWord } from "./protocol.ts";
 
-// The package prints to standard output by itself, which is the protocol's.
+// The package would print to standard output, which belongs to the protocol.
 const espeak = await createEspeak({ print: () => {}, printErr: (text) => process.stderr.write(`${text}\n`) });
 const worker = new espeak.eSpeakNGWorker();
 const sampleRate = worker.get_samplerate();

@@ -20,7 +20,7 @@ export function toByteLevel(text: Uint8Array): string {
   return Array.from(text, (byte) => characters[byte]).join("");
 }
 
-/** The bytes that a token's text in the byte-level alphabet stands for; undefined if it is not in that alphabet. */
+/** The bytes of a token's text in the byte-level alphabet; undefined if it is not in that alphabet. */
 export function fromByteLevel(text: string): Buffer | undefined {
   const result: number[] = [];
   for (const character of text) {

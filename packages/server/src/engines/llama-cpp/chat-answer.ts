@@ -129,7 +129,7 @@ class CollectedChoice {
   }
 }
 
-/** The whole answer. */
+/** The complete answer. */
 export async function toCompletion(
   events: AsyncIterable<GenerationEvent>,
   head: AnswerHead,

@@ -96,7 +96,7 @@ export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSetti
       logger: parts.logger,
     });
     models.set(id, supervised);
-    // A failure is logged where it happens, and told to the first caller.
+    // A failure is logged where it happens and reported to the first caller.
     if (model.preload === true) supervised.preload().catch(() => {});
   }
   return {

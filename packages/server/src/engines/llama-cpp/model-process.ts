@@ -10,7 +10,7 @@ import { requireFit } from "./prompt-limit.ts";
 import type { FromModel, Generation, GenerationEvent, LoadSettings, ToModel, WireError } from "./protocol.ts";
 
 export interface ModelProcess {
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;

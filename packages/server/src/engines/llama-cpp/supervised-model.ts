@@ -37,7 +37,7 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
   let current: Promise<ModelProcess> | undefined;
   let idleTimer: NodeJS.Timeout | undefined;
   let choicesUnderway = 0;
-  /** Of a process that failed to start, or ended without having been told to. */
+  /** Counts failed starts and unexpected ends of the process. */
   const pauses = new FailureBackoff();
   let closed = false;
 

@@ -47,7 +47,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   #next = 0;
   #queuedBytes = 0;
   #waiters: Waiter[] = [];
-  /** Nothing further comes: the answer is whole, or this error. */
+  /** How the stream ended: completely, or with this error. */
   #outcome: "whole" | AppError | undefined;
 
   /** @param open begins the request; called when the first chunk is asked for */
@@ -84,7 +84,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
 
   /** The consumer leaves: the engine's work is cancelled. */
   return(): Promise<IteratorReturnResult<undefined>> {
-    // An answer that has come whole is only being read to its end: cutting it off would cost the connection.
+    // A complete response is only drained: cancelling it would cost the connection.
     if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
     this.#outcome = "whole";
     this.#emptied();

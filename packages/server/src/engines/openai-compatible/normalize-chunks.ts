@@ -58,7 +58,7 @@ export class ChunkNormalizer {
   #held: JsonObject[] = [];
   #usageChunk: JsonObject | undefined;
 
-  /** @param model stands where the engine names no model */
+  /** @param model used if the engine names no model */
   constructor(model: string, out: (chunk: ChatCompletionChunk) => void) {
     this.#model = model;
     this.#out = out;
@@ -94,8 +94,8 @@ export class ChunkNormalizer {
 
   /**
    * The stream has ended: emits what is due.
-   * @param isDone whether the engine said `[DONE]`
-   * @throws AppError upstream_failed unless the answer is whole
+   * @param isDone whether the engine sent `[DONE]`
+   * @throws AppError upstream_failed unless the stream is complete
    */
   end(isDone: boolean): void {
     const unfinished = [...this.#choices].filter(([, choice]) => !choice.isFinished);
@@ -107,7 +107,7 @@ export class ChunkNormalizer {
     if (this.#usageChunk !== undefined) this.#emit(this.#usageChunk, 0);
   }
 
-  /** The usage of the whole stream is what was said last; some engines say it with every chunk. */
+  /** The last usage is that of the whole stream; some engines send it with every chunk. */
   #keepUsage(chunk: JsonObject): void {
     if ((chunk["choices"] as unknown[]).length === 0) {
       this.#usageChunk = chunk;
@@ -140,7 +140,7 @@ export class ChunkNormalizer {
     else for (const piece of splitChunk(whole)) this.#out(piece);
   }
 
-  /** @returns false when the choice says nothing new after its end */
+  /** @returns false if the choice has ended and contains nothing new */
   #normalizeChoice(choice: unknown, position: number): boolean {
     if (!isObject(choice)) throw invalidResponse("a choice in a chunk is not an object");
     normalizeChoice(choice);

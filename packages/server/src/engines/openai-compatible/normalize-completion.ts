@@ -19,7 +19,7 @@ import {
 
 /**
  * Changes the parsed answer in place.
- * @param model stands where the answer names no model
+ * @param model used if the response names no model
  * @throws AppError upstream_failed when it is no chat completion, or the error that it carries
  */
 export function normalizeCompletion(value: unknown, model: string): ChatCompletion {

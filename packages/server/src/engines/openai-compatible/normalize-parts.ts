@@ -14,13 +14,13 @@ const known: ReadonlySet<string> = new Set(finishReasons);
 const lengthReasons = new Set(["max_tokens", "model_length", "max_length", "token_limit", "max_output_tokens"]);
 const toolReasons = new Set(["tool_use", "tool_call", "tool"]);
 const filterReasons = new Set(["safety", "content_filtered", "recitation", "refusal", "blocklist", "spii"]);
-/** The engine broke off: no client may take this for a whole answer. */
+/** The engine aborted: no client may mistake this for a complete answer. */
 const brokenReasons = new Set(["error", "abort", "aborted", "cancelled", "canceled", "interrupted"]);
 const serviceTiers = new Set<unknown>([null, "auto", "default", "flex", "scale", "priority"]);
 
 /**
- * One of OpenAI's reasons, whatever the engine calls it; null while the choice goes on.
- * @throws AppError upstream_failed when the reason says that the engine broke off
+ * OpenAI's finish reason for the engine's; null while the choice continues.
+ * @throws AppError upstream_failed if the reason means that the engine aborted
  */
 export function finishReasonOf(value: unknown): FinishReason | null {
   if (value == null || value === "") return null;
@@ -34,7 +34,7 @@ export function finishReasonOf(value: unknown): FinishReason | null {
   return filterReasons.has(word) ? "content_filter" : "stop";
 }
 
-/** @throws AppError the error that the object carries; a member `error` without one is taken away */
+/** Deletes a member `error` that contains none. @throws AppError the error in the object */
 export function throwEmbeddedError(object: JsonObject): void {
   if (!("error" in object) && object["object"] !== "error") return;
   const error = embeddedError(object);
@@ -95,7 +95,7 @@ function isByte(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 255;
 }
 
-/** Text, also where an engine sends a list of parts. Null when there is none. */
+/** The text, also of a list of parts. Null if there is none. */
 export function textOf(content: unknown, where: string): string | null {
   if (typeof content === "string") return content;
   if (content == null) return null;
@@ -113,7 +113,7 @@ export function argumentsOf(value: unknown): string {
   return value == null ? "" : JSON.stringify(value);
 }
 
-/** Token counts with all three totals as whole numbers; undefined when the engine gave none. */
+/** Token counts with all three totals as integers; undefined if the engine sent none. */
 export function usageOf(value: unknown): JsonObject | undefined {
   if (!isObject(value)) return undefined;
   const prompt = wholeNumber(value["prompt_tokens"]);

@@ -22,7 +22,7 @@ import { TranscriptionEvents } from "./transcription-events.ts";
 export interface OpenAiTranscriptionModelOptions {
   /** The name under which routing knows the model. */
   readonly model: string;
-  /** Undefined: what the model's name tells. */
+  /** Undefined: derived from the model's name. */
   readonly form: TranscriptionForm | undefined;
   readonly endpoint: Endpoint;
   readonly pool: ConnectionPool;
@@ -35,8 +35,8 @@ export interface OpenAiTranscriptionModelOptions {
 type Items = AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined>;
 
 /**
- * Models that give times are asked for whole answers, since none of them streams; the others stream where that is
- * wanted. The recording is sent when it is whole.
+ * Models that return times are called in batch mode, since none of them streams; the others stream on request.
+ * The recording is sent once it is complete.
  */
 export function createOpenAiTranscriptionModel(options: OpenAiTranscriptionModelOptions): TranscriptionModel {
   const form = options.form ?? formOf(options.model);
@@ -100,7 +100,7 @@ function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [
     ["model", endpoint.wireModel(model)],
     ["language", new Intl.Locale(call.language).language],
     ["response_format", form],
-    // Speakers are told apart by a model that refuses prompts.
+    // The diarization model refuses prompts.
     ["prompt", isDiarized ? undefined : prompt],
     ["temperature", temperature?.toString()],
     ["timestamp_granularities[]", form === "verbose_json" ? "segment" : undefined],
@@ -117,7 +117,7 @@ function fieldsOf(call: TranscriptionCall, options: RequestOptions): (readonly [
   );
 }
 
-/** Servers that do not stream answer with one JSON object, whatever they were asked for. */
+/** Servers that do not stream send one JSON object, even for a streaming request. */
 async function* readStream(
   request: OutgoingRequest,
   wav: RecordedWav,

@@ -9,8 +9,8 @@ import { SpeakerNumbers } from "../upstream-http/speaker-numbers.ts";
 import { embeddedError } from "../upstream-http/upstream-error.ts";
 
 /**
- * An answer without segments is one segment over the whole recording.
- * @throws AppError upstream_failed for an answer that is no transcription, or whatever error it carries
+ * A response without segments becomes one segment over the whole recording.
+ * @throws AppError upstream_failed for a response that is not a transcription, or the error in it
  */
 export function readTranscription(answer: unknown, recording: { durationMs: number }): TranscribedSegment[] {
   if (!isObject(answer)) throw invalidTranscription("it is not an object");
@@ -28,7 +28,7 @@ export function readTranscription(answer: unknown, recording: { durationMs: numb
   return words === undefined ? read : withWords(read, words);
 }
 
-/** Text of which no more is known than that it was said. */
+/** A segment without times or words of its own. */
 export function wholeSegment(text: string, durationMs: number, words?: readonly TranscribedWord[]): TranscribedSegment {
   const unknown = { words, avgLogprob: undefined, speaker: undefined, language: undefined };
   return { kind: "segment", text, startMs: 0, endMs: durationMs, ...unknown };

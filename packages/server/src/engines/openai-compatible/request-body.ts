@@ -6,7 +6,7 @@ export interface BodyChoices {
   /** The model's name in the body. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Whether a stream is asked to tell its usage; some engines reject the parameter. */
+  /** Whether to request usage in streams; some engines reject the parameter. */
   readonly asksUsage: boolean;
 }
 
@@ -42,7 +42,7 @@ export function refuseUnsupported(call: ChatCall, names: readonly string[]): voi
 }
 
 /**
- * @param given values of a call that has no body of its own, by the names of their parameters; undefined where absent
+ * @param given a call's values by parameter name; undefined if absent
  * @throws AppError unsupported_parameter for the first that the engine is known not to have
  */
 export function refuseGiven(given: Readonly<Record<string, unknown>>, names: readonly string[]): void {

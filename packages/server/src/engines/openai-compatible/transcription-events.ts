@@ -27,7 +27,7 @@ export class TranscriptionEvents {
     return this.#isWhole;
   }
 
-  /** @throws AppError upstream_failed for what is no event, or whatever error it carries */
+  /** @throws AppError upstream_failed for an invalid event, or the error in it */
   push({ data }: SseEvent): (TranscribedDelta | TranscribedSegment)[] {
     if (this.#isWhole) return [];
     if (data.startsWith("[DONE]")) return this.#done(undefined);
@@ -56,7 +56,7 @@ export class TranscriptionEvents {
     if (!this.#isWhole) throw new AppError("upstream_failed", "The engine's response ended before it was complete.");
   }
 
-  /** Where segments come, their text comes whole with them. */
+  /** Segments contain their whole text. */
   #delta({ delta, segment_id: segmentId }: JsonObject): TranscribedDelta[] {
     if (typeof delta !== "string") throw invalidTranscription("a delta has no text");
     return segmentId == null && !this.#hasSegments ? this.#tell(delta) : [];
@@ -68,7 +68,7 @@ export class TranscriptionEvents {
     return [{ kind: "delta", text }];
   }
 
-  /** What was told stays as it was told; the engine's last word may add to it. */
+  /** Sent text is never changed; the engine's final text may only extend it. */
   #done(said: unknown): TranscribedSegment[] {
     this.#isWhole = true;
     if (this.#hasSegments) return [];

@@ -1,7 +1,7 @@
 /** Accounts how much audio was decoded for each call and each organization, by which they take turns. */
 
 export interface CallUsage {
-  /** What all calls of the caller's group, such as the organization, have had. */
+  /** Usage of all calls of the group, such as the organization. */
   readonly group: { usedSamples: number };
   usedSamples: number;
   /** The mean of the cepstra of its last utterance. */
@@ -9,32 +9,32 @@ export interface CallUsage {
 }
 
 export class DecodingUsage {
-  readonly #shares = new Set<CallUsage>();
+  readonly #usages = new Set<CallUsage>();
   readonly #groups = new Map<string, { usedSamples: number; calls: number }>();
 
-  /** A call's share until it is disposed. A call or group that comes late does not make up for what others had before. */
+  /** A call's usage until it is disposed. A late call or group gets no compensation for earlier usage of others. */
   open(name: string): CallUsage & Disposable {
     const group = this.#groups.get(name) ?? { usedSamples: leastUsed(this.#groups.values()), calls: 0 };
     this.#groups.set(name, group);
     group.calls++;
-    const share: CallUsage & Disposable = {
+    const usage: CallUsage & Disposable = {
       group,
-      usedSamples: leastUsed(this.#shares),
+      usedSamples: leastUsed(this.#usages),
       mean: undefined,
       [Symbol.dispose]: () => {
-        if (!this.#shares.delete(share)) return;
+        if (!this.#usages.delete(usage)) return;
         group.calls--;
         if (group.calls === 0) this.#groups.delete(name);
       },
     };
-    this.#shares.add(share);
-    return share;
+    this.#usages.add(usage);
+    return usage;
   }
 }
 
-function leastUsed(shares: Iterable<{ readonly usedSamples: number }>): number {
+function leastUsed(usages: Iterable<{ readonly usedSamples: number }>): number {
   let least = Infinity;
-  for (const { usedSamples } of shares) least = Math.min(least, usedSamples);
+  for (const { usedSamples } of usages) least = Math.min(least, usedSamples);
   return Number.isFinite(least) ? least : 0;
 }
 

@@ -23,7 +23,7 @@ export function createPocketSphinxEngine(
   const processes = settings.processes ?? Math.min(availableParallelism(), 4);
   const places = { library: settings.library, modelDirectory: settings.model_dir };
   let found: Installation | undefined;
-  // Looked for until it is there: it may be installed while the server runs.
+  // Checked until found: it may be installed while the server runs.
   const installation = (): Installation => (found ??= findInstallation(places));
   const pool = new RecognizerPool({ processes, idleUnloadMs: settings.idle_unload_ms, installation, logger });
   const slots = new ConcurrencyLimit(`The engine ${JSON.stringify(name)}`, processes + settings.queue_limit);

@@ -10,7 +10,7 @@ import type { Logger } from "../../logger.ts";
 import { debianPackages, findInstallation } from "./installation.ts";
 
 export interface InstallOptions {
-  /** What the package manager says is written there. */
+  /** The package manager's output is written there. */
   readonly logFile: string;
   readonly logger: Logger;
   /** Told to who started the server: a sentence. */
@@ -29,7 +29,7 @@ const command = `apt-get install ${debianPackages.join(" ")}`;
 
 /**
  * Installs the library and its model if they are missing and can be installed.
- * @returns whether they were installed just now. Never fails: what goes wrong is told and logged.
+ * @returns whether they were installed just now. Never fails: problems are printed and logged.
  */
 export async function installPocketSphinx(options: InstallOptions): Promise<boolean> {
   const { logger, tell, isInstalled = isThere } = options;
@@ -89,7 +89,7 @@ async function install(prefix: readonly string[], { logFile, signal }: InstallOp
   if (problem !== undefined) throw new Error(problem);
 }
 
-/** Runs a program to its end, or until nobody waits any more. @returns what went wrong, if anything */
+/** Runs a program until it ends, times out or is aborted. @returns the problem, if any */
 function run(
   [program, ...words]: readonly [string, ...string[]],
   { output, signal }: { output: number | "ignore"; signal: AbortSignal },

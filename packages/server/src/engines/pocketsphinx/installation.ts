@@ -20,7 +20,7 @@ export interface Installation {
 interface Places {
   readonly library: string | undefined;
   readonly modelDirectory: string | undefined;
-  /** Put before every path that is looked at; for tests. */
+  /** Prefix of every path; for tests. */
   readonly root?: string;
 }
 
@@ -37,7 +37,7 @@ const libraryNames = [
 const baseNames = ["libsphinxbase.so.3", "libsphinxbase.so"];
 const prefixes = ["/usr", "/usr/local", "/opt/homebrew"];
 
-/** @throws AppError overloaded, which says what is missing and how it is installed */
+/** @throws AppError overloaded, with the missing packages and how to install them */
 export function findInstallation({ library, modelDirectory, root = "" }: Places): Installation {
   const found = library ?? libraryPaths(root).find((path) => existsSync(path));
   if (found === undefined || !existsSync(found)) throw missing("The PocketSphinx library", library);

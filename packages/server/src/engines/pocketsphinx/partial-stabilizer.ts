@@ -5,43 +5,43 @@
  */
 import type { RecognizedWord } from "./protocol.ts";
 
-/** Looks in a row that must agree. */
-const agreeingLooks = 3;
-/** Sound after a word before it is told, in ms. */
+/** Partial results in a row that must agree. */
+const agreeingPartials = 3;
+/** Audio after a word before it is sent, in ms. */
 const distanceMs = 300;
 
 export class PartialStabilizer {
-  readonly #looks: (readonly RecognizedWord[])[] = [];
-  #told: RecognizedWord[] = [];
+  readonly #partials: (readonly RecognizedWord[])[] = [];
+  #sent: RecognizedWord[] = [];
 
-  /** Takes what was understood so far. @returns the words that are settled by it */
-  look(words: readonly RecognizedWord[], heardMs: number): readonly RecognizedWord[] {
-    this.#looks.push(words);
-    if (this.#looks.length > agreeingLooks) this.#looks.shift();
-    if (this.#looks.length < agreeingLooks || !continues(words, this.#told)) return [];
-    const settled = words.slice(this.#told.length).filter(({ endMs }) => endMs + distanceMs <= heardMs);
-    const agreed = settled.findIndex((_, index) => !this.#agreeOn(this.#told.length + index));
-    const fresh = agreed === -1 ? settled : settled.slice(0, agreed);
-    this.#told = [...this.#told, ...fresh];
+  /** Takes a partial result. @returns the words that are now stable */
+  update(words: readonly RecognizedWord[], heardMs: number): readonly RecognizedWord[] {
+    this.#partials.push(words);
+    if (this.#partials.length > agreeingPartials) this.#partials.shift();
+    if (this.#partials.length < agreeingPartials || !continues(words, this.#sent)) return [];
+    const stable = words.slice(this.#sent.length).filter(({ endMs }) => endMs + distanceMs <= heardMs);
+    const agreed = stable.findIndex((_, index) => !this.#agreeOn(this.#sent.length + index));
+    const fresh = agreed === -1 ? stable : stable.slice(0, agreed);
+    this.#sent = [...this.#sent, ...fresh];
     return fresh;
   }
 
-  /** The words of the whole utterance, beginning with those that were told. */
+  /** The words of the whole utterance, beginning with those that were sent. */
   finish(words: readonly RecognizedWord[]): readonly RecognizedWord[] {
-    const last = this.#told.at(-1);
-    if (last === undefined || continues(words, this.#told)) return words;
-    const told = this.#told.map((word) => words.find((other) => isSame(word, other)) ?? word);
-    return [...told, ...words.filter(({ startMs, endMs }) => (startMs + endMs) / 2 > last.endMs)];
+    const last = this.#sent.at(-1);
+    if (last === undefined || continues(words, this.#sent)) return words;
+    const sent = this.#sent.map((word) => words.find((other) => isSame(word, other)) ?? word);
+    return [...sent, ...words.filter(({ startMs, endMs }) => (startMs + endMs) / 2 > last.endMs)];
   }
 
   #agreeOn(index: number): boolean {
-    const [first, ...others] = this.#looks.map((words) => words[index]?.text);
+    const [first, ...others] = this.#partials.map((words) => words[index]?.text);
     return first !== undefined && others.every((text) => text === first);
   }
 }
 
-function continues(words: readonly RecognizedWord[], told: readonly RecognizedWord[]): boolean {
-  return told.every(({ text }, index) => words[index]?.text === text);
+function continues(words: readonly RecognizedWord[], sent: readonly RecognizedWord[]): boolean {
+  return sent.every(({ text }, index) => words[index]?.text === text);
 }
 
 function isSame(one: RecognizedWord, other: RecognizedWord): boolean {

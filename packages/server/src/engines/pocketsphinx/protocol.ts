@@ -17,7 +17,7 @@ export type ToRecognizer =
 export type FromRecognizer =
   | { readonly type: "ready" }
   | { readonly type: "unusable"; readonly reason: string }
-  /** The words of which the utterance seems to consist so far. */
+  /** The partial result: the words so far. */
   | { readonly type: "partial"; readonly heardMs: number; readonly words: readonly RecognizedWord[] }
   /** The words of the whole utterance, and the mean of its cepstra. */
   | { readonly type: "result"; readonly words: readonly RecognizedWord[]; readonly mean: Float64Array };
@@ -27,6 +27,6 @@ export interface RecognizedWord {
   readonly text: string;
   readonly startMs: number;
   readonly endMs: number;
-  /** Posterior probability; undefined while the utterance goes on. */
+  /** Posterior probability; undefined in partial results. */
   readonly confidence: number | undefined;
 }

@@ -16,7 +16,7 @@ export interface PoolOptions {
   /** Most processes. */
   readonly processes: number;
   readonly idleUnloadMs: number;
-  /** @throws AppError when there is none */
+  /** @throws AppError if PocketSphinx is not installed */
   readonly installation: () => Installation;
   readonly logger: Logger;
 }
@@ -25,8 +25,8 @@ interface Task {
   readonly job: UtteranceJob;
   /** Cancels the task when its call is aborted. */
   readonly listener: Disposable;
-  /** Whether it gave its slot to others because its sound did not come, and waits for its end now. */
-  putOff: boolean;
+  /** Whether it was preempted for lack of audio, and now waits until it is complete. */
+  isPreempted: boolean;
   slot: Slot | undefined;
   over: boolean;
 }
@@ -42,17 +42,17 @@ interface Slot {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Sound that must be there before an unfinished utterance gets a process. */
+/** Audio that an incomplete utterance needs before it gets a process. */
 const firstSamples = modelRate / 2;
-/** An unfinished utterance without sound for so long gives its process to one that is whole. */
+/** An incomplete utterance without new audio for this long gives its process to a complete one. */
 const patienceMs = 250;
-/** Longest time for an utterance once it is whole. */
+/** Longest decoding time after the end of an utterance. */
 const longestMs = 120_000;
 
 export class RecognizerPool {
   readonly #options: PoolOptions;
   readonly #slots = new Set<Slot>();
-  readonly #shares = new DecodingUsage();
+  readonly #usages = new DecodingUsage();
   #waiting: Task[] = [];
   #starting = 0;
   #closed = false;
@@ -63,9 +63,9 @@ export class RecognizerPool {
     this.#options = options;
   }
 
-  /** A caller's share, given back when disposed. Who comes late does not make up for what others had before. */
+  /** Opens a call's usage account until it is disposed. Late callers get no compensation for earlier usage of others. */
   open(group = ""): CallUsage & Disposable {
-    return this.#shares.open(group);
+    return this.#usages.open(group);
   }
 
   /** Decodes an utterance; when the signal aborts, that is its failure. */
@@ -73,7 +73,7 @@ export class RecognizerPool {
     if (this.#closed) return job.onFailure(shuttingDown());
     if (job.signal.aborted) return job.onFailure(job.signal.reason);
     const listener = onAbort(job.signal, () => this.#cancel(task));
-    const task: Task = { job, listener, putOff: false, slot: undefined, over: false };
+    const task: Task = { job, listener, isPreempted: false, slot: undefined, over: false };
     job.audio.watch(() => this.#onSound(task));
     this.#waiting.push(task);
     this.#assign();
@@ -100,7 +100,7 @@ export class RecognizerPool {
     else this.#assign();
   }
 
-  /** Gives every free process an utterance, and starts or ends processes as the work asks for. */
+  /** Assigns utterances to free processes, and starts or ends processes on demand. */
   #assign(): void {
     for (const slot of this.#slots) {
       if (slot.task !== undefined) continue;
@@ -108,10 +108,10 @@ export class RecognizerPool {
       if (task === undefined) break;
       slot.task = task;
       task.slot = slot;
-      const { partials, share } = task.job;
-      // An utterance that is whole has all that there is to know of its mean.
+      const { partials, usage } = task.job;
+      // The mean of a complete utterance is its own.
       const isLive = partials && !task.job.audio.ended;
-      slot.process.send({ type: "begin", partials, mean: isLive ? share.mean : undefined });
+      slot.process.send({ type: "begin", partials, mean: isLive ? usage.mean : undefined });
       this.#feed(slot, task);
     }
     const ready = this.#waiting.filter(canStart).length;
@@ -119,25 +119,25 @@ export class RecognizerPool {
     for (let missing = ready - this.#starting; missing > 0; missing -= 1) {
       if (this.#slots.size + this.#starting < processes && !this.#closed) void this.#start();
     }
-    if (this.#slots.size === processes && this.#waiting.some(({ job }) => job.audio.ended)) this.#putOffStarved();
+    if (this.#slots.size === processes && this.#waiting.some(({ job }) => job.audio.ended)) this.#preemptStarved();
     this.#unloadWhenIdle();
   }
 
-  /** Of the group that had least, and in it of the call that had least, the utterance that came first. */
+  /** The oldest utterance of the call with the least usage in the group with the least usage. */
   #takeNext(): Task | undefined {
     const [first, ...others] = this.#waiting.filter(canStart);
     if (first === undefined) return undefined;
-    const next = others.reduce((best, task) => (hasLessUsage(task.job.share, best.job.share) ? task : best), first);
+    const next = others.reduce((best, task) => (hasLessUsage(task.job.usage, best.job.usage) ? task : best), first);
     this.#waiting = this.#waiting.filter((task) => task !== next);
     return next;
   }
 
   #feed(slot: Slot, task: Task): void {
-    const { audio, share } = task.job;
+    const { audio, usage } = task.job;
     for (const samples of audio.pieces.slice(slot.sentPieces)) {
       slot.process.send({ type: "samples", samples });
-      share.usedSamples += samples.length;
-      share.group.usedSamples += samples.length;
+      usage.usedSamples += samples.length;
+      usage.group.usedSamples += samples.length;
       slot.sentPieces += 1;
     }
     slot.lastSentMs = performance.now();
@@ -151,8 +151,8 @@ export class RecognizerPool {
     }, longestMs).unref();
   }
 
-  /** An utterance whose sound does not come makes room for one that is whole; it is decoded anew when it is whole, too. */
-  #putOffStarved(): void {
+  /** Preempts an utterance without new audio for a complete one; it is decoded again when it is complete. */
+  #preemptStarved(): void {
     const open = [...this.#slots].filter(({ endSent, task }) => task !== undefined && !endSent);
     if (open.length === 0) return;
     const starved = open.find(({ lastSentMs }) => performance.now() - lastSentMs >= patienceMs);
@@ -165,7 +165,7 @@ export class RecognizerPool {
     }
     const { task } = starved;
     if (task !== undefined) {
-      task.putOff = true;
+      task.isPreempted = true;
       task.slot = undefined;
       this.#waiting.push(task);
     }
@@ -198,14 +198,14 @@ export class RecognizerPool {
       timer: undefined,
     };
     this.#slots.add(slot);
-    process.listen((understanding) => {
+    process.listen((message) => {
       const { task } = slot;
-      if (understanding.type === "result") {
-        if (task !== undefined && understanding.words.length > 0) task.job.share.mean = understanding.mean;
+      if (message.type === "result") {
+        if (task !== undefined && message.words.length > 0) task.job.usage.mean = message.mean;
         this.#free(slot);
       }
-      task?.job.onUnderstood(understanding);
-      if (understanding.type === "result") this.#assign();
+      task?.job.onRecognized(message);
+      if (message.type === "result") this.#assign();
     });
     void process.ended.then((how) => this.#onEnd(slot, how));
   }
@@ -224,7 +224,7 @@ export class RecognizerPool {
     const { slot, job } = task;
     this.#fail(task, job.signal.reason);
     if (slot === undefined) return;
-    // The decoder cannot be told to forget an utterance: ending it would cost more than a new process.
+    // The decoder cannot abort an utterance: finishing it would cost more than a new process.
     this.#drop(slot);
     this.#assign();
   }
@@ -235,7 +235,7 @@ export class RecognizerPool {
     task.job.onFailure(error);
   }
 
-  /** Nothing more is said of the task. */
+  /** Nothing more is reported about the task. */
   #finish(task: Task): void {
     task.over = true;
     task.slot = undefined;
@@ -253,7 +253,7 @@ export class RecognizerPool {
     slot.endSent = false;
   }
 
-  /** The process is not needed, or not trusted, any more. */
+  /** The process is no longer needed, or no longer trusted. */
   #drop(slot: Slot): void {
     clearTimeout(slot.timer);
     slot.task = undefined;
@@ -271,8 +271,8 @@ export class RecognizerPool {
   }
 }
 
-function canStart({ job: { audio, partials }, putOff }: Task): boolean {
-  return audio.ended || (partials && !putOff && audio.length >= firstSamples);
+function canStart({ job: { audio, partials }, isPreempted }: Task): boolean {
+  return audio.ended || (partials && !isPreempted && audio.length >= firstSamples);
 }
 
 function shuttingDown(): AppError {

@@ -22,7 +22,7 @@ interface Parts {
 /** An utterance that is decoded, or waits for it. */
 interface Pending {
   readonly audio: UtteranceAudio;
-  readonly understood: EventQueue<RecognitionMessage>;
+  readonly results: EventQueue<RecognitionMessage>;
 }
 
 export async function* transcribe(
@@ -31,26 +31,26 @@ export async function* transcribe(
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
   const left = new AbortController();
   const signal = AbortSignal.any([call.signal, left.signal]);
-  using share = pool.open(call.fairnessKey);
+  using usage = pool.open(call.fairnessKey);
   const utterances = createEventQueue<Pending>();
   const slots = createSlots(processes + 1);
   const begin = async (audio: UtteranceAudio): Promise<void> => {
     await slots.take(signal);
-    const understood = startDecoding(audio, { call, signal, share, pool });
-    utterances.push({ audio, understood });
+    const results = startDecoding(audio, { call, signal, usage, pool });
+    utterances.push({ audio, results });
   };
   using _listener = onAbort(signal, () => utterances.fail(signal.reason));
   cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? defaultChunking, begin).then(
     () => utterances.end(),
-    // An utterance that is under way will never be whole.
+    // An utterance in progress can no longer be completed.
     (error: unknown) => left.abort(error),
   );
-  let toldUntilMs = 0;
+  let sentUntilMs = 0;
   try {
     for (let next = await utterances.next(); next !== undefined; next = await utterances.next()) {
-      for await (const told of tell(next, toldUntilMs)) {
-        if (told.kind === "segment") toldUntilMs = told.endMs;
-        yield told;
+      for await (const sent of utteranceResults(next, sentUntilMs)) {
+        if (sent.kind === "segment") sentUntilMs = sent.endMs;
+        yield sent;
       }
       slots.free();
     }
@@ -65,40 +65,40 @@ function startDecoding(
   {
     call,
     signal,
-    share,
+    usage,
     pool,
-  }: { call: TranscriptionCall; signal: AbortSignal; share: CallUsage; pool: Parts["pool"] },
+  }: { call: TranscriptionCall; signal: AbortSignal; usage: CallUsage; pool: Parts["pool"] },
 ): EventQueue<RecognitionMessage> {
-  const understood = createEventQueue<RecognitionMessage>();
+  const results = createEventQueue<RecognitionMessage>();
   pool.decode({
-    share,
+    usage,
     audio,
     signal,
     partials: call.partials,
-    onUnderstood(understanding) {
-      understood.push(understanding);
-      if (understanding.type === "result") understood.end();
+    onRecognized(message) {
+      results.push(message);
+      if (message.type === "result") results.end();
     },
-    onFailure: (error) => understood.fail(error),
+    onFailure: (error) => results.fail(error),
   });
-  return understood;
+  return results;
 }
 
-/** What there is to tell of one utterance, deltas first; it begins where what was told before ends, at the earliest. */
-async function* tell(
-  { audio, understood }: Pending,
-  toldUntilMs: number,
+/** The deltas, then the segment of one utterance; it starts no earlier than the end of the segment before. */
+async function* utteranceResults(
+  { audio, results }: Pending,
+  sentUntilMs: number,
 ): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
-  const settled = new PartialStabilizer();
+  const stable = new PartialStabilizer();
   let text = "";
-  for (let event = await understood.next(); event !== undefined; event = await understood.next()) {
+  for (let event = await results.next(); event !== undefined; event = await results.next()) {
     if (event.type === "result") {
-      const words = settled.finish(event.words);
+      const words = stable.finish(event.words);
       if (words.length > 0)
-        yield toSegment(words, { offsetMs: (audio.firstSample / modelRate) * 1000, earliestMs: toldUntilMs });
+        yield toSegment(words, { offsetMs: (audio.firstSample / modelRate) * 1000, earliestMs: sentUntilMs });
       return;
     }
-    for (const word of settled.look(event.words, event.heardMs)) {
+    for (const word of stable.update(event.words, event.heardMs)) {
       const delta = text === "" ? word.text : ` ${word.text}`;
       text += delta;
       yield { kind: "delta", text: delta };
@@ -130,7 +130,7 @@ function toSegment(
   };
 }
 
-/** So many utterances may be under way; the next waits. */
+/** Limits how many utterances are in progress; the next waits. */
 function createSlots(most: number): { take(signal: AbortSignal): Promise<void>; free(): void } {
   let taken = 0;
   let wake: (() => void) | undefined;

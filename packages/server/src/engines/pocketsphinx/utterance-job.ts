@@ -4,12 +4,12 @@ import type { CallUsage } from "./decoding-usage.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
 
 export interface UtteranceJob {
-  readonly share: CallUsage;
+  readonly usage: CallUsage;
   readonly audio: UtteranceAudio;
-  /** Whether decoding may begin, and tell what it understood, before the utterance is whole. */
+  /** Whether decoding may start, and send partial results, before the utterance is complete. */
   readonly partials: boolean;
   readonly signal: AbortSignal;
   /** The last call is of the type "result". */
-  onUnderstood(understanding: RecognitionMessage): void;
+  onRecognized(message: RecognitionMessage): void;
   onFailure(error: unknown): void;
 }

@@ -13,12 +13,12 @@ interface CutOptions {
   readonly silenceDurationMs: number;
 }
 
-/** The engine's own judgement. */
+/** The engine's default chunking. */
 export const defaultChunking: CutOptions = { prefixPaddingMs: 300, silenceDurationMs: 1_000 };
 
 /** Sound kept after the last that was detected: words fade out. */
 const suffixPaddingMs = 300;
-/** The shortest pause that the detector tells. */
+/** The shortest pause that the detector reports. */
 const shortestPauseMs = 200;
 /** From this length on a shorter and shorter pause ends an utterance; at the last any place does. */
 const longMs = 12_000;
@@ -26,7 +26,7 @@ const veryLongMs = 20_000;
 const longestMs = 30_000;
 /** Longer than the detector looks back for the beginning of speech. */
 const lookBackMs = 1_500;
-/** Samples that are looked at together, whatever the pieces in which they come: the cuts must not depend on these. */
+/** Samples processed together, however they arrive: the cuts must not depend on the size of incoming pieces. */
 const blockSamples = modelRate / 10;
 
 const inSamples = (milliseconds: number): number => Math.round((milliseconds * modelRate) / 1000);
@@ -45,7 +45,7 @@ export async function cutIntoUtterances(
   const past = new SampleHistory();
   const kept = inSamples(prefixPaddingMs + lookBackMs);
   let current: UtteranceAudio | undefined;
-  /** Where speech stopped; undefined while it goes on. */
+  /** Where speech stopped; undefined during speech. */
   let pauseStart: number | undefined;
   /** Speech before this sample belongs to an utterance that is over. */
   let spokenUntil = 0;

@@ -46,7 +46,7 @@ function primaryOf(language: string): string {
   return language.split("-", 1)[0]!.toLowerCase();
 }
 
-/** What a model calls the language that it heard (`en`, `<|en|>`) as BCP 47. */
+/** The model's name of the detected language (`en`, `<|en|>`) as BCP 47. */
 export function detectedLanguage(name: string): string | undefined {
   return /^(?:<\|)?([a-z]{2,3})(?:\|>)?$/.exec(name)?.[1];
 }

@@ -98,7 +98,7 @@ function speakerSettings(
   };
 }
 
-/** Whether the model tells when its tokens are heard: Whisper only if it was exported with its alignment heads. */
+/** Whether the model returns token times: Whisper only if it was exported with its alignment heads. */
 export function givesWordTimes(kind: SherpaOnnxKind, metadata: ResolvedModel["metadata"]): boolean {
   if (kind === "moonshine") return false;
   return kind !== "whisper" || Number(metadata.get("n_alignment_heads") ?? 0) > 0;

@@ -25,7 +25,7 @@ export class ModelProcess {
   #running: { readonly job: number; resolve(result: unknown): void; reject(error: unknown): void } | undefined;
   /** How long the library took to load the model. */
   loadMs = 0;
-  /** Resolves when the process has ended, for whatever reason. */
+  /** Resolves when the process has ended, for any reason. */
   readonly ended: Promise<void>;
 
   private constructor(name: string) {

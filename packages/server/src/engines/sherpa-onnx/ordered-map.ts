@@ -1,7 +1,7 @@
 /** Maps a stream's items concurrently and yields the results in order, each as soon as possible. */
 
 /**
- * @param most pieces of work at one time; no further item is read meanwhile
+ * @param most items mapped concurrently; no further item is read meanwhile
  */
 export async function* mapInOrder<T, R>(
   source: AsyncIterable<T>,
@@ -28,7 +28,7 @@ export async function* mapInOrder<T, R>(
       } else {
         reading = undefined;
         const begun = work(first.value);
-        // Its failure is told when it is its turn.
+        // Its failure is reported when its result is due.
         begun.catch(() => {});
         running.push(begun);
       }

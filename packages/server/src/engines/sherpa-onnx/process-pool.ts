@@ -25,7 +25,7 @@ export interface ProcessPoolOptions {
 interface Job extends QueuedJob {
   readonly work: Work;
   resolve(result: never): void;
-  /** Nobody waits for it any more. */
+  /** Its caller no longer waits. */
   cancelled: boolean;
 }
 
@@ -39,9 +39,9 @@ interface Slot {
 }
 
 export interface ModelStream {
-  /** What is understood after these further samples. */
+  /** The recognition result after these further samples. */
   listen(work: Omit<StreamWork, "type" | "stream">, signal: AbortSignal): Promise<ResultOf<StreamWork>>;
-  /** Must be called, whatever happened. */
+  /** Must always be called. */
   close(): void;
 }
 
@@ -96,7 +96,7 @@ export class ProcessPool {
     };
   }
 
-  /** Starts one process before it is needed. A failure is logged, and told to the first caller. */
+  /** Starts one process before it is needed. A failure is logged and reported to the first caller. */
   preload(): void {
     if (this.#slots.size + this.#starts.size === 0) this.#start();
   }
@@ -212,7 +212,7 @@ export class ProcessPool {
     this.#assign();
   }
 
-  /** Whether to wait or to load the model anew is not known beforehand: to wait as long as loading takes costs at most twice the better of both. */
+  /** Waiting for the work or loading the model again: waiting as long as a load takes costs at most twice the better choice. */
   #cancel(job: Job): void {
     job.cancelled = true;
     const slot = [...this.#slots].find((each) => each.job === job);

@@ -5,11 +5,11 @@ export interface LoadSettings {
   readonly task: "speech" | "stretches" | "streams";
   /** The library's own configuration. */
   readonly config: Readonly<Record<string, unknown>>;
-  /** The kind of model whose language is set anew for each piece of work. */
+  /** The kind of model whose language is set for each piece of work. */
   readonly languageSetting?: "whisper";
-  /** What a model of streams hears at a time. */
+  /** The chunk length of a streaming model. */
   readonly chunkSeconds?: number;
-  /** Where speakers are told apart. */
+  /** Set if speakers are identified. */
   readonly speakers?: SpeakerSettings;
 }
 
@@ -27,7 +27,7 @@ export interface PhraseWork {
   readonly speed: number;
 }
 
-/** One stretch of speech, 16 000 Hz. */
+/** One segment of speech, 16,000 Hz. */
 export interface SegmentWork {
   readonly type: "transcribe";
   readonly samples: Float32Array;
@@ -35,7 +35,7 @@ export interface SegmentWork {
   readonly language: string | undefined;
 }
 
-/** The next samples of a stream, 16 000 Hz; a stream begins with its first. */
+/** The next samples of a stream, 16,000 Hz; the first ones open the stream. */
 export interface StreamWork {
   readonly type: "listen";
   readonly stream: number;
@@ -46,7 +46,7 @@ export interface StreamWork {
   readonly silenceMs: number;
 }
 
-/** Who speaks when in one stretch of speech, 16 000 Hz. */
+/** Diarizes one segment of speech, 16,000 Hz. */
 export interface DiarizationWork {
   readonly type: "tell_apart";
   readonly samples: Float32Array;
@@ -60,7 +60,7 @@ export interface SpokenPhrase {
   readonly sampleRate: number;
 }
 
-/** What was understood; times in seconds from its beginning. */
+/** A recognition result; times in seconds from its beginning. */
 export interface Recognition {
   readonly text: string;
   readonly tokens: readonly string[];
@@ -69,11 +69,11 @@ export interface Recognition {
   readonly durations: readonly number[];
   /** Natural logarithms, one for each token, or none at all. */
   readonly logProbabilities: readonly (number | null)[];
-  /** As the model calls it; empty where it tells none. */
+  /** The model's own name; empty if it detects none. */
   readonly language: string;
 }
 
-/** What was understood of a stream since its last utterance ended. */
+/** The recognition result of a stream since its last utterance ended. */
 export interface StreamRecognition {
   readonly utterance: Utterance;
   /** Whether the utterance is over, and the next one begins. */
@@ -88,7 +88,7 @@ export interface Utterance extends Recognition {
 export interface SpeakerTurns {
   /** In seconds from the beginning of the stretch; they may overlap. */
   readonly turns: readonly { readonly start: number; readonly end: number; readonly voice: number }[];
-  /** Of each voice; undefined for one that is heard too shortly. */
+  /** One per voice; undefined for a voice that spoke too briefly. */
   readonly embeddings: readonly (Float32Array | undefined)[];
 }
 
@@ -103,7 +103,7 @@ export type ResultOf<W extends Work> = WorkResults[W["type"]];
 export type ToModel =
   | { readonly type: "load"; readonly settings: LoadSettings }
   | { readonly type: "work"; readonly job: number; readonly work: Work }
-  /** A stream that nobody listens to any more. */
+  /** The stream is no longer needed. */
   | { readonly type: "forget"; readonly stream: number };
 
 export type FromModel =

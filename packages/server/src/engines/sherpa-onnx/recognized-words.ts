@@ -13,17 +13,17 @@ interface Range {
 
 interface PlacedToken extends Range {
   readonly start: number;
-  /** Undefined where the model does not tell. */
+  /** Undefined if the model returns none. */
   readonly end: number | undefined;
   readonly logProbability: number | null | undefined;
 }
 
-/** A last token without a length is taken to be heard for so long, in seconds, as is a word that a pause follows. */
+/** Assumed duration in seconds of a last token without one, and of a word before a pause. */
 const tokenLength = 0.3;
 
 /**
  * @param begin of the stretch, in seconds of the recording; `end` of it, too
- * @returns undefined where the model tells no times
+ * @returns undefined if the model returns no times
  */
 export function recognizedWords(
   recognition: Recognition,
@@ -54,7 +54,7 @@ function ms(seconds: number): number {
   return Math.round(seconds * 1000);
 }
 
-/** Finds each token in the text; those that are not there as they are written stand between their neighbours. */
+/** Finds each token in the text; tokens that do not occur literally are placed between their neighbors. */
 function placeTokens({ text, tokens, startTimes, durations, logProbabilities }: Recognition): PlacedToken[] {
   const found = tokens.map((token) => token.replaceAll("▁", " ").trim());
   const ranges: (Range | undefined)[] = [];

@@ -11,7 +11,7 @@ export interface ResolvedModel {
   readonly parts: Readonly<Record<string, string>>;
   readonly metadata: OnnxMetadata;
   readonly createdUnixMs: number;
-  /** Paths of the models that tell speakers apart. */
+  /** Paths of the diarization models. */
   readonly speakerModels: { readonly segmentation: string; readonly embedding: string } | undefined;
 }
 

@@ -4,7 +4,7 @@
  * docs/adr/0018-local-recognizers.md
  */
 
-/** From 0 in the order in which they are first heard; "unknown" for a voice that was heard too shortly. */
+/** From 0 in order of first appearance; "unknown" for a voice that spoke too briefly. */
 export type Speaker = number | "unknown";
 
 interface KnownVoice {

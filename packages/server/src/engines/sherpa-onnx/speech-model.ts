@@ -35,7 +35,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     const spoken = await pool.run({ type: "speak", text, speaker, speed }, { ...turn, group: call.fairnessKey });
     const samples = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
     const sound = { samples, sampleRate: spoken.sampleRate };
-    // What has no sound in the model's language, such as a lone sign, is not heard.
+    // Text without pronunciation in the model's language, such as lone punctuation, produces no audio.
     const marks = call.marks && samples.length > 0 ? estimateMarks(text, phrase.offset, sound) : [];
     return { ...sound, marks, sentence: phrase.sentence };
   };

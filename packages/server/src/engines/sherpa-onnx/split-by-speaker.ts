@@ -17,7 +17,7 @@ interface Turn {
   readonly speaker: Speaker;
 }
 
-/** The parts in the order of time; together they are the whole stretch. */
+/** The parts in order of time; together they are the whole segment. */
 export function partsBySpeaker(stretch: SpeechSegment, found: SpeakerTurns, speakers: SpeakerRegistry): SpokenPart[] {
   const turns = namedTurns(found, speakers);
   const cuts = [0];

@@ -22,7 +22,7 @@ export interface StreamModelParts {
   readonly slots: ConcurrencyLimit;
   /** Undefined: any. */
   readonly languages: readonly string[] | undefined;
-  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  /** Cosine distance up to which voices are one speaker's; undefined if speakers are not identified. */
   readonly speakerThreshold: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface StreamModelParts {
 const longestPiece = 0.5;
 /** Silence after words that ends a segment, where the caller leaves it to us. */
 const usualSilenceMs = 800;
-/** Seconds of a segment that are listened to again to tell its speaker, and milliseconds around it. */
+/** Seconds of a segment that are read again to identify its speaker, and milliseconds of context around it. */
 const longestSegment = 45;
 const marginMs = 200;
 
@@ -101,7 +101,7 @@ async function* pieces(audio: RecordedAudio): AsyncGenerator<Float32Array, void,
   }
 }
 
-/** @param seconds of the recording that were heard */
+/** @param seconds of the recording that were decoded */
 function toSegment(utterance: Utterance, seconds: number): TranscribedSegment {
   const { text, origin } = utterance;
   const words = recognizedWords(utterance, { begin: origin, end: seconds });

@@ -22,7 +22,7 @@ export interface VadSegmentModelParts {
   readonly givesWords: boolean;
   /** What the model calls a language; undefined for its own choice. */
   readonly nameOf: (primary: string) => string | undefined;
-  /** Of voices that are one speaker's; undefined where speakers are not told apart. */
+  /** Cosine distance up to which voices are one speaker's; undefined if speakers are not identified. */
   readonly speakerThreshold: number | undefined;
 }
 
@@ -80,7 +80,7 @@ async function* transcribe(
   }
 }
 
-/** Stretch by stretch, so that speakers are numbered in the order in which they are heard. */
+/** One segment after another, so that speakers are numbered in order of appearance. */
 async function* bySpeaker(
   stretches: AsyncIterable<SpeechSegment>,
   speakers: SpeakerRegistry,
@@ -91,7 +91,7 @@ async function* bySpeaker(
   }
 }
 
-/** Undefined where nothing was understood. */
+/** Undefined if nothing was recognized. */
 function toSegment(part: SpeechSegment | SpokenPart, recognition: Recognition): TranscribedSegment | undefined {
   const { start, samples } = part;
   const text = recognition.text.trim();

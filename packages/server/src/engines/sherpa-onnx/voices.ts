@@ -9,7 +9,7 @@ export interface SpeakerVoice extends Voice {
   readonly speaker: number;
 }
 
-/** No model has more speakers than this; a file that says so is wrong. */
+/** A file that claims more speakers than this is wrong. */
 const mostSpeakers = 10_000;
 
 /** @throws AppError upstream_failed for a voice that the model cannot have */

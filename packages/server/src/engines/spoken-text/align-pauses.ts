@@ -3,16 +3,16 @@ import type { SpeechPauses } from "./speech-pauses.ts";
 
 /** Between two words. */
 export interface WordGap {
-  /** Where it would be if speech were shared out evenly, seconds of spoken time. */
+  /** Its expected time if speech had a constant pace, in seconds without pauses. */
   readonly at: number;
-  /** Whether there is a sign at which a speaker pauses. */
+  /** Whether punctuation at which a speaker pauses follows. */
   readonly sign: boolean;
 }
 
-/** A pause that is between no words, for each second of it; a second off; and what a sign is worth. Found by trial on Flite's voices. */
+/** Cost per second of a pause that is assigned to no gap, cost per second of offset, and the bonus of punctuation. Tuned on Flite's voices. */
 const costs = { unplaced: 0.3, off: 0.3, sign: 0.2 };
 
-/** The pause that is heard in each gap; undefined where none is. */
+/** The pause in each gap; undefined for gaps without one. */
 export function alignPauses(gaps: readonly WordGap[], pauses: SpeechPauses["pauses"]): (number | undefined)[] {
   /** Least cost of the first pauses in the first gaps, by both counts. */
   const least: number[][] = [gaps.length === 0 ? [0] : [0, ...gaps.map(() => 0)]];
@@ -28,7 +28,7 @@ export function alignPauses(gaps: readonly WordGap[], pauses: SpeechPauses["paus
   return trace(least, gaps, pauses);
 }
 
-/** With the pause in the last of so many gaps. */
+/** The cost with the pause in the last of the first `count` gaps. */
 function placed(
   before: readonly number[],
   gaps: readonly WordGap[],

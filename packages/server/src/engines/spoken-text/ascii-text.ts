@@ -16,7 +16,7 @@ export interface AsciiText {
 // eslint-disable-next-line no-control-regex -- ASCII is what is looked for
 const onlyAscii = /^[\u0000-\u007F]*$/;
 
-/** `offset` is where `part` stands in the source. */
+/** `offset` is the position of `part` in the source. */
 export function toAscii(part: string, offset: number): AsciiText {
   if (onlyAscii.test(part)) {
     return { text: part, source: (start, end) => ({ offset: offset + start, length: end - start }) };
@@ -24,7 +24,7 @@ export function toAscii(part: string, offset: number): AsciiText {
   let text = "";
   const starts: number[] = [];
   const ends: number[] = [];
-  // Letters that have no sound in ASCII belong to the word that they stand in: to the letter before them, or after.
+  // Letters without an ASCII form belong to their word: to the letter before them, or after.
   let silentFrom: number | undefined;
   let afterLetter = false;
   for (const { segment, index } of graphemes.segment(part)) {

@@ -9,7 +9,7 @@ import { alignPauses, type WordGap } from "./align-pauses.ts";
 import { speechPauses, type PcmAudio, type SpeechPauses } from "./speech-pauses.ts";
 import { weightedWords, type WeightedWord } from "./word-weights.ts";
 
-/** The marks of a phrase that stands at `offset` in the input. */
+/** The marks of a phrase at `offset` in the input. */
 export function estimateMarks(phrase: string, offset: number, sound: PcmAudio): SpeechMark[] {
   const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
   return toMarks({ text: phrase, source }, estimateTokens(phrase, sound));

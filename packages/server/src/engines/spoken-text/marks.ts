@@ -7,7 +7,7 @@ import type { AsciiText } from "./ascii-text.ts";
 
 /** A piece of the text as the engine took it apart, in order. */
 export interface SpokenToken {
-  /** The characters as they stand in the ASCII text. */
+  /** The characters of the ASCII text. */
   readonly text: string;
   /** When it is spoken, seconds; undefined where it is not. */
   readonly start: number | undefined;
@@ -65,7 +65,7 @@ function milliseconds(seconds: number): number {
   return Math.round(seconds * 10_000) / 10;
 }
 
-/** Finds the tokens in the text; a token that is not spoken by itself belongs to the one before it, if it has letters. */
+/** Finds the tokens in the text; a token that is not spoken separately belongs to the one before it, if it has letters. */
 function place(text: string, tokens: readonly SpokenToken[]): Placed[] {
   const placed: Placed[] = [];
   let cursor = 0;
@@ -98,7 +98,7 @@ interface Gap {
   readonly after: number;
 }
 
-/** What follows a word closely is heard as the pause after it; what stands before a word begins with it. */
+/** Punctuation right after a word is timed as the pause after it; punctuation before a word starts with it. */
 function punctuation(ascii: AsciiText, { from, to, before, after }: Gap): SpeechMark[] {
   const marks: SpeechMark[] = [];
   for (const found of ascii.text.slice(from, to).matchAll(/(?<sign>\S\p{M}*)\k<sign>*/gu)) {

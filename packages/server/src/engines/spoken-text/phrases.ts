@@ -12,7 +12,7 @@ export interface Phrase extends TextRange {
 export interface PhraseOptions {
   /** Longest phrase, in UTF-16 code units. */
   readonly longest: number;
-  /** The very first phrase ends at a pause of the text after at most this much, if there is one. */
+  /** The first phrase ends at a pause in the text within this length, if there is one. */
   readonly longestFirst: number;
   readonly language?: string | undefined;
 }

@@ -7,9 +7,9 @@ export interface PcmAudio {
 }
 
 export interface SpeechPauses {
-  /** When it begins to be heard, seconds. */
+  /** Seconds from the start of the audio to the first speech. */
   readonly start: number;
-  /** For how long it is heard, without its pauses. */
+  /** Seconds of speech without pauses. */
   readonly spoken: number;
   /** `at` is the spoken time before the pause. */
   readonly pauses: readonly { readonly at: number; readonly length: number }[];

@@ -7,13 +7,13 @@ import type { SpeechCall, SpeechPiece } from "../engine.ts";
 import type { Phrase } from "./phrases.ts";
 
 export interface PhraseSynthesizer {
-  /** Of the engine, hertz; for the silence that is heard where there is nothing to say. */
+  /** The engine's sample rate in hertz, for the silence if there is nothing to speak. */
   readonly sampleRate: number;
   /** The signal aborts when the speech is no longer wanted. */
   speakPhrase(phrase: Phrase, turn: { readonly first: boolean; readonly signal: AbortSignal }): Promise<SpeechPiece>;
 }
 
-/** What is heard when there is nothing to say, seconds. */
+/** Seconds of silence if there is nothing to speak. */
 const silence = 0.1;
 
 /**
@@ -37,7 +37,7 @@ export async function* synthesizePhrases(
     const { value: phrase } = phrases.next();
     if (phrase === undefined) return undefined;
     const spoken = speakPhrase(phrase, { first, signal });
-    // Its failure is told when it is its turn.
+    // Its failure is reported when its result is due.
     spoken.catch(() => {});
     first = false;
     return spoken;

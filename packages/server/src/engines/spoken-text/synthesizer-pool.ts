@@ -7,9 +7,9 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { JobQueue, type JobOptions, type QueuedJob } from "../job-queue.ts";
 
-/** Something that speaks phrases and may die of one. */
+/** A process or thread that synthesizes phrases and may die of one. */
 export interface Synthesizer<Phrase, Spoken> {
-  /** Called again when the last phrase is spoken. Need not settle when the speaker ends. */
+  /** Called again when the last phrase is done. Need not settle when the synthesizer ends. */
   speak(phrase: Phrase): Promise<Spoken>;
   /** Resolves when it is gone, with the reason where one is known. */
   readonly ended: Promise<unknown>;
@@ -18,19 +18,19 @@ export interface Synthesizer<Phrase, Spoken> {
 }
 
 export interface SynthesizerPoolOptions<Phrase, Spoken> {
-  /** Most speakers. */
+  /** Maximum number of synthesizers. */
   readonly most: number;
-  /** What a speaker is, for the log. */
+  /** Names a synthesizer in the log. */
   readonly what: string;
   readonly logger: Logger;
-  /** Resolves when the speaker is ready. */
+  /** Resolves when the synthesizer is ready. */
   start(): Promise<Synthesizer<Phrase, Spoken>>;
 }
 
 export interface SynthesizerPool<Phrase, Spoken> {
-  /** @throws AppError upstream_failed when the speaker dies, the signal's reason when it aborts */
+  /** @throws AppError upstream_failed when the synthesizer dies, the signal's reason when it aborts */
   speak(phrase: Phrase, turn: JobOptions): Promise<Spoken>;
-  /** Starts one speaker before it is needed. */
+  /** Starts one synthesizer before it is needed. */
   warm(): void;
   close(): Promise<void>;
 }
@@ -44,15 +44,15 @@ interface Job<Phrase, Spoken> extends QueuedJob {
 interface Slot<Phrase, Spoken> {
   readonly speaker: Synthesizer<Phrase, Spoken>;
   job: Job<Phrase, Spoken> | undefined;
-  /** Ends a speaker that is stuck. */
+  /** Ends a synthesizer that is stuck. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** A speaker that still works on a cancelled phrase after this long is replaced; most phrases end sooner, and a new one costs more. */
+/** A synthesizer still busy with a cancelled phrase after this long is replaced; most phrases end sooner, and a new process costs more. */
 const graceMs = 90;
-/** Longest time for one phrase. A phrase has some hundred characters at most, so a speaker that needs longer is stuck. */
+/** Longest time for one phrase. A phrase has a few hundred characters at most, so a synthesizer that needs longer is stuck. */
 const longestPhraseMs = 60_000;
-/** Attempts to start a speaker that fail in a row before the waiting phrases are told. */
+/** Failed starts in a row after which queued phrases fail. */
 const mostFailedStarts = 3;
 
 export function createSynthesizerPool<Phrase, Spoken>(
@@ -87,7 +87,7 @@ export function createSynthesizerPool<Phrase, Spoken>(
       assign();
     } catch (error) {
       fail(job, error);
-      // What a speaker that failed would say next cannot be trusted.
+      // The next output of a failed synthesizer cannot be trusted.
       void slot.speaker.end();
     } finally {
       clearTimeout(slot.timer);
@@ -96,7 +96,7 @@ export function createSynthesizerPool<Phrase, Spoken>(
 
   const fail = (job: Job<Phrase, Spoken>, cause: unknown): void => {
     if (job.cancelled) return;
-    // Told once, by whoever notices first.
+    // Reported once, by whichever handler notices it first.
     job.cancelled = true;
     logger.warn({ error: cause }, `${what} failed while speaking`);
     job.reject(new AppError("upstream_failed", "The speech engine failed to speak this text.", { cause }));
@@ -132,7 +132,7 @@ export function createSynthesizerPool<Phrase, Spoken>(
     void speaker.ended.then((reason) => {
       slots.delete(slot);
       if (closed) return;
-      // Its answer will never come, and need not settle.
+      // Its result will never arrive.
       clearTimeout(slot.timer);
       if (slot.job !== undefined) fail(slot.job, reason);
       assign();

@@ -6,15 +6,15 @@ export interface WeightedWord {
   /** Where it begins in the phrase. */
   readonly from: number;
   readonly weight: number;
-  /** Whether a sign follows at which a speaker pauses. */
+  /** Whether punctuation at which a speaker pauses follows. */
   readonly sign: boolean;
 }
 
-/** Words before a pause are drawn out. */
+/** Words before a pause are lengthened. */
 const lengthening = 1.15;
 const pausingSign = /[,;:.!?…—–、。]["'”’)\]]*$/;
 
-/** The words of a phrase, and how long each is to say in comparison. */
+/** The words of a phrase with their relative durations. */
 export function weightedWords(phrase: string): WeightedWord[] {
   const found: Omit<WeightedWord, "weight">[] = [];
   for (const { 0: chunk, index: start } of phrase.matchAll(/\S+/g)) {
@@ -35,7 +35,7 @@ export function weightedWords(phrase: string): WeightedWord[] {
   });
 }
 
-/** Words are what white space separates, without the signs around them; scripts without white space have a dictionary. */
+/** Words are separated by white space, without punctuation; scripts without white space use a dictionary. */
 function wordsIn(chunk: string): string[] {
   if (withoutSpaces.test(chunk)) {
     const segments = dictionaryWords.segment(chunk);
@@ -47,7 +47,7 @@ function wordsIn(chunk: string): string[] {
   return word === null ? [] : [word[0]];
 }
 
-/** About the number of sounds: a digit is a word, a sign of Chinese or Japanese a syllable. */
+/** About the number of phonemes: a digit is a word, a Chinese or Japanese character a syllable. */
 function weightOf(word: string): number {
   let weight = 0;
   for (const { segment } of graphemes.segment(asSounds(word))) {
@@ -58,7 +58,7 @@ function weightOf(word: string): number {
   return Math.max(1, weight);
 }
 
-/** Letters that make one sound together as one, and those that are silent in most languages of the Latin script not at all. */
+/** Letters that form one sound count once; letters that are silent in most Latin-script languages do not count. */
 function asSounds(word: string): string {
   return word
     .toLowerCase()

@@ -32,7 +32,7 @@ export class BodyCollector {
   }
 }
 
-/** The engine was not asked to compress; bytes that nobody can read are better refused than misread. */
+/** Requests do not accept compression, so a compressed response is refused rather than misread. */
 export function refuseCompressed(headers: ResponseHeaders): void {
   const encoding = headers["content-encoding"];
   if (encoding === undefined || encoding === "identity" || encoding === "") return;

@@ -13,10 +13,10 @@ export interface ConnectionPoolOptions {
   readonly origin: string;
   readonly maxConnections: number;
   readonly maxQueued: number;
-  /** Longest wait for a turn. */
+  /** Longest time in the queue. */
   readonly queueTimeoutMs: number;
   readonly connectTimeoutMs: number;
-  /** Told when the engine refuses the operator's key or account, which no caller can heal; at most once a minute. */
+  /** Called when the engine refuses the operator's key or account, which callers cannot fix; at most once a minute. */
   onCredentialsRefused(status: number): void;
 }
 
@@ -42,21 +42,21 @@ export class ConnectionPool {
     this.#pool = new Pool(options.origin, {
       connections: options.maxConnections,
       pipelining: 1,
-      // The request has limits of its own, which know a frame from a heartbeat.
+      // The request has its own timeouts, which distinguish a frame from a heartbeat.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: (connect, callback) => this.#connector(connect, callback),
     });
   }
 
-  /** Sockets that nobody waits for are given up after this time; a target may need longer than the engine's own. */
+  /** Raises the time after which a socket that is still connecting is closed; a target may have a longer timeout than its engine. */
   raiseConnectTimeout(connectTimeoutMs: number): void {
     if (connectTimeoutMs <= this.#longestConnectTimeoutMs) return;
     this.#longestConnectTimeoutMs = connectTimeoutMs;
     this.#connector = connectorFor(connectTimeoutMs);
   }
 
-  /** Sends a request as soon as a connection is free. The reader hears of everything that follows. */
+  /** Sends a request as soon as a connection is free, and passes its response to the reader. */
   open(request: OutgoingRequest, reader: ResponseReader): UpstreamRequest {
     const upstreamRequest = new UpstreamRequest(request, reader, this);
     if (request.signal.aborted) upstreamRequest.refuse(abortReason(request.signal));
@@ -101,7 +101,7 @@ export class ConnectionPool {
     this.#options.onCredentialsRefused(status);
   }
 
-  /** Refuses what waits and what comes, lets running requests end, then closes the connections. */
+  /** Refuses queued and new requests, lets running ones end, then closes the connections. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

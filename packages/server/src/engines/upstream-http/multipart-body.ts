@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { StreamedBody } from "./upstream-request.ts";
 
 export interface MultipartFile {
-  /** The field that it stands in. Names are ours, and need no escaping. */
+  /** The form field. Names are ours and need no escaping. */
   readonly field: string;
   readonly fileName: string;
   readonly mediaType: string;

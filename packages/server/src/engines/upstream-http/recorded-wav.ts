@@ -14,10 +14,10 @@ export interface RecordedWav {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What recognizers work at; more would only be more to send. */
+/** The sample rate of recognizers; a higher one would only add bytes. */
 const highestRate = 16_000;
 
-/** Waits for the end of the recording. @throws AppError client_closed or the signal's own; whatever the recording fails with */
+/** Waits for the end of the recording. @throws AppError the signal's reason, or the recording's failure */
 export async function measureWav(audio: RecordedAudio, signal: AbortSignal): Promise<RecordedWav> {
   let heardCount = 0;
   for await (const samples of audio.open()) {

@@ -5,7 +5,7 @@ import type { ConnectionPool } from "./connection-pool.ts";
 import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
 import { responseError } from "./upstream-error.ts";
 
-/** As much of an error's body as is read. */
+/** How much of an error body is read. */
 export const maxErrorBytes = 65_536;
 
 /**
@@ -67,7 +67,7 @@ class ResponseCollector implements ResponseReader {
   }
 
   onFailure(error: AppError): void {
-    // An error's body that does not end tells no more than its status.
+    // An error body that does not end adds nothing to its status.
     const isCut = this.#isRefusal && (error.code === "upstream_timeout" || error.code === "upstream_failed");
     if (isCut) this.onEnd();
     else this.#settle.reject(error);

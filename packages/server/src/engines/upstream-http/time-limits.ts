@@ -3,7 +3,7 @@ import type { EngineTimeouts, TargetTimeouts } from "../../config/engines/upstre
 import { IndexedSet, type IndexedSetMember } from "../../indexed-set.ts";
 
 export interface TimeLimits {
-  /** For a connection, once the call has its turn. */
+  /** For a connection, once the request has left the queue. */
   readonly connectTimeoutMs: number;
   /** Until the first valid frame of a stream. */
   readonly firstByteTimeoutMs: number;
@@ -29,12 +29,12 @@ export interface DeadlineTarget extends IndexedSetMember {
 }
 
 const tickMs = 100;
-/** A tick that comes this long after the one before judges nobody; the next one does, however late. */
+/** A tick this long after the one before checks nothing; the next one does, however late. */
 const lateMs = 200;
 
 /**
- * Looks at everything it watches ten times a second: limits are kept to a tenth of a second, and neither a call nor
- * an event costs a timer. It rests while there is nothing to watch, and never keeps the process alive.
+ * Checks all deadlines ten times a second: limits are accurate to a tenth of a second, and neither a call nor
+ * an event costs a timer. It stops while there is nothing to watch, and never keeps the process alive.
  */
 export class DeadlineWatch {
   readonly #watched = new IndexedSet<DeadlineTarget>();
@@ -56,7 +56,7 @@ export class DeadlineWatch {
 
   #tick(): void {
     const nowMs = performance.now();
-    // After a pause of the process itself, what came meanwhile must be read before anybody is judged silent.
+    // After a pause of the process itself, data that arrived meanwhile must be read before anything times out.
     const isLate = nowMs - this.#lastTickMs > lateMs;
     this.#lastTickMs = isLate ? Infinity : nowMs;
     if (isLate) return;

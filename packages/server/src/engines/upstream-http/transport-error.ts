@@ -17,7 +17,7 @@ const messages: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_OVERFLOW: "The engine's response had too many headers.",
 };
 
-/** An error of the transport, or one of ours that passed through it. */
+/** The `AppError` of a transport error; an `AppError` passes through. */
 export function toTransportError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const code = codeOf(error);

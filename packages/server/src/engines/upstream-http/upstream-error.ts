@@ -8,7 +8,7 @@ import type { ResponseHeaders } from "./upstream-request.ts";
 import { isObject, nonEmptyText, type JsonObject } from "../../json-object.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
-/** An answer with an error status. */
+/** A response with an error status. */
 export interface ErrorResponse {
   readonly status: number;
   readonly headers: ResponseHeaders;
@@ -16,7 +16,7 @@ export interface ErrorResponse {
   readonly text: string;
 }
 
-/** The engine's own words. */
+/** The engine's error. */
 interface ErrorDetails {
   readonly message: string | undefined;
   readonly type: string | undefined;
@@ -28,11 +28,11 @@ interface ErrorDetails {
 const longestMessage = 2_000;
 const contextLength =
   /maximum context length|context[ _](?:length|size|window)|exceed\w* (?:the )?(?:available |model's |maximum )?context|prompt is too long|too many (?:input )?tokens/i;
-/** OpenAI's, Azure's and their imitators' words for a prompt that may not be answered. */
+/** How OpenAI, Azure and compatible APIs name a refused prompt. */
 const filteredContent = /content_filter|content_policy_violation|ResponsibleAIPolicyViolation/;
 const exhaustedAccount = /insufficient_quota|insufficient_credits|billing/i;
 
-/** The error of an answer with status 300 or more. */
+/** The error of a response with status 300 or more. */
 export function responseError(answer: ErrorResponse): AppError {
   return toError(readErrorDetails(parse(answer.text), answer.text), {
     status: answer.status,
@@ -42,7 +42,7 @@ export function responseError(answer: ErrorResponse): AppError {
 }
 
 /**
- * The error that an event or an answer with status 200 carries; undefined when it carries none.
+ * The error in an event, or in a response with status 200; undefined if there is none.
  * Known forms: `{"error": …}` (OpenAI, OpenRouter, llama-server, Ollama), `{"object": "error", …}` (vLLM before 0.10).
  */
 export function embeddedError(value: JsonObject): AppError | undefined {
@@ -60,7 +60,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Reads the shapes in use: OpenAI's, a bare text under `error`, vLLM's flat one, FastAPI's `detail`, Azure's gateway. */
+/** Parses the known forms: OpenAI's, a bare text under `error`, vLLM's flat one, FastAPI's `detail`, Azure's gateway. */
 function readErrorDetails(value: unknown, text: string): ErrorDetails {
   const outer = Array.isArray(value) && isObject(value[0]) ? value[0] : isObject(value) ? value : {};
   const inner = isObject(outer["error"]) ? outer["error"] : outer;
@@ -83,7 +83,7 @@ function readErrorDetails(value: unknown, text: string): ErrorDetails {
   };
 }
 
-/** For errors that come without a status, from their type or code. */
+/** The status of an error without one, from its type or code. */
 function statusOfType(type: string): number {
   if (/rate_limit|too_many/i.test(type)) return 429;
   if (/overloaded|unavailable/i.test(type)) return 503;
@@ -120,7 +120,7 @@ function toError(complaint: ErrorDetails, circumstances: ResponseContext): AppEr
   return callerError(complaint, status);
 }
 
-/** Status 400, 404, 413, 422 and their like: the caller can do something about it, so the engine's words are his. */
+/** Status 400, 404, 413, 422 and the like: the caller can fix these, so the engine's message is passed on. */
 function callerError(complaint: ErrorDetails, status: number): AppError {
   const { param, code, type } = complaint;
   const message = complaint.message ?? `The engine refused the request with HTTP status ${status}.`;

@@ -7,7 +7,7 @@ import type { TimeLimits, DeadlineTarget } from "./time-limits.ts";
 
 export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** Who takes the answer. Either `onEnd` or `onFailure` is called, once and last, unless the request was left. */
+/** Receives the response. Either `onEnd` or `onFailure` is called, once and last, unless the request was cancelled. */
 export interface ResponseReader {
   onStart(status: number, headers: ResponseHeaders): void;
   onData(bytes: Buffer): void;
@@ -15,7 +15,7 @@ export interface ResponseReader {
   onFailure(error: AppError): void;
 }
 
-/** What a reader may ask of the request that it reads. */
+/** What a reader may do with its request. */
 export type UpstreamRequestControl = Pick<
   UpstreamRequest,
   "pause" | "resume" | "startStreaming" | "expectErrorBody" | "drain" | "cancel"
@@ -27,10 +27,10 @@ export interface BufferedBody {
   readonly byteLength: number;
 }
 
-/** A body that is made while it is sent, at the engine's pace. */
+/** A body that is generated while it is sent, at the engine's pace. */
 export interface StreamedBody {
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Exactly as many as `open` gives. */
+  /** The exact number of bytes from `open`. */
   readonly byteLength: number;
 }
 
@@ -47,18 +47,18 @@ export interface OutgoingRequest {
   readonly isStream: boolean;
 }
 
-/** What an request needs of the pool that it runs in. */
+/** What a request needs from its pool. */
 export interface UpstreamRequestHost {
   dispatch(upstreamRequest: UpstreamRequest): void;
-  /** The request needs its connection no longer. */
+  /** The request no longer needs its connection. */
   release(upstreamRequest: UpstreamRequest): void;
   /** The engine refused the operator's key or account. */
   credentialsRefused(status: number): void;
 }
 
 /**
- * queued → connecting → waiting (for the first valid frame) → flowing → over. A stream that is whole is `draining`
- * until its last bytes came, so that the connection can be used again. After an error status the body is `telling` why.
+ * queued → connecting → awaiting (the first valid frame) → streaming → closed. A complete stream is `draining`
+ * until its last bytes arrive, so that the connection can be reused. `errorBody` reads the body after an error status.
  */
 type Phase = "queued" | "connecting" | "awaiting" | "streaming" | "errorBody" | "draining" | "closed";
 
@@ -70,7 +70,7 @@ const joinedBodyBytes = 65_536;
 export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarget {
   readonly request: OutgoingRequest;
   setIndex = -1;
-  /** Whether it had its turn: it holds, or held, a place among the connections. */
+  /** Whether it left the queue: it uses, or used, a connection. */
   hasStarted = false;
   readonly #reader: ResponseReader;
   readonly #host: UpstreamRequestHost;
@@ -101,7 +101,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     this.#fail(abortReason(this.request.signal));
   }
 
-  /** The call has its turn. */
+  /** Leaves the queue. */
   start(): void {
     this.hasStarted = true;
     this.#enter("connecting");
@@ -112,7 +112,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     }
   }
 
-  /** What undici sends. */
+  /** The request in undici's form. */
   get dispatchOptions(): Dispatcher.DispatchOptions {
     const { method, path, headers, body } = this.request;
     if (body === undefined) return { method, path, headers: headers as string[] };
@@ -132,7 +132,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     return { method, path, headers: sized(), body: pieces };
   }
 
-  /** Stops reading; the engine is held up as soon as the network's buffers are full. */
+  /** Stops reading; back-pressure reaches the engine once the network's buffers are full. */
   pause(): void {
     this.#isPaused = true;
     this.#controller?.pause();
@@ -145,17 +145,17 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     this.#controller?.resume();
   }
 
-  /** The reader has the first valid frame: from now on the limit between frames holds. */
+  /** The reader has the first valid frame: from now on the idle timeout applies. */
   startStreaming(): void {
     if (this.#phase === "awaiting") this.#enter("streaming");
   }
 
-  /** What is left of the answer is only an error's words: they come soon or not at all. */
+  /** The rest of the response is an error body, with a short timeout. */
   expectErrorBody(): void {
     this.#enter("errorBody");
   }
 
-  /** The reader has all that it wants of a good answer; what is left of it is thrown away. */
+  /** The reader has the complete response; the rest is discarded. */
   drain(): void {
     if (this.#phase === "closed") return;
     this.#enter("draining");
@@ -163,14 +163,14 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     this.resume();
   }
 
-  /** The reader wants nothing more: the request is cancelled and nothing further is reported. */
+  /** Cancels the request; nothing further is reported. */
   cancel(): void {
     if (this.#phase === "closed") return;
     this.#close();
     this.#controller?.abort(new AppError("client_closed", "The response was abandoned."));
   }
 
-  /** Leaves the request with an error for the reader. */
+  /** Ends the request with an error for the reader. */
   #fail(error: AppError): void {
     if (this.#phase === "closed") return;
     const isReported = this.#phase !== "draining";
@@ -179,7 +179,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     if (isReported) this.#reader.onFailure(error);
   }
 
-  /** Ends a call that has not had its turn. */
+  /** Ends a request that is still queued. */
   refuse(error: AppError): void {
     this.#fail(error);
   }
@@ -262,7 +262,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
   }
 }
 
-/** Every connection is taken and so are the places to wait. */
+/** All connections are in use and the queue is full. */
 export function concurrencyExceeded(): AppError {
   return new AppError("overloaded", "The engine is at its concurrency limit. Retry later.", {
     retryAfterMs: defaultRetryAfterMs,

@@ -28,7 +28,7 @@ function providerOptions(request: ChatRequest, passThrough: JsonObject): SharedV
   } as SharedV4ProviderOptions;
 }
 
-/** Whether the adapter asks for JSON by a tool of its own, which the model is made to call. */
+/** Whether the adapter requests JSON through a tool of its own that the model must call. */
 function asksByTool(body: JsonObject, request: ChatRequest): boolean {
   const tools = isObject(body["toolConfig"]) ? body["toolConfig"]["tools"] : [];
   return Array.isArray(tools) && tools.length > (request.tools?.length ?? 0);
@@ -57,7 +57,7 @@ function refuseBody(body: JsonObject, request: ChatRequest, model: string): AppE
   return refuseFormat(body, request);
 }
 
-/** Bedrock takes earlier calls of tools only beside the tools themselves. */
+/** Bedrock accepts earlier tool calls only together with the tools. */
 function checkTools(request: ChatRequest): void {
   const called = request.messages.some((message) => message.role === "tool" || (message.tool_calls?.length ?? 0) > 0);
   const given = (request.tools?.length ?? 0) > 0;

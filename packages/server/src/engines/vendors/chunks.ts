@@ -73,7 +73,7 @@ function continueToolCall(state: StreamState, id: string, text: string): ChatCom
   );
 }
 
-/** The whole call, which the adapters send at its end: what was not streamed of it is sent now. */
+/** The complete call, which the adapters send at its end: the part that was not streamed is sent now. */
 function endToolCall(state: StreamState, part: Part<"tool-call">): ChatCompletionChunk[] {
   if (part.providerExecuted === true) return [];
   const { toolCallId: id, toolName } = part;
@@ -85,7 +85,7 @@ function endToolCall(state: StreamState, part: Part<"tool-call">): ChatCompletio
   return chunks;
 }
 
-/** Reasoning, and with a block's signature the block's whole text once more, for the next turn. */
+/** Reasoning; with a block's signature also the block's full text again, for the next turn. */
 function continueReasoning(state: StreamState, part: Part<"reasoning-start" | "reasoning-delta" | "reasoning-end">) {
   const text = part.type === "reasoning-delta" ? part.delta : "";
   const whole = (state.reasoning.get(part.id) ?? "") + text;

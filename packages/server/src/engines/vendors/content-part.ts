@@ -7,7 +7,7 @@ import { AppError } from "../../errors.ts";
 import { unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** What a vendor takes in a message beside text. */
+/** What a vendor accepts in a message besides text. */
 export interface ContentSupport {
   /** System messages after the first other message. */
   readonly laterSystemMessages: boolean;
@@ -25,7 +25,7 @@ export interface ContentSupport {
 export interface PartContext {
   readonly label: string;
   readonly support: ContentSupport;
-  /** Where the part stands, for messages: `messages[0].content[1]`. */
+  /** The path of the part, for error messages: `messages[0].content[1]`. */
   readonly path: string;
 }
 
@@ -54,7 +54,7 @@ export function cacheOptions(value: JsonObject): { providerOptions?: SharedV4Pro
 }
 
 function readDataUrl(url: string, path: string): { mediaType: string; data: string } {
-  // Only the head is matched: the data may be megabytes, and the vendor looks at them anyway.
+  // Only the head is matched: the data may be megabytes, and the vendor validates them anyway.
   const comma = url.indexOf(",");
   const mediaType = dataUrlHead.exec(url.slice(0, Math.max(0, comma)))?.groups?.["type"];
   const data = url.slice(comma + 1);

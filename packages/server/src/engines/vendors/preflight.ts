@@ -13,7 +13,7 @@ import { unsupported } from "./parameter-support.ts";
 import type { JsonObject } from "../../json-object.ts";
 import type { ModelFactory, Vendor } from "./vendor.ts";
 
-/** Which parameter of ours a feature of the adapter's warnings is. */
+/** OpenAI's parameter for each feature in the adapter's warnings. */
 const parameterOfFeature: Readonly<Record<string, string>> = {
   frequencyPenalty: "frequency_penalty",
   maxOutputTokens: "max_completion_tokens",
@@ -50,7 +50,7 @@ function toRefusal(warnings: readonly SharedV4Warning[], request: ChatRequest, v
   return undefined;
 }
 
-/** The request without what says nothing about the model: its words, and who asks. */
+/** The request without its text and its caller, which do not depend on the model. */
 function toPreflightRequest(request: ChatRequest): ChatRequest {
   const { user: _, seed, ...rest } = request;
   const anonymous = { ...rest, metadata: null, safety_identifier: null, prompt_cache_key: null, stream: null, n: null };

@@ -57,7 +57,7 @@ function parseArguments(call: ToolCall, path: string): JsonObject {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return value;
   } catch {
-    // The error below says it.
+    // The error below reports it.
   }
   const param = `${path}.function.arguments`;
   throw new AppError("invalid_request", `${param} must be a JSON object encoded as text.`, { param });
@@ -140,7 +140,7 @@ function toMessage(message: ChatMessage, conversation: Conversation, path: strin
   return { role: "user", content, ...cacheOptions(message) };
 }
 
-/** The AI SDK's prompt of a chat; throws for content that the vendor cannot be told. */
+/** The AI SDK's prompt of a chat; throws for content that the vendor does not support. */
 export function toPrompt(request: ChatRequest, vendor: Vendor): LanguageModelV4Prompt {
   const conversation: Conversation = { vendor, functionNames: new Map(), begun: false };
   return request.messages.map((message, index) => toMessage(message, conversation, `messages[${index}]`));

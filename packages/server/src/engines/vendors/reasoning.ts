@@ -7,7 +7,7 @@
 import type { LanguageModelV4ReasoningPart, SharedV4ProviderMetadata, SharedV4ProviderOptions } from "@ai-sdk/provider";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** One piece of reasoning as it stands in a message. */
+/** One piece of reasoning in a message. */
 export interface ReasoningDetail {
   readonly type: "reasoning.text" | "reasoning.encrypted";
   readonly text?: string;

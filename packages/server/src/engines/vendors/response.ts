@@ -40,7 +40,7 @@ export function toFinishReason({ unified, raw }: LanguageModelV4FinishReason, ve
   return "stop";
 }
 
-/** Token counts; undefined when the vendor told none. */
+/** Token counts; undefined if the vendor sent none. */
 export function toUsage({ inputTokens, outputTokens }: LanguageModelV4Usage): ChatUsage | undefined {
   if (inputTokens.total === undefined && outputTokens.total === undefined) return undefined;
   const prompt = inputTokens.total ?? 0;

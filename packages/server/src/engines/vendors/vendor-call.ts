@@ -5,11 +5,11 @@ import { AppError } from "../../errors.ts";
 export interface VendorCall {
   /** Its reason is an AppError where one ended the call, and a plain AbortError once the call is over. */
   readonly signal: AbortSignal;
-  /** Told to the vendor, so that both logs name the call alike. */
+  /** Sent to the vendor, so that both logs have the same ID. */
   readonly requestId: string | undefined;
   /** Ends the call's work now; the first reason stays. */
   cancel(reason: AppError): void;
-  /** Frees the timer and the listeners, and ends whatever still runs. */
+  /** Releases the timer and the listeners, and aborts remaining work. */
   close(): void;
 }
 

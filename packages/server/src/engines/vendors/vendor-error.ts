@@ -104,7 +104,7 @@ function toVendorAnswer(thrown: unknown): VendorAnswer | undefined {
   return undefined;
 }
 
-/** Whatever an adapter threw or put into a stream's `error` part, as an AppError. */
+/** The `AppError` of an adapter's exception or of a stream's `error` part. */
 export function toVendorError(thrown: unknown, vendor: Vendor): AppError {
   const own = causes(thrown).find((each) => each instanceof AppError);
   if (own !== undefined) return own;

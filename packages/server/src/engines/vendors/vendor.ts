@@ -33,7 +33,7 @@ export interface Vendor {
   readonly reasoningFormat?: ReasoningFormat;
   /** Loads the adapter, which costs memory and time, when the vendor is first called. */
   load(): Promise<ModelFactory>;
-  /** The parameters that the adapter takes under the vendor's own names. `passThrough`: what nobody here knows. */
+  /** The adapter's parameters under the vendor's own names. `passThrough`: unknown members of the request. */
   providerOptions(request: ChatRequest, passThrough: JsonObject): SharedV4ProviderOptions;
   /** Where unknown members of a request go: into the vendor's body, or `providerOptions` has put them. */
   readonly passThrough: "body" | "provider options";

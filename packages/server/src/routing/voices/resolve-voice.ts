@@ -7,7 +7,7 @@ import { AppError } from "../../errors.ts";
 import type { Voice } from "../../engines/engine.ts";
 import { wellKnownVoice } from "./well-known-voices.ts";
 
-/** Voice names of the caller's by the engine's names that stand in for them, tried in order. */
+/** The engine's voices for each name that callers use, tried in order. */
 export type VoiceNames = Readonly<Record<string, readonly string[]>>;
 
 interface Asked {
@@ -17,7 +17,7 @@ interface Asked {
 
 /**
  * The engine's voice and the language to speak.
- * @param voices undefined where the engine's voices are not known: the name then goes through as it is
+ * @param voices undefined if the engine's voices are unknown: the name then passes through unchanged
  * @throws AppError invalid_request for a voice that is not there, or that does not speak the language
  */
 export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined, names: VoiceNames): Asked {
@@ -47,7 +47,7 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
   );
 }
 
-/** The first voice of the language, best of its very region, and of the gender where there is one. */
+/** The first voice of the language, preferably of its region and of the gender. */
 function standInFor(
   voices: readonly Voice[],
   { gender, language }: { gender: Voice["gender"]; language: string | undefined },

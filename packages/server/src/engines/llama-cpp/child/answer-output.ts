@@ -11,7 +11,7 @@ export interface AnswerOutput {
   end(): GenerationEvent[];
   /** Whether a stop sequence was reached. */
   readonly stopped: boolean;
-  /** Whether at least one tool call is whole. */
+  /** Whether at least one tool call is complete. */
   readonly calledTool: boolean;
 }
 

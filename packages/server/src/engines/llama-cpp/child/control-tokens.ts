@@ -1,6 +1,6 @@
 /** Distinguishes control tokens of the template from caller's text that spells one. */
 
-/** A private-use character that stands inside a caller's text where it spells a control token. */
+/** A private-use character that marks, in a caller's text, where it spells a control token. */
 const mark = "\u{10F3A7}";
 
 export const controlTokenGuard = (text: string): string => {

@@ -4,7 +4,7 @@ import type { PromptLogprobs } from "../protocol.ts";
 import type { Logits } from "./sampler.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** How many of the likeliest tokens are looked at when the next one is chosen. */
+/** How many of the likeliest tokens are candidates for the next one. */
 const candidateCount = 1024;
 
 export interface NextLogits {
@@ -79,7 +79,7 @@ export async function evaluatePrompt(
 }
 
 /**
- * Evaluates the prompt without its last token and tells how likely each token was, with `count` alternatives.
+ * Evaluates the prompt without its last token and returns each token's log probability, with `count` alternatives.
  * A token that is not among the likeliest has no rank.
  */
 export async function evaluatePromptLogprobs(

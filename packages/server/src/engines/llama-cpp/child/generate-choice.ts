@@ -131,7 +131,7 @@ async function allowedOf(
 }
 
 /**
- * Generates until the model ends, a stop sequence or the limit is reached, and tells why it ended. The sequence holds
+ * Generates until the model ends, a stop sequence or the limit is reached, and returns why it ended. The sequence holds
  * the prompt but for its last token, `previous`.
  */
 export async function generateChoice(

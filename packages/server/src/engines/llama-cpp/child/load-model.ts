@@ -84,7 +84,7 @@ function problemOf(error: unknown, { gpu }: LoadSettings): string {
 }
 
 /**
- * @throws AppError upstream_failed that says what is wrong with the file, the memory or the GPU
+ * @throws AppError upstream_failed if the file, the memory or the GPU is the problem
  */
 export async function loadModel(settings: LoadSettings, report: ReportLog): Promise<LoadedModel> {
   try {

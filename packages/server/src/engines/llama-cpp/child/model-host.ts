@@ -17,7 +17,7 @@ type Emit = (event: GenerationEvent) => Promise<void>;
 
 export interface ModelHost {
   readonly promptLimit: PromptLimit;
-  /** Resolves when the answer is whole. Rejects with an AppError, or with the signal's reason when it is aborted. */
+  /** Resolves when the answer is complete. Rejects with an AppError, or with the signal's reason when it is aborted. */
   generate(generation: Generation, signal: AbortSignal, emit: Emit): Promise<void>;
 }
 

@@ -29,7 +29,7 @@ const maximumCpuMs = inputLimit({
 });
 /** Memory of the thread, MiB. */
 const maximumHeapMiB = 256;
-/** How often the thread's CPU time is looked at. */
+/** How often the thread's CPU time is checked. */
 const watchMs = 100;
 
 export interface PreparationSetup {

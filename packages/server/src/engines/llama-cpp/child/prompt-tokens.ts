@@ -42,7 +42,7 @@ export interface PromptTokensOptions {
   readonly signal: AbortSignal;
 }
 
-/** The text in pieces, cut where no token can span the cut, if there is such a place. */
+/** The text in pieces, cut where no token can span the cut, if possible. */
 export function* piecesOf(
   text: string,
   controlTexts: readonly string[],

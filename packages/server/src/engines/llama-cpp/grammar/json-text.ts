@@ -37,7 +37,7 @@ export const number: Grammar = sequence(integer, fraction, exponent);
 export const boolean: Grammar = choice(literal("true"), literal("false"));
 
 const controls: CodePoints = [[0, 0x1f]];
-/** What may stand in a string as it is. */
+/** Characters that need no escape in a string. */
 const rawCharacters = complement(union(controls, [[0x22, 0x22]], [[0x5c, 0x5c]]));
 const shortEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
@@ -56,7 +56,7 @@ function escapesOf(set: CodePoints): Grammar[] {
   );
 }
 
-/** One character of the set, as it stands inside a JSON string. */
+/** One character of the set, as written inside a JSON string. */
 export function characterOf(set: CodePoints): Grammar {
   const raw = intersection(set, rawCharacters);
   return choice(...(raw.length === 0 ? [] : [codePointOf(raw)]), ...escapesOf(set));

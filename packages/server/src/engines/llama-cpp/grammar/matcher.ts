@@ -167,7 +167,7 @@ export function createMatcher(grammar: Grammar): Matcher {
     if (steps > maximumSteps) throw new GrammarStepsError(`${maximumSteps} steps for one token`);
   };
 
-  /** Collects the places where the next byte is decided, with a stack of its own: grammars may be deep. */
+  /** Collects the positions that decide the next byte, with an explicit stack because grammars may be deep. */
   const stateOf = (heads: readonly (Frame | undefined)[]): MatcherState => {
     const places: Place[] = [];
     const visited = new Set<Frame | undefined>();

@@ -52,7 +52,7 @@ const anyText = repeat(characterOf([[0, 0x10ffff]]), 0);
 
 const single = (codePoint: number): CodePoints => [[codePoint, codePoint]];
 
-/** Reads a pattern that `RegExp` has accepted, so only what is valid needs to be understood. */
+/** Parses a pattern that `RegExp` has accepted, so only valid syntax occurs. */
 class PatternReader {
   private readonly characters: readonly string[];
   private position = 0;
@@ -189,7 +189,7 @@ class PatternReader {
 
 /**
  * The JSON strings, quotes included, that match the pattern.
- * @throws PatternError if the pattern is not a regular expression or says more than a grammar can
+ * @throws PatternError if the pattern is not a regular expression or cannot be expressed as a grammar
  */
 export function stringMatching(pattern: string): Grammar {
   if (pattern.length > longestPattern) throw new PatternError(`more than ${longestPattern} characters`);

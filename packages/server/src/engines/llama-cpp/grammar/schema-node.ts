@@ -46,7 +46,7 @@ const annotations = new Set([
   "readOnly",
   "writeOnly",
 ]);
-/** Keywords that are understood, by the type that they belong to. */
+/** Supported keywords by the type that they apply to. */
 export const keywordsByType: Readonly<Record<string, readonly string[]>> = {
   object: ["properties", "required", "additionalProperties"],
   array: ["items", "prefixItems", "minItems", "maxItems"],
@@ -104,7 +104,7 @@ export function schemaList(place: SchemaNode, keyword: string, value: unknown): 
   return value as JsonSchema[];
 }
 
-/** Whether only annotations and the named keywords stand in the schema; the others are refused. */
+/** Refuses all keywords other than annotations and the named ones. */
 export function refuseOtherKeywords(place: SchemaNode, schema: SchemaObject, ...known: readonly string[]): void {
   for (const keyword of Object.keys(schema)) {
     if (annotations.has(keyword) || keyword.startsWith("x-") || known.includes(keyword)) continue;

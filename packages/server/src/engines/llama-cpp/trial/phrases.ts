@@ -9,10 +9,10 @@ interface Alternative {
   readonly weight: number;
 }
 
-/** The stages of an answer: one alternative of each is said, in order. */
+/** The stages of an answer: it contains one alternative of each, in order. */
 export type Phrases = readonly (readonly Alternative[])[];
 
-/** How probable `next` is after `previous`; null stands for the start and the end of an answer. */
+/** The weight of `next` after `previous`; null is the start or the end of an answer. */
 export interface Transition {
   readonly previous: string | null;
   readonly next: string | null;
@@ -44,7 +44,7 @@ export const introductionPhrases: Phrases = [
   ],
 ];
 
-/** What it says after a tool has answered. */
+/** The answer to a tool's result. */
 export const toolAnswerPhrases: Phrases = [
   [
     { text: "The tool has answered,", weight: 0.7 },
@@ -56,7 +56,7 @@ export const toolAnswerPhrases: Phrases = [
 /** Characters of several bytes, each byte a token: for tests of UTF-8. */
 export const emojiPhrases: Phrases = [[{ text: "😀é漢", weight: 1 }]];
 
-/** Goes round for ever: for tests of limits and cancellation. */
+/** Repeats endlessly: for tests of limits and cancellation. */
 export const endlessWords = ["tick", " tock", " tuck"] as const;
 
 /** The words of a text, each with the space before it. */

@@ -35,16 +35,16 @@ export interface TransitionTable {
   readonly tokens: readonly { readonly text: string; readonly type: number }[];
   readonly merges: readonly string[];
   readonly endToken: number;
-  /** Tokens whose presence anywhere before is noticed. */
+  /** Tokens whose presence anywhere in the prompt changes the answer. */
   readonly watched: readonly number[];
-  /** Logit of each token where nothing else is said. */
+  /** Default logit of each token. */
   readonly background: Float32Array;
   readonly follow: readonly { readonly previous: number; readonly next: number; readonly logit: number }[];
   /** What the presence of the watched token with this index adds to a token's logit. */
   readonly whenFound: readonly { readonly found: number; readonly next: number; readonly logit: number }[];
 }
 
-/** Faint preferences: what closes JSON first, then digits and letters, nothing unprintable. */
+/** Faint preferences: characters that close JSON first, then digits and letters, nothing unprintable. */
 function backgroundLogit(byte: number): number {
   const character = String.fromCharCode(byte);
   const closing: Record<string, number> = { '"': 4, "}": 3.5, "]": 3, ":": 2, ",": 1.5, "{": 1 };
@@ -55,7 +55,7 @@ function backgroundLogit(byte: number): number {
   return byte > 0x20 && byte < 0x7f ? -5 : -12;
 }
 
-/** Tells phrases as transitions between token texts; bytes alone for the emoji, a circle for the endless variant. */
+/** The variant's transitions between token texts: single bytes for emoji, a cycle for the endless variant. */
 function transitionsFor(variant: TrialVariant, taken: Set<string>): Transition[] {
   if (variant === "default") return transitionsOf(introductionPhrases, taken);
   if (variant === "emoji") return byteTransitions(emojiPhrases);
@@ -78,7 +78,7 @@ function byteTransitions(phrases: Phrases): Transition[] {
   return tokens.slice(1).map((next, index) => ({ previous: tokens[index]!, next, weight: 1 }));
 }
 
-/** The language of a variant. */
+/** The table of a variant. */
 export function buildTransitionTable(variant: TrialVariant): TransitionTable {
   const taken = new Set<string>(["trial"]);
   const spoken = transitionsFor(variant, taken);

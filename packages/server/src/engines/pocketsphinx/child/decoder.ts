@@ -7,7 +7,7 @@ import { openPocketSphinx, type Native, type PocketSphinx } from "./pocketsphinx
 
 export interface Decoder {
   begin(): void;
-  /** The next frames, at most `mostFrames`; their means are taken away already. */
+  /** The next frames, at most `mostFrames`, with their mean already subtracted. */
   decode(frames: readonly Float32Array[]): void;
   /** The words that the utterance seems to have so far. */
   partialWords(): RecognizedWord[];
@@ -15,14 +15,14 @@ export interface Decoder {
   end(): RecognizedWord[];
 }
 
-/** Frames that are decoded at one time, a tenth of a second: between them messages are heard. */
+/** Frames decoded at a time, a tenth of a second; messages are handled in between. */
 export const mostFrames = 10;
 /**
  * Paths that the search follows in a frame. Clear speech never needs as many; in noise the library's 30 000 cost twice the
  * time (bench/README.md).
  */
 const mostPaths = 10_000;
-/** Frames on each side that the decoder needs to tell how a frame changes. */
+/** Frames on each side that the decoder needs for a frame's derivatives. */
 const contextFrames = 3;
 
 /** @throws Error when the library or the model cannot be used */

@@ -2,8 +2,8 @@
  * Sound to mel-frequency cepstra, as the US English model was trained on them (its `feat.params`): frames of 25.6 ms
  * each 10 ms, 25 mel bands from 130 to 6 800 Hz, noise suppression on the bands, 13 liftered coefficients of a DCT.
  *
- * PocketSphinx can do that itself, but then it takes away the mean of what was heard so far, which spoils the first
- * seconds of every recording, or needs the whole utterance at one time, which can be neither watched nor stopped.
+ * PocketSphinx can do that itself, but then it subtracts the mean of the audio so far, which spoils the first
+ * seconds of every recording, or needs the whole utterance at once, which can be neither monitored nor stopped.
  *
  * The method is that of sphinxbase (BSD licence): https://github.com/cmusphinx/sphinxbase/tree/master/src/libsphinxbase/fe
  */

@@ -13,7 +13,7 @@ const stallMs = 100;
 const firstFrames = 90;
 /** Frames as which the mean of an earlier utterance counts. */
 const earlierFrames = 150;
-/** Frames between two looks at what was understood so far. */
+/** Frames between two partial results. */
 const partialFrames = 10;
 
 export interface Utterance {
@@ -27,7 +27,7 @@ interface Listener {
   onFailure(error: unknown): void;
 }
 
-/** Begins an utterance. With `partials` it is decoded as it comes, else when it is whole. */
+/** Starts an utterance. With `partials` it is decoded as it arrives, else once it is complete. */
 export function beginUtterance(
   decoder: Decoder,
   { partials, mean: earlier }: { partials: boolean; mean: Float64Array | undefined },
@@ -100,7 +100,7 @@ interface Mean {
 
 /**
  * The mean of all frames so far, which is what the microphone and the room add to speech.
- * @param earlier that of an earlier utterance, which stands in for what has not come yet
+ * @param earlier the mean of an earlier utterance, used for audio that has not arrived yet
  */
 function createMean(earlier: Float64Array | undefined): Mean {
   const sum = new Float64Array(coefficients);

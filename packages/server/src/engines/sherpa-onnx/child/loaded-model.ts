@@ -82,7 +82,7 @@ function stretchModel({ config, languageSetting }: LoadSettings): LoadedModel {
   return { run: (work) => (work.type === "transcribe" ? transcribe(work) : wrongWork()), forget: () => {} };
 }
 
-/** Silence that lets a model see the last words whole, seconds. */
+/** Seconds of silence after the end, so that a model sees the last words completely. */
 const tailPadding = 0.66;
 /** An utterance of this length ends at the next short pause, or where it is twice that long; seconds. */
 const longUtterance = 20;
@@ -92,7 +92,7 @@ const usualChunk = 0.32;
 
 interface Listening {
   readonly stream: OnlineStream;
-  /** Seconds of sound that the model has heard. */
+  /** Seconds of audio that the model has decoded. */
   heard: number;
 }
 
@@ -126,7 +126,7 @@ function streamModel({ config, chunkSeconds }: LoadSettings): LoadedModel {
   };
 }
 
-/** Whether an utterance has ended, given the seconds that were heard. */
+/** Whether an utterance has ended, given the decoded seconds. */
 function isOver({ tokens, startTimes, origin }: Utterance, heardUntil: number, silence: number): boolean {
   const lastToken = startTimes.at(-1);
   if (tokens.length === 0 || lastToken === undefined) return false;

@@ -17,7 +17,7 @@ interface ResultJson {
 export function readResult(json: string): Recognition & { readonly origin: number } {
   const result = JSON.parse(repaired(json)) as ResultJson;
   const tokens = result.tokens ?? [];
-  // Some models tell times and probabilities of other tokens than those of the text.
+  // Some models return times and probabilities of tokens that are not in the text.
   const ifOneEach = <T>(values: readonly T[] | undefined): readonly T[] =>
     values?.length === tokens.length ? values : [];
   return {

@@ -3,7 +3,7 @@ import sherpaOnnx from "sherpa-onnx-node";
 import type { SpeakerSettings, SpeakerTurns } from "../protocol.ts";
 
 const sampleRate = 16_000;
-/** A voice that is heard for less, in seconds, cannot be told from others. */
+/** A voice that speaks for fewer seconds cannot be identified. */
 const shortestVoice = 0.5;
 
 /** Loads the models. Those that the library does not like may end the process. */
