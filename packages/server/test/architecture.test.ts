@@ -2,3 +2,4 @@
 import "./architecture/module-rules.ts";
 import "./architecture/package-rules.ts";
 import "./architecture/invariants.ts";
+import "./architecture/module-map.ts";
