@@ -10,7 +10,7 @@ export function renderErrorsDocument(): string {
     );
   return `# Errors
 
-Every answer that is not a success has OpenAI's error object, and every answer the header \`x-request-id\`:
+Every error response has OpenAI's error object, and every response has the header \`x-request-id\`:
 
 \`\`\`json
 {
@@ -23,10 +23,11 @@ Every answer that is not a success has OpenAI's error object, and every answer t
 }
 \`\`\`
 
-\`message\` says what is wrong, with the value seen and the values allowed; \`param\` names the field. Answers with 429 and 503
-carry \`Retry-After\` (and \`retry-after-ms\`); \`x-should-retry\` tells OpenAI's clients whether another try can help.
+\`message\` states what is wrong, the value seen and the values allowed; \`param\` names the field. Responses with 429 and 503 have
+\`Retry-After\` (and \`retry-after-ms\`). \`x-should-retry\` tells OpenAI's clients whether a retry can help.
 
-An error after a stream has begun is sent in the stream, as \`data: {"error": …}\`, and the stream ends without \`data: [DONE]\`.
+After a stream has begun, an error is sent in the stream as \`data: {"error": …}\`, and the stream ends without \`data: [DONE]\`.
+[The API's promises](interface.md#errors) describes the other kinds of streams.
 
 This table is generated from \`packages/server/src/errors.ts\`.
 

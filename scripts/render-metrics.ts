@@ -12,11 +12,11 @@ const introduction = `# Metrics
 
 <!-- Written by scripts/generate.ts from packages/server/src/query/metrics; do not edit. -->
 
-\`POST /observability/metrics\` answers the metrics of this page by their name; \`sounding metrics --list\` shows those of a
-server, its own included. How to ask is told in [querying metrics](../observability/metrics.md).
+\`POST /observability/metrics\` returns the metrics on this page by name. \`sounding metrics --list\` lists the metrics of a server,
+including those of its configuration. [Query metrics](../observability/metrics.md) explains how to use them.
 
-Every metric takes \`organization_id\`, \`time_window\` (default \`1h\`) and \`step\`. With \`step\` the ranges in the queries below
-are as long as the step. A filter that was not given has no matcher, but for those with a default.
+Every metric has the parameters \`organization_id\`, \`time_window\` (default \`1h\`) and \`step\`. With \`step\`, the ranges in the queries
+below are as long as the step. A filter that is not set has no matcher in the query, unless it has a default.
 `;
 
 /** A metric as a heading, a table of facts and its query. */
@@ -49,13 +49,13 @@ export function renderMetricsDocument(): string {
   });
   const series = `## Series counted from spans
 
-These series are not stored: the server counts them from spans when a query asks for them. A span counts at the moment it ends.
+These series are not stored: the server counts them from spans when a query needs them. A span counts at the time when it ends.
 
 | name | type | what it counts, and from what | labels |
 | --- | --- | --- | --- |
 ${rows.join("\n")}
 
-¹ Only in queries that name the label, since it has too many values.
+¹ Only in queries that name the label, because it has too many values.
 `;
   return [introduction, ...presets, series].join("\n");
 }
