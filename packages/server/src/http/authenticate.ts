@@ -1,10 +1,10 @@
-/** From a request's headers to a Scope. https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
+/** Authenticates a request: from the API key in its headers to a Scope. https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { Scope, type CheckedKey } from "../tenant.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 
-/** Looks a key up by its secret; at once when it was seen lately. */
+/** Looks up a key by its secret; synchronous when the key is cached. */
 export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
 /** Where a request comes from, and the count of wrong keys from there. */

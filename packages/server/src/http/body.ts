@@ -1,4 +1,4 @@
-/** Reads a request's body once, into one buffer, within limits: bytes, also after decompression, and media type. */
+/** Reads a request's body once, into one buffer: checks its media type, decompresses it, and limits its size. */
 import type { IncomingMessage } from "node:http";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
@@ -7,7 +7,7 @@ import { decompress } from "./decompress.ts";
 import { parseJson } from "./parse-json.ts";
 
 export interface JsonBodyLimits extends BodyLimits {
-  /** Values and names of members in one JSON body. */
+  /** JSON values and member names in one body. */
   readonly maxValues: number;
 }
 
@@ -17,9 +17,9 @@ export interface ReadBody {
 }
 
 /**
- * The body as JSON and as the bytes that it came in.
+ * The body as parsed JSON and as bytes.
  * @param whenEmpty the value of an empty body; absent: an empty body is an error
- * @throws AppError unsupported_media_type, payload_too_large, invalid_json, client_closed or as the charge
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_json, client_closed or what the memory charge throws
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -38,8 +38,8 @@ export async function readJsonBody(
 }
 
 /**
- * The bytes of a body that is not one JSON value.
- * @throws AppError unsupported_media_type, payload_too_large, invalid_request, client_closed or as the charge
+ * The bytes of a body that is not JSON.
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_request, client_closed or what the memory charge throws
  */
 export async function readRawBody(
   request: IncomingMessage,
@@ -63,7 +63,7 @@ function mediaType(contentType: string | undefined): string {
   return contentType?.split(";", 1)[0]!.trim().toLowerCase() ?? "";
 }
 
-/** In lower case, since the names of codings are case-insensitive: https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1 */
+/** In lower case: content codings are case-insensitive. https://www.rfc-editor.org/rfc/rfc9110#section-8.4.1 */
 export function contentEncoding(request: IncomingMessage): string {
   return request.headers["content-encoding"]?.toLowerCase() ?? "identity";
 }

@@ -1,11 +1,11 @@
-/** Whose call it was, and which trace it belongs to: what the telemetry of every call begins with. */
+/** Who made a call and in which trace, for the call's telemetry. */
 import type { Scope } from "../tenant.ts";
 import type { RouteInput } from "./route.ts";
 
 export interface Caller {
   readonly scope: Scope;
   readonly requestId: string;
-  /** The caller's own trace, as its headers say (https://www.w3.org/TR/trace-context/); unchecked. */
+  /** The caller's trace context, not validated: https://www.w3.org/TR/trace-context/ */
   readonly traceparent: string | undefined;
   readonly tracestate: string | undefined;
 }

@@ -1,11 +1,11 @@
 /**
- * Refuses requests that a proxy in front may read differently: headers that name twice what must be said once, and
- * transfer codings other than chunked; and requests without a host. https://www.rfc-editor.org/rfc/rfc9112#section-11.2
+ * Finds ambiguous framing, which a proxy in front may read differently (request smuggling): repeated headers that must
+ * be unique, transfer codings other than chunked, and a missing Host. https://www.rfc-editor.org/rfc/rfc9112#section-11.2
  */
 import type { IncomingMessage } from "node:http";
 import { AppError } from "../errors.ts";
 
-/** Each names one thing; Node keeps the first of several, or joins them. */
+/** Headers that must be unique. Of several, Node keeps the first or joins them. */
 const singleHeaders = new Set([
   "api-key",
   "authorization",
@@ -20,7 +20,7 @@ const singleHeaders = new Set([
 ]);
 const watchedLengths = new Set([...singleHeaders].map(({ length }) => length));
 
-/** What is wrong with the request's headers, if anything. */
+/** The error to send, if the request's headers are ambiguous. */
 export function findFramingError({ headers, httpVersion, rawHeaders }: IncomingMessage): AppError | undefined {
   const seen = new Set<string>();
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -41,7 +41,7 @@ export function findFramingError({ headers, httpVersion, rawHeaders }: IncomingM
   const coding = headers["transfer-encoding"];
   if (coding !== undefined && coding.trim().toLowerCase() !== "chunked")
     return unsupported("transfer-encoding", coding);
-  // "chunked" must not be listed there, since every HTTP/1.1 client takes it.
+  // "chunked" must not be listed in TE: https://www.rfc-editor.org/rfc/rfc9110#section-10.1.4
   const accepted = headers["te"];
   if (typeof accepted === "string" && /\bchunked\b/i.test(accepted)) return unsupported("te", accepted);
   return undefined;

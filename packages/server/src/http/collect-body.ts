@@ -1,4 +1,4 @@
-/** Collects the bytes of a body into one buffer, within a limit and charged before they are kept. For HTTP and gRPC. */
+/** Collects a body into one buffer, for HTTP and gRPC: limits its size, and charges its memory before allocating it. */
 import type { Readable } from "node:stream";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
@@ -10,7 +10,7 @@ export interface BodyLimits {
   readonly charge: MemoryCharge;
 }
 
-/** A body beyond the limit. */
+/** The error for a body above the limit. */
 export function tooLarge(limitBytes: number): AppError {
   return new AppError(
     "payload_too_large",
@@ -19,15 +19,15 @@ export function tooLarge(limitBytes: number): AppError {
 }
 
 interface Framing {
-  /** The length that the sender declared: the buffer is filled in place, so that the body never exists twice. */
+  /** The declared length, which allows one buffer to be filled in place without a second copy. */
   readonly declaredBytes?: number | undefined;
-  /** What surrounds the body and does not count against its limit. */
+  /** Bytes of framing around the body, which do not count against the limit. */
   readonly frameBytes?: number;
 }
 
 /**
- * After an error the rest of the body stays unread; the caller answers and closes.
- * @throws AppError payload_too_large, invalid_request, client_closed or as the charge
+ * After an error the rest of the body stays unread; the caller responds and closes the connection.
+ * @throws AppError payload_too_large, invalid_request, client_closed or what the memory charge throws
  */
 export function collectBody(
   source: Readable,
@@ -46,7 +46,7 @@ export function collectBody(
       try {
         if (length + chunk.length > limitBytes + frameBytes) throw tooLarge(limitBytes);
         if (whole === undefined) {
-          // Twice: the pieces, and the buffer that they are joined into.
+          // Twice: for the chunks, and for the buffer that they are copied to.
           charge.add(chunk.length * 2);
           chunks.push(chunk);
         } else if (length === 0 && chunk.length === whole.length) whole = chunk;
@@ -65,7 +65,7 @@ export function collectBody(
       else resolve(concatChunks(chunks, length).finally(() => charge.remove(length)));
     });
     source.once("close", () => {
-      // Every request closes; an error for each would cost more than all the rest here.
+      // Every request closes; creating an error each time would cost more than everything else here.
       if (!ended)
         reject(new AppError("client_closed", "The client closed the connection before its request was whole."));
     });
@@ -75,14 +75,14 @@ export function collectBody(
   });
 }
 
-/** The pieces in one buffer, copied in slices. */
-export async function concatChunks(pieces: readonly Buffer[], length: number): Promise<Buffer> {
-  if (pieces.length === 1) return pieces[0]!;
+/** Copies the chunks into one buffer, yielding to other requests. */
+export async function concatChunks(chunks: readonly Buffer[], length: number): Promise<Buffer> {
+  if (chunks.length === 1) return chunks[0]!;
   const whole = Buffer.allocUnsafe(length);
   const yielder = new CooperativeYield();
   let at = 0;
-  for (const piece of pieces) {
-    at += piece.copy(whole, at);
+  for (const chunk of chunks) {
+    at += chunk.copy(whole, at);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
   return whole;

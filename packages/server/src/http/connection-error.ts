@@ -1,4 +1,4 @@
-/** Answers connections whose bytes are not a request that Node's parser accepts, or that are too slow or too large. */
+/** Responds to connections that Node's parser rejects: malformed requests, headers that are too large, requests that are too slow. */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError, errorTable, toErrorBody } from "../errors.ts";
@@ -14,7 +14,7 @@ const phrases: Readonly<Record<number, string>> = {
   431: "Request Header Fields Too Large",
 };
 
-/** Writes the error by hand, since there is no response object yet, and closes the connection. */
+/** Writes the error to the socket, since no response object exists yet, and closes the connection. */
 export function refuseConnection(fault: Error & { code?: string }, socket: Socket): void {
   if (fault.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();

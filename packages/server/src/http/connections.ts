@@ -1,24 +1,24 @@
-/** Watches connections for clients that close one direction or both, and for more pipelined requests than are served. */
+/** Detects clients that half-close or abandon their connection, and limits pipelining. */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { inputLimit } from "../input-limits.ts";
 
 const maxPipelined = inputLimit({
   area: "HTTP",
-  bounds: "Requests of one connection that wait for their answers (pipelining)",
+  bounds: "Pipelined requests of one connection that wait for their responses",
   value: 64,
   error: { instead: "the connection is closed" },
 });
-/** When a client that said it sends no more is probed: soon, since a call may be at work for nobody, then now and then. */
+/** Intervals at which a client that half-closed its connection is probed: soon at first, since its call may run in vain. */
 const probeMs = { first: 50, later: 1_000 };
 
 export class Connections {
-  /** Answers that are not out, by connection, in the order of their requests. */
+  /** Unfinished responses by connection, in the order of their requests. */
   readonly #waiting = new WeakMap<Socket, Set<ServerResponse>>();
 
-  /** To be called before the server listens. */
+  /** Call it before the server listens. */
   watch(server: Server): void {
-    // Without it Node closes the connection when the client has sent all that it wants to send.
+    // Otherwise Node closes the connection once the client has half-closed it.
     (server as Server & { httpAllowHalfOpen: boolean }).httpAllowHalfOpen = true;
     server.on("connection", (socket) => {
       const waiting = new Set<ServerResponse>();
@@ -27,7 +27,7 @@ export class Connections {
     });
   }
 
-  /** Counts a request until its answer is out. @returns false, and closes the connection, when it has too many already */
+  /** Counts a request until its response ends. @returns false, and closes the connection, when too many are waiting */
   admit(response: ServerResponse): boolean {
     const { socket } = response.req;
     const waiting = this.#waiting.get(socket);
@@ -43,10 +43,9 @@ export class Connections {
 }
 
 /**
- * A client that sends no more may wait for its answer or be gone, which looks the same until something is sent to it: an
- * interim answer, which every client must be ready for. If it is gone, its system resets the connection, and the
- * request is aborted. An answer that has begun shows by itself whether someone reads it; a client that ends its
- * direction only then has left.
+ * A client that half-closed its connection may be waiting or gone; only sending something shows which. So the server
+ * sends an interim response, which every client must accept. If the client is gone, its system resets the connection,
+ * and the request is aborted. A client that half-closes while it receives a response has left.
  */
 function probe(socket: Socket, waiting: ReadonlySet<ServerResponse>, delayMs: number): void {
   const [next] = waiting;
@@ -55,7 +54,7 @@ function probe(socket: Socket, waiting: ReadonlySet<ServerResponse>, delayMs: nu
     if (!next.writableEnded) socket.destroy();
     return;
   }
-  // HTTP/1.0 has no interim answers.
+  // HTTP/1.0 has no interim responses.
   if (next.req.httpVersionMinor === 0) return;
   next.writeContinue();
   setTimeout(() => probe(socket, waiting, probeMs.later), delayMs).unref();

@@ -1,4 +1,4 @@
-/** Lets the web pages of chosen origins call the server. https://fetch.spec.whatwg.org/#http-cors-protocol */
+/** Lets web pages of configured origins call the server (CORS). https://fetch.spec.whatwg.org/#http-cors-protocol */
 import type { IncomingMessage } from "node:http";
 import type { ResponseHeaders } from "./route.ts";
 
@@ -15,7 +15,7 @@ export function corsHeaders(request: IncomingMessage, allowedOrigins: readonly s
   };
 }
 
-/** What a preflight request is told beside the origin. */
+/** Headers of the response to a preflight request, in addition to the origin's. */
 export function preflightHeaders(request: IncomingMessage, methods: readonly string[]): ResponseHeaders {
   return {
     "access-control-allow-methods": methods.join(", "),

@@ -1,36 +1,36 @@
 /**
- * Inflates gzip within a limit and charges the memory while it inflates, so that a small body cannot become a large
- * one. https://www.rfc-editor.org/rfc/rfc1952
+ * Decompresses gzip within a limit and charges its memory as it grows, so that a small body cannot expand without bound.
+ * https://www.rfc-editor.org/rfc/rfc1952
  */
 import { createGunzip, gunzipSync } from "node:zlib";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
 import { type BodyLimits, concatChunks, tooLarge } from "./collect-body.ts";
 
-/** Inflated synchronously, without the detour over a thread: at most about a millisecond of work. */
+/** Bodies up to this size are decompressed synchronously, without a thread: at most about a millisecond. */
 const quickInputBytes = 65_536;
 const quickOutputBytes = 262_144;
 const pieceBytes = 65_536;
 
-/** @throws AppError payload_too_large, invalid_request or as the charge */
+/** @throws AppError payload_too_large, invalid_request or what the memory charge throws */
 export async function decompress(bytes: Buffer, limits: BodyLimits): Promise<Buffer> {
   const { charge, limitBytes } = limits;
-  const told = declaredLength(bytes);
-  if (bytes.length <= quickInputBytes && told <= quickOutputBytes && told <= limitBytes) {
-    charge.add(told);
+  const declared = declaredLength(bytes);
+  if (bytes.length <= quickInputBytes && declared <= quickOutputBytes && declared <= limitBytes) {
+    charge.add(declared);
     try {
-      const whole = gunzipSync(bytes, { maxOutputLength: Math.max(told, 1) });
-      charge.remove(told - whole.length);
+      const whole = gunzipSync(bytes, { maxOutputLength: Math.max(declared, 1) });
+      charge.remove(declared - whole.length);
       return whole;
     } catch (error) {
-      charge.remove(told);
+      charge.remove(declared);
       if (!isTooLarge(error)) throw failure(error, limitBytes);
     }
   }
   return inflateInChunks(bytes, limits);
 }
 
-/** The length that gzip of one member has at its end, modulo 2^32; the sender may lie. */
+/** The length in the trailer of a gzip member, modulo 2^32. The sender may have put any number there. */
 function declaredLength(bytes: Buffer): number {
   return bytes.length < 4 ? 0 : bytes.readUInt32LE(bytes.length - 4);
 }
@@ -51,7 +51,7 @@ async function inflateInChunks(bytes: Buffer, { limitBytes, charge }: BodyLimits
   return inflated.whole(charge);
 }
 
-/** Output that goes straight to its place where the input tells its length truly, as gzip of one member does. */
+/** Collects the output in one buffer of the declared length; anything beyond goes to further chunks. */
 class InflatedBytes {
   readonly #expected: Buffer;
   readonly #rest: Buffer[] = [];
@@ -59,9 +59,9 @@ class InflatedBytes {
   #restLength = 0;
 
   constructor(input: Buffer, limitBytes: number) {
-    const told = declaredLength(input);
-    // Pages of it that are never written to take no memory.
-    this.#expected = Buffer.allocUnsafe(told <= limitBytes ? told : 0);
+    const declared = declaredLength(input);
+    // Pages that are never written take no memory.
+    this.#expected = Buffer.allocUnsafe(declared <= limitBytes ? declared : 0);
   }
 
   get length(): number {

@@ -1,11 +1,11 @@
 /**
- * Throttles wrong API keys per client address. Only failed attempts count and only they are refused: a valid key works
- * from any address, since an office behind one address must not lose its access to one broken client.
+ * Throttles wrong API keys per client address. Only failed attempts count, and only they are refused: a valid key works
+ * from any address, so that one broken client does not lock out a whole office behind the same address.
  */
 import { isIPv6 } from "node:net";
 import { AppError } from "../errors.ts";
 
-/** Addresses that are remembered; the one whose last failure is the oldest is forgotten first. */
+/** Addresses in memory; the one with the oldest last failure is evicted first. */
 const maxAddresses = 10_000;
 const minuteMs = 60_000;
 
@@ -20,13 +20,13 @@ export class FailedKeys {
   readonly #now: () => number;
   readonly #addresses = new Map<string, Failures>();
 
-  /** @param perMinute failures of one address, at once or spread over a minute */
+  /** @param perMinute failures allowed per address and minute, in a burst or spread out */
   constructor(perMinute: number, now: () => number = () => performance.now()) {
     this.#perMinute = perMinute;
     this.#now = now;
   }
 
-  /** Counts a wrong key. @throws AppError rate_limited when the address had too many lately */
+  /** Counts a wrong key. @throws AppError rate_limited when the address sent too many recently */
   count(address: string | undefined): void {
     const client = clientOf(address ?? "");
     const nowMs = this.#now();
@@ -39,7 +39,7 @@ export class FailedKeys {
     this.#addresses.set(client, failures);
     const excess = failures.count - this.#perMinute;
     if (excess <= 1e-6) return;
-    // A refused attempt does not make the wait longer.
+    // A refused attempt does not extend the wait.
     failures.count -= 1;
     throw new AppError(
       "rate_limited",
@@ -49,7 +49,7 @@ export class FailedKeys {
   }
 }
 
-/** One client may have every address of an IPv6 network of 64 bits. */
+/** The address, or its /64 network for IPv6, since one client may use every address of a /64. */
 function clientOf(address: string): string {
   const mapped = /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.groups?.["v4"];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

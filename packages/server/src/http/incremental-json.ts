@@ -1,12 +1,12 @@
-/** Long values as JSON without holding the thread or memory: the text is made in pieces and sent as it is made. */
+/** Serializes long values to JSON incrementally, so that they neither block the event loop nor fill memory. */
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { RouteResponse } from "./route.ts";
 
-/** Lists up to here are written by one call of JSON.stringify, of longer ones so many items at a time. */
+/** Lists up to this length are serialized by one JSON.stringify; longer ones this many items at a time. */
 const itemsAtOnce = 64;
-const pieceCharacters = 65_536;
+const chunkCharacters = 65_536;
 
-/** A list whose items are made one by one while they are written. */
+/** A list whose items are created one by one during serialization. */
 export class LazyList<Item> {
   readonly items: Iterable<Item>;
 
@@ -15,16 +15,16 @@ export class LazyList<Item> {
   }
 }
 
-/** The answer with a value of plain objects, lists and scalars: as a whole where it is short, else as a stream of the same text. */
+/** A response with plain objects, lists and scalars: whole if they are short, else a stream of the same JSON. */
 export function incrementalJson(value: unknown): RouteResponse {
   if (!isLong(value)) return { kind: "json", value };
   return { kind: "stream", bytes: encoded(serialize(value, new CooperativeYield())), type: "application/json" };
 }
 
-/** Longer texts are written one by one: a list of them is long whatever its length. */
+/** Longer strings are serialized one by one, even in a short list. */
 const longText = 16_384;
 
-/** Whether it has a long list or text somewhere. */
+/** Whether the value contains a long list or string. */
 function isLong(value: unknown): boolean {
   if (typeof value === "string") return value.length > longText;
   if (typeof value !== "object" || value === null) return false;
@@ -51,13 +51,13 @@ async function* serialize(value: unknown, yielder: CooperativeYield): AsyncGener
 
 async function* serializeList(list: Iterable<unknown>, yielder: CooperativeYield): AsyncGenerator<string> {
   let before = "[";
-  // Fewer at a time where items are long, which the first ones show.
+  // Fewer at a time if the first items are long.
   let atOnce = 1;
   let items: unknown[] = [];
   const take = (): string => {
     const text = before + JSON.stringify(items).slice(1, -1);
-    if (text.length > pieceCharacters / 4) atOnce = Math.max(1, atOnce >> 1);
-    else if (text.length < pieceCharacters / 16) atOnce = Math.min(itemsAtOnce, atOnce * 2);
+    if (text.length > chunkCharacters / 4) atOnce = Math.max(1, atOnce >> 1);
+    else if (text.length < chunkCharacters / 16) atOnce = Math.min(itemsAtOnce, atOnce * 2);
     items = [];
     before = ",";
     return text;
@@ -80,7 +80,7 @@ async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array
   let piece = "";
   for await (const text of texts) {
     piece += text;
-    if (piece.length < pieceCharacters) continue;
+    if (piece.length < chunkCharacters) continue;
     yield Buffer.from(piece);
     piece = "";
   }

@@ -1,13 +1,13 @@
 /**
- * Reads JSON text byte by byte before it is parsed, in steps: how deep it is nested, how many values and names it has,
- * how many escapes. JSON.parse cannot be interrupted, so these bound how long it takes.
+ * Scans JSON before it is parsed and limits its nesting, values, names and escapes. JSON.parse cannot be interrupted, so
+ * these limits bound its time.
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;
-/** Up to here a string's end is searched byte by byte, which is faster than a native call. */
+/** Shorter strings are scanned byte by byte, which is faster than a native search. */
 const shortStringBytes = 32;
 
 export const maxJsonDepth = inputLimit({
@@ -16,14 +16,14 @@ export const maxJsonDepth = inputLimit({
   value: 500,
   error: "invalid_json",
 });
-/** JSON.parse takes about 10 ns for each. */
+/** JSON.parse takes about 10 ns per escape. */
 export const maxJsonEscapes = inputLimit({
   area: "HTTP",
   bounds: "Escapes such as `\\n` in the strings of a JSON body",
   value: 524_288,
   error: "payload_too_large",
 });
-/** JSON.parse hashes each name and looks it up. */
+/** JSON.parse hashes and looks up each name. */
 export const maxJsonNameBytes = inputLimit({
   area: "HTTP",
   bounds: "Names of all members of a JSON body together",
@@ -47,26 +47,26 @@ export class JsonScan {
   #nameBytes = 0;
   #nextBackslash = -1;
 
-  /** @param text JSON in UTF-8. Text that is not JSON is counted somehow; the parser refuses it. */
+  /** @param text JSON in UTF-8. The counts of invalid JSON mean nothing; the parser refuses it. */
   constructor(text: Buffer, maxValues: number) {
     this.#text = text;
     this.#maxValues = maxValues;
   }
 
-  /** Values so far, with the names of members. */
+  /** Values and member names so far. */
   get values(): number {
     return this.#values;
   }
 
-  /** @throws AppError invalid_json or payload_too_large where a limit is passed before the byte `end` */
+  /** Scans up to the byte `end`. @throws AppError invalid_json or payload_too_large when a limit is exceeded */
   run(end: number): void {
     while (this.#at < end) {
-      if (this.#inString) this.#goOnInString();
-      else this.#goOnOutside(end);
+      if (this.#inString) this.#scanString();
+      else this.#scanOutsideStrings(end);
     }
   }
 
-  #goOnOutside(end: number): void {
+  #scanOutsideStrings(end: number): void {
     const text = this.#text;
     let at = this.#at;
     let inScalar = this.#inScalar;
@@ -101,8 +101,8 @@ export class JsonScan {
     this.#inScalar = inScalar;
   }
 
-  /** To the string's end, or past an escape after which the rest is searched again. */
-  #goOnInString(): void {
+  /** Scans to the end of the string, or past its next escape. */
+  #scanString(): void {
     const text = this.#text;
     let at = this.#at;
     for (const shortEnd = this.#searchStart + shortStringBytes; at < shortEnd && at < text.length; at += 1) {
@@ -127,11 +127,11 @@ export class JsonScan {
     this.#escapes += 1;
     if (this.#escapes > maxJsonEscapes) throw tooManyEscapes();
     this.#at = at + 2;
-    // Where one escape is, others are near.
+    // Escapes come in clusters, so scan byte by byte again.
     this.#searchStart = this.#at;
   }
 
-  /** The string before a colon is the name of a member. */
+  /** Counts the string before a colon as a member name. */
   #countName(): void {
     this.#nameBytes += this.#stringLength;
     if (this.#nameBytes > maxJsonNameBytes) throw tooLongNames();

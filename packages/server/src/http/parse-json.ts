@@ -1,4 +1,4 @@
-/** Parses the JSON of a body: charged before it is parsed, and in steps that let other requests run between them. */
+/** Parses a JSON body: charges its memory first, and yields to other requests between steps. */
 import { isAscii, isUtf8 } from "node:buffer";
 import { AppError } from "../errors.ts";
 import type { MemoryCharge } from "../memory-budget.ts";
@@ -7,19 +7,19 @@ import { measureStep } from "../scheduling/main-thread-time.ts";
 import { JsonScan } from "./json-scan.ts";
 
 export interface JsonLimits {
-  /** Values and names of members in one body. */
+  /** JSON values and member names in one body. */
   readonly maxValues: number;
   readonly charge: MemoryCharge;
 }
 
-/** What a value or a name costs once it is parsed, at most: measured with empty objects, unique names and the like. */
+/** Upper bound of the heap that a parsed value or name takes; measured with empty objects, unique names and the like. */
 const bytesPerValue = 96;
-/** Scanned without a look at the clock. */
+/** Bytes scanned between two checks of the clock. */
 const scanStepBytes = 65_536;
-/** From this size on, decoding and parsing are turns of their own. */
+/** From this size on, decoding and parsing get a time slice each. */
 const largeBytes = 1_048_576;
 
-/** @throws AppError invalid_json, payload_too_large or as the charge */
+/** @throws AppError invalid_json, payload_too_large or what the memory charge throws */
 export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");
@@ -30,7 +30,7 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
     scan.run(end);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
-  // Text with other characters takes two bytes for each.
+  // V8 stores text beyond Latin-1 with two bytes per character.
   const textBytes = isAscii(bytes) ? bytes.length : bytes.length * 2;
   charge.add(textBytes * 2 + scan.values * bytesPerValue);
   const isLarge = bytes.length >= largeBytes;
@@ -46,7 +46,7 @@ export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits
   }
 }
 
-/** Says where the text stops being JSON. */
+/** An error with the position of the first invalid character. */
 function notJson(error: unknown): AppError {
   const where =
     error instanceof SyntaxError ? /at position \d+(?: \(line \d+ column \d+\))?/.exec(error.message)?.[0] : undefined;

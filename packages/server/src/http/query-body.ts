@@ -1,4 +1,4 @@
-/** Bodies whose members may stand in the query string as well: for queries, which are typed by hand as often as sent by programs. */
+/** Reads bodies whose members may also be in the query string, for queries that people type by hand. */
 import type { IncomingMessage } from "node:http";
 import type { Schema } from "../api/schema.ts";
 import { showValue } from "../api/validate.ts";
@@ -12,9 +12,9 @@ export function queryOf(request: IncomingMessage): URLSearchParams {
 }
 
 /**
- * The body with the query string's members below it: where both name one, the body's counts. Neither may name one twice
- * with different values, since whoever checked the request on its way here may have looked at the other one.
- * @throws AppError invalid_request, or as `readJsonBody`
+ * Merges the query string into the body; the body's members win. Neither may have a member twice with different values,
+ * since a proxy that checked the request may have read the other value.
+ * @throws AppError invalid_request, or what `readJsonBody` throws
  */
 export async function readQueryBody(
   request: IncomingMessage,
@@ -23,7 +23,7 @@ export async function readQueryBody(
 ): Promise<ReadBody> {
   const { bytes, value } = await readJsonBody(request, limits, {});
   if (typeof value !== "object" || value === null || Array.isArray(value)) return { bytes, value };
-  // An empty body counts as {}.
+  // An empty body is read as {}.
   if (bytes.length > 0) refuseDifferent(namesAndValues(bytes), "body");
   const query = queryOf(request);
   refuseDifferent(query, "query string");
@@ -44,7 +44,7 @@ function refuseDifferent(members: Iterable<[name: string, value: string]>, place
   }
 }
 
-/** Of a JSON object's text: every name with the text of its value. */
+/** The member names of a JSON object, each with the JSON text of its value. */
 function* namesAndValues(json: Buffer): Generator<[string, string]> {
   for (const { end, name, valueStart } of readMembers(json)) yield [name, json.toString("utf8", valueStart, end)];
 }
@@ -59,7 +59,7 @@ function memberOf(schema: Schema<unknown>, name: string): MemberSchema | undefin
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** The text as the number or the boolean that the schema wants; the text itself where it is none. */
+/** The text as the number or boolean that the schema expects; the text itself if it is neither. */
 function readText(text: string, schema: MemberSchema | undefined): unknown {
   const types = new Set((schema?.anyOf ?? [schema]).map((each) => each?.type));
   if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text)) return Number(text);

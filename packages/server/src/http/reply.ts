@@ -1,12 +1,12 @@
-/** Writes whole answers: JSON, text, nothing, and errors. */
+/** Writes whole responses: JSON, text, bytes, empty ones and errors. */
 import type { ServerResponse } from "node:http";
 import { errorTable, retryAfterMs, toErrorBody, type AppError } from "../errors.ts";
 import type { ResponseHeaders, ErrorWriter } from "./route.ts";
 import { discardUnreadBody } from "./unread-body.ts";
 
 /**
- * Where an answer goes. The headers of every answer wait here for `writeHead`, since `setHeader` before it takes a slow
- * way; with the body as text this saves 6 µs of 29 an answer.
+ * Where a response is written. The headers that all responses have are kept here for `writeHead`, since `setHeader`
+ * before it is slow; together with the body as text this saves 6 of 29 µs per response.
  */
 export interface ResponseTarget {
   readonly response: ServerResponse;
@@ -25,7 +25,7 @@ export function replyText(
 ): void {
   const length = Buffer.byteLength(text);
   response.writeHead(status, { ...answerHeaders, "content-type": type, "content-length": length, ...headers });
-  // As text, which Node joins with the head; a buffer would be a piece of its own.
+  // As text, which Node sends together with the headers; it writes a buffer separately.
   response.end(text);
 }
 
@@ -54,8 +54,8 @@ export function replyEmpty(
 }
 
 /**
- * The error with its status and the headers that tell a client what to do: wait, retry, authenticate.
- * @param write the dialect of the operation's protocol; absent: OpenAI's error object
+ * Writes the error, with headers that tell the client to wait, retry or authenticate.
+ * @param write writes the body in the format of the operation's protocol; absent: OpenAI's error object
  */
 export function replyError(
   target: ResponseTarget,
@@ -80,7 +80,7 @@ function errorHeaders(error: AppError): ResponseHeaders {
       ? {}
       : { "retry-after": String(Math.ceil(waitMs / 1000)), "retry-after-ms": String(Math.ceil(waitMs)) }),
     ...(error.status === 401 ? { "www-authenticate": "Bearer" } : {}),
-    // OpenAI's clients obey this before they look at the status.
+    // In OpenAI's clients this takes precedence over the status.
     "x-should-retry": String(errorTable[error.code].retryable),
     ...(error.status === 408 ? { connection: "close" } : {}),
   };

@@ -1,10 +1,10 @@
-/** Limits as http/ sees them: a request is admitted once its key is known, before its body is read. */
+/** What http/ needs of the limits: it admits a request once its key is known, before it reads the body. */
 import type { Operation } from "../api/operation.ts";
 import type { Scope } from "../tenant.ts";
 
-/** What an admitted request holds of its caller's limits until it ends. */
+/** What an admitted request holds of its caller's limits until it is settled. */
 export interface RequestAdmission {
-  /** Counts seconds of work that the request caused. */
+  /** Charges compute seconds that the request used. */
   charge(computeSeconds: number): void;
   /** `x-ratelimit-…` headers for the response. */
   headers(): Readonly<Record<string, string>>;
@@ -12,7 +12,7 @@ export interface RequestAdmission {
 }
 
 /**
- * undefined for operations that are not limited here; inference is admitted by its own routes, which estimate tokens.
+ * Undefined for operations that are not limited here. Inference is admitted by its own routes, which estimate tokens.
  * @throws AppError rate_limited
  */
 export type AdmitRequest = (scope: Scope, operation: Operation) => RequestAdmission | undefined;

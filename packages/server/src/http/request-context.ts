@@ -1,4 +1,4 @@
-/** One request and its answer: identity, cancellation, and the one wide log line at the end. */
+/** One request and its response: ID, cancellation, cost, and the fields of its log line. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { AppError, type ErrorCode } from "../errors.ts";
@@ -9,15 +9,15 @@ import type { IndexedSetMember } from "../indexed-set.ts";
 import type { Scope } from "../tenant.ts";
 import { RequestCost } from "../scheduling/request-cost.ts";
 
-/** What is known of a request when it is over; for the log and the metrics. */
+/** A finished request, for the log and the metrics. */
 export interface FinishedRequest {
   readonly operation: string;
   readonly method: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Time for which it held the main thread, as far as its steps are measured. */
+  /** CPU time of the main thread, as far as steps are measured. */
   readonly mainThreadMs: number;
-  /** Time that the telemetry store spent on it. */
+  /** Time that the telemetry store spent on its queries. */
   readonly storeMs: number;
   readonly outcome: "ok" | ErrorCode;
   readonly fields: LogFields;
@@ -25,7 +25,7 @@ export interface FinishedRequest {
 
 const requestIdPattern = /^[\w.:-]{1,128}$/;
 
-/** An ID that neither breaks a log line nor is a key that someone pasted into the wrong header. */
+/** Whether an ID can be logged: it breaks no log line, and is not a key in the wrong header. */
 function isSafeId(text: string): boolean {
   return requestIdPattern.test(text) && redactText(text) === text;
 }
@@ -38,17 +38,17 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
   readonly requestId: string;
   readonly cost: RequestCost;
   readonly fields: LogFields = {};
-  /** What every answer to this request has. */
+  /** Headers of every response to this request. */
   responseHeaders: ResponseHeaders = {};
   scope: Scope | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();
   readonly #controller = new AbortController();
   readonly #onFinished: (request: RequestContext) => void;
-  /** The work and the response: both must end. */
+  /** Serving and the response: both must end. */
   #openParts = 2;
 
-  /** `onFinished` is called once, when the answer has been served and the response is sent or its connection gone. */
+  /** @param onFinished called once, when serving has ended and the response is sent or its connection closed */
   constructor(
     target: { request: IncomingMessage; response: ServerResponse; operation: string },
     onFinished: (request: RequestContext) => void,
@@ -68,7 +68,7 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
     });
   }
 
-  /** To be called once, when nothing more is done for this request. */
+  /** Call it once, when serving has ended. */
   served(): void {
     this.#endPart();
   }
@@ -78,7 +78,7 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
     if (this.#openParts === 0) this.#onFinished(this);
   }
 
-  /** Aborted when the client goes away or the server must stop; the reason is an AppError. */
+  /** Aborts when the client disconnects or the server stops; the reason is an AppError. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }

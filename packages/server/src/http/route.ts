@@ -1,4 +1,4 @@
-/** What a feature gives to http/: an operation and the function that serves it. No framework type is in sight. */
+/** A route, which a feature provides to http/: an operation and the function that serves it. */
 import type { Operation } from "../api/operation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
@@ -6,23 +6,23 @@ import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Scope } from "../tenant.ts";
 import type { FormBody, FormLimits } from "./form.ts";
 
-/** One request, checked: the body satisfies the operation's schema and the scope has its permission. */
+/** One validated request: its body satisfies the operation's schema, and its scope has the permission. */
 export interface RouteInput<Body> {
   readonly body: Body;
-  /** The body's bytes as they came; empty when there was none. */
+  /** The body as received, decompressed; empty if there was none. */
   readonly bytes: Buffer;
-  /** The body of an operation with a form, still being read. */
+  /** The form, while it is still being received, for operations that take one. */
   readonly form: FormBody | undefined;
   readonly scope: Scope;
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly requestId: string;
-  /** Aborted when the client goes away, when the request's time is up or when the server must stop. */
+  /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
-  /** What the request holds of the memory budget: charge here before you allocate in proportion to the input or the result. */
+  /** The request's memory: charge it before you allocate in proportion to the input or the result. */
   readonly memory: MemoryCharge;
-  /** Adds fields to the request's one log line. */
+  /** Adds fields to the request's log line. */
   note(fields: LogFields): void;
 }
 
@@ -33,18 +33,18 @@ export type RouteResponse =
   | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly type: string; readonly headers?: ResponseHeaders }
   | { readonly kind: "text"; readonly text: string; readonly type: string; readonly headers?: ResponseHeaders }
   | { readonly kind: "empty"; readonly status: number; readonly headers?: ResponseHeaders }
-  /** Bytes of some media type while they are made; when the making fails the connection is reset. */
+  /** A stream of bytes; if it fails, the connection is reset. */
   | {
       readonly kind: "stream";
       readonly bytes: AsyncIterable<Uint8Array>;
       readonly type: string;
       readonly headers?: ResponseHeaders;
     }
-  /** Lines of JSON, each without its line break; a failure is told in a last line of type `error`. */
+  /** JSON lines, each without its line break; a failed stream ends with a line of type `error`. */
   | { readonly kind: "lines"; readonly lines: AsyncIterable<string>; readonly headers?: ResponseHeaders }
   /**
-   * Server-sent events: each item is the JSON text of one `data:` frame; `[DONE]` is added after the last one unless
-   * `done` is false.
+   * Server-sent events: each item is the JSON text of one `data:` field. `[DONE]` follows the last one unless `done` is
+   * false.
    */
   | {
       readonly kind: "events";
@@ -53,25 +53,25 @@ export type RouteResponse =
       readonly headers?: ResponseHeaders;
     };
 
-/** An operation and its server. The type of the body is known to `route` alone; http checks the value against the schema. */
+/** An operation and the function that serves it. Only `route` knows the type of the body; http/ validates the value. */
 export interface Route extends RouteOptions {
   readonly operation: Operation;
   readonly serve: (input: RouteInput<never>) => Promise<RouteResponse> | RouteResponse;
 }
 
-/** Where a route differs from the others. */
+/** Exceptions of a route from the defaults. */
 export interface RouteOptions {
-  /** Largest body, after decompression; absent: the limit of JSON bodies. */
+  /** Largest body after decompression; absent: the limit of JSON bodies. */
   readonly bodyLimitBytes?: number;
-  /** For an operation with a form; must be there. */
+  /** Required for an operation with a form. */
   readonly form?: FormLimits;
-  /** The budget that the memory of a request counts against; absent: the server's. */
+  /** The memory budget of its requests; absent: the server's. */
   readonly memory?: MemoryBudget;
-  /** An error's body in the dialect of the operation's protocol; absent: OpenAI's error object. */
+  /** Writes error bodies in the format of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
 }
 
-/** @param contentType the request's, as it was sent */
+/** @param contentType the request's, as received */
 export type ErrorWriter = (
   error: AppError,
   contentType: string | undefined,

@@ -1,5 +1,5 @@
 /**
- * The steps of one request: authenticate, read, validate, serve, answer; and what a failure of each becomes.
+ * Serves one request step by step: authenticates, reads, validates, serves, responds, and turns failures into errors.
  * docs/adr/0004-http-server.md
  */
 import type { Operation } from "../api/operation.ts";
@@ -35,7 +35,7 @@ export interface ServeContext {
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
   readonly clientAddress: ClientAddressOf;
-  /** Of all routes that have none of their own. */
+  /** The memory budget of routes without their own. */
   readonly memory: MemoryBudget;
   readonly admitRequest?: AdmitRequest | undefined;
   readonly logger: Logger;
@@ -44,7 +44,7 @@ export interface ServeContext {
 
 const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
 
-/** Notes the headers that every answer has, good or bad. */
+/** Sets the headers of every response, errors included. */
 export function setCommonHeaders(context: RequestContext, server: ServeContext): void {
   const { cors_origins: origins } = server.settings;
   context.responseHeaders = {
@@ -59,7 +59,7 @@ interface ServedRequest {
   readonly path: PathParameters;
 }
 
-/** Never rejects: every failure becomes an answer or, when the answer has begun, its visible break. */
+/** Never rejects: a failure becomes an error response or, once the response has begun, visibly breaks it. */
 export async function serveRequest(
   context: RequestContext,
   route: Route,
@@ -81,11 +81,11 @@ export async function serveRequest(
     const { body: schema } = route.operation;
     const body = schema === undefined ? undefined : measureStep("validate", () => validate(schema, value));
     const input = {
-      // The route was made with the type of its own operation's body; http only checks that the value has it.
+      // `route` tied the function to the type of its operation's body; here the value is only validated.
       body: body as never,
       bytes,
       form,
-      // Operations without a permission are served by functions that do not look at the scope.
+      // Functions of operations without a permission do not read the scope.
       scope: scope as Scope,
       path,
       query: queryOf(context.request),
@@ -95,9 +95,9 @@ export async function serveRequest(
       memory: charge,
       note: (fields) => context.note(fields),
     } satisfies RouteInput<never>;
-    const answer = await measureStep("serve", () => route.serve(input));
-    if (form === undefined && discardUnreadBody(context.request, context.response)) closeAfter(context);
-    await send(context, answer, server);
+    const result = await measureStep("serve", () => route.serve(input));
+    if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
+    await send(context, result, server);
   } catch (thrown) {
     fail(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
@@ -139,42 +139,42 @@ function read(
   return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
 }
 
-async function send(context: RequestContext, answer: RouteResponse, { settings, logger }: ServeContext): Promise<void> {
+async function send(context: RequestContext, result: RouteResponse, { settings, logger }: ServeContext): Promise<void> {
   const { signal } = context;
-  const streams = answer.kind === "events" || answer.kind === "lines" || answer.kind === "stream";
-  // A stream is begun even then, so that its source learns of the abort and cleans up.
+  const streams = result.kind === "events" || result.kind === "lines" || result.kind === "stream";
+  // A stream is started even then, so that its source sees the abort and cleans up.
   if (signal.aborted && !streams) throw signal.reason;
-  switch (answer.kind) {
+  switch (result.kind) {
     case "json":
-      return measureStep("respond", () => replyJson(context, answer.status ?? 200, answer.value, answer.headers));
+      return measureStep("respond", () => replyJson(context, result.status ?? 200, result.value, result.headers));
     case "text":
-      return replyText(context, 200, answer, answer.headers);
+      return replyText(context, 200, result, result.headers);
     case "bytes":
-      return replyBytes(context, 200, answer, answer.headers);
+      return replyBytes(context, 200, result, result.headers);
     case "empty":
-      return replyEmpty(context, answer.status, answer.headers);
+      return replyEmpty(context, result.status, result.headers);
     case "stream": {
-      const { bytes, type, headers } = answer;
+      const { bytes, type, headers } = result;
       const error = await writeBytes(context, bytes, { headers: { "content-type": type, ...headers }, signal });
       if (error === undefined) return;
       noteFailure(context, error, logger);
       return resetConnection(context.response);
     }
     case "lines": {
-      const headers = { "content-type": "application/x-ndjson", ...answer.headers };
-      const error = await writeBytes(context, endedLines(answer.lines), { headers, signal, onFailure: errorLine });
+      const headers = { "content-type": "application/x-ndjson", ...result.headers };
+      const error = await writeBytes(context, endedLines(result.lines), { headers, signal, onFailure: errorLine });
       if (error !== undefined) noteFailure(context, error, logger);
       return;
     }
     case "events": {
       const options = {
-        headers: answer.headers ?? {},
+        headers: result.headers ?? {},
         holdMs: settings.status_hold_ms,
         heartbeatMs: settings.heartbeat_interval_ms,
         signal,
-        done: answer.done ?? true,
+        done: result.done ?? true,
       };
-      const error = await writeEvents(context, answer.events, options);
+      const error = await writeEvents(context, result.events, options);
       if (error !== undefined) noteFailure(context, error, logger);
     }
   }
@@ -189,13 +189,13 @@ function fail(
   thrown: unknown,
   { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },
 ): void {
-  // Whatever breaks after the client left, or after the server gave up, is a consequence of that.
+  // After an abort, other failures are its consequences.
   const error = noteFailure(context, context.signal.aborted ? context.signal.reason : thrown, logger);
   if (context.response.headersSent) context.response.destroy();
   else if (!context.response.destroyed) replyError(context, error, { write });
 }
 
-function closeAfter(context: RequestContext): void {
+function closeConnection(context: RequestContext): void {
   context.responseHeaders = { ...context.responseHeaders, connection: "close" };
 }
 

@@ -1,6 +1,6 @@
 /**
- * What becomes of a body that nobody reads any more, because the answer is an error or needs no body: a small rest is
- * read and thrown away so that the connection can be used again; more ends the connection once the answer is out.
+ * Handles bodies that are not read, after an error or where none is needed: discards a small rest so that the connection
+ * can be reused, and closes the connection after the response if more is left.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { inputLimit } from "../input-limits.ts";
@@ -12,19 +12,19 @@ const maxUnreadBytes = inputLimit({
   unit: "bytes",
   error: { instead: "the connection is closed" },
 });
-/** Time for the client to read the answer before the connection is closed on what it still sends. */
+/** Time for the client to read the response before the connection is closed while it still sends. */
 const lingerMs = 2_000;
 
 /**
- * To be called before the answer's head is written.
- * @returns whether the connection must not be used again; the answer says so
+ * Call it before the headers of the response are written.
+ * @returns whether the connection must close after the response, which must say so
  */
 export function discardUnreadBody(request: IncomingMessage, response: ServerResponse): boolean {
   const { "content-length": declared, "transfer-encoding": coding } = request.headers;
   if (request.complete || (coding === undefined && (declared === undefined || declared === "0"))) return false;
   discardRest(request);
   if (declared !== undefined && Number(declared) <= maxUnreadBytes) return false;
-  // Closed at once with bytes unread, a connection is reset, and the client may never see the answer.
+  // Closing with unread bytes resets the connection, and the client may never see the response.
   const { socket } = request;
   socket.destroySoon = () => {
     socket.end();
@@ -37,7 +37,7 @@ export function discardUnreadBody(request: IncomingMessage, response: ServerResp
   return true;
 }
 
-/** Reads the rest of a body up to the limit; beyond it the connection is closed. */
+/** Discards the rest of a body up to the limit; beyond it the connection is closed. */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete) {
     request.resume();
@@ -47,10 +47,10 @@ export function discardRest(request: IncomingMessage): void {
   const onData = (bytes: Buffer): void => {
     unread += bytes.length;
     if (unread <= maxUnreadBytes) return;
-    // Back-pressure does the rest: the client cannot send more than the kernel's buffers take.
+    // Back-pressure stops the client once the kernel's buffers are full.
     request.off("data", onData).pause();
     setTimeout(() => request.socket.destroy(), lingerMs).unref();
   };
-  // A body with a listener is left alone by Node, which would otherwise read it to its end, however long.
+  // Without a listener, Node would read the body to its end, however long.
   request.on("data", onData).resume();
 }

@@ -1,11 +1,11 @@
-/** A call that was admitted: what it holds of its key's and its organization's limits until it ends. */
+/** An admitted call: what it reserves of its key's and its organization's limits until it is settled. */
 import type { CheckedKey, Limits } from "../tenant.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { rateLimitHeaders } from "./rate-limit-headers.ts";
 import type { LimitedSubject, Subject } from "./subject.ts";
 import { refillMs, take, consumedTokens } from "./token-bucket.ts";
 
-/** What one call holds of one subject's limits. */
+/** What one call reserves of one subject's limits. */
 export class Reservation implements LimitedSubject {
   readonly subject: Subject;
   readonly limits: Limits;
@@ -19,7 +19,7 @@ export class Reservation implements LimitedSubject {
     this.subject = subject;
     this.limits = limits;
     this.#estimatedTokens = request.estimatedTokens;
-    // A call that needs more than the limit may take the whole of it; what it really used becomes a debt.
+    // A call larger than the limit reserves the full bucket; the overdraft delays later calls.
     this.#reservedTokens = Math.min(request.estimatedTokens, limits.tokens_per_minute ?? 0);
     subject.inFlight += 1;
     subject.reservedTokens += request.estimatedTokens;
@@ -33,7 +33,7 @@ export class Reservation implements LimitedSubject {
     }
   }
 
-  /** Takes what the call used while it runs; more than is left becomes a debt. */
+  /** Charges what the call uses while it runs. It may overdraw the bucket. */
   charge(computeSeconds: number, nowMs: number): void {
     const limit = this.limits.compute_seconds_per_minute;
     if (limit === undefined) return;
@@ -79,7 +79,7 @@ interface Call {
   readonly now: () => number;
 }
 
-/** A call that was admitted. It must be settled or cancelled. */
+/** An admitted call. It must be settled or cancelled. */
 export class Admission {
   readonly #call: Call;
   readonly #key: Reservation;
@@ -92,7 +92,7 @@ export class Admission {
     this.#organization = organization;
   }
 
-  /** Counts work that the call caused, as soon as it is known. Work after the call has ended still counts. */
+  /** Charges compute seconds as soon as they are known, even after the call has ended. */
   charge(computeSeconds: number): void {
     const nowMs = this.#call.now();
     this.#key.charge(computeSeconds, nowMs);
@@ -100,7 +100,7 @@ export class Admission {
   }
 
   /**
-   * Ends the call: corrects the reservation by the real use and frees its place. Once; further calls do nothing.
+   * Ends the call: replaces the reservation by the actual usage and frees its concurrency. Idempotent.
    * @param use.tokens prompt and completion tokens together; absent: none
    */
   settle({ tokens = 0 }: { readonly tokens?: number } = {}): void {
@@ -121,7 +121,7 @@ export class Admission {
     this.#organization.cancel(nowMs);
   }
 
-  /** `x-ratelimit-…` headers as things stand now: of the limit that has least left; none where there is no limit. */
+  /** The current `x-ratelimit-…` headers, of the limit with the least left; none for what has no limit. */
   headers(): Record<string, string> {
     return rateLimitHeaders([this.#key, this.#organization], this.#call.now());
   }

@@ -1,4 +1,4 @@
-/** Why a call is refused, in words that say which limit of what, its value, and when it ends. */
+/** Decides whether limits refuse a call. The error names the limit, its value and when to retry. */
 import { AppError } from "../errors.ts";
 import { formatDuration } from "./duration.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
@@ -7,7 +7,7 @@ import type { LimitedSubject, Subject } from "./subject.ts";
 import { remainingTokens, consumedTokens, waitMs } from "./token-bucket.ts";
 import { requestNouns, type TrafficClass } from "./traffic-class.ts";
 
-/** Why not, and for how long. */
+/** Why a call is refused, and for how long. */
 interface Refusal {
   readonly code: "rate_limited" | "quota_exceeded";
   readonly message: string;
@@ -21,10 +21,10 @@ export interface AdmissionRequest {
   readonly usage: MonthlyUsage;
 }
 
-/** What only the end of another call can free has no known time; a second is soon enough to ask again. */
+/** For limits that only the end of another call frees, at an unknown time. */
 const unknownWaitMs = 1_000;
 
-/** The error for the reason to refuse that lasts longest; undefined when the call may go. Takes nothing. */
+/** The error for the limit with the longest wait; undefined when the call is admitted. Takes nothing from the limits. */
 export function checkLimits(subjects: readonly LimitedSubject[], request: AdmissionRequest): AppError | undefined {
   let longest: Refusal | undefined;
   for (const limited of subjects) {
@@ -99,7 +99,7 @@ function checkTokens(
   );
 }
 
-/** Admits while any of the budget is left, because nobody knows beforehand what a request will use. */
+/** Admits while any of the budget is left, since the cost of a request is unknown before it runs. */
 function checkCompute(
   { subject, limits }: LimitedSubject,
   { trafficClass, nowMs }: AdmissionRequest,

@@ -1,4 +1,4 @@
-/** Times as OpenAI's rate-limit headers have them (Go's format): `12ms`, `1s`, `8.64s`, `6m0s`, `1h0m0s`. */
+/** Formats durations like OpenAI's rate-limit headers (Go's format): `12ms`, `1s`, `8.64s`, `6m0s`, `1h0m0s`. */
 export function formatDuration(durationMs: number): string {
   const wholeMs = Math.max(0, Math.ceil(durationMs - 1e-6));
   if (wholeMs === 0) return "0s";

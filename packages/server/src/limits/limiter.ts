@@ -1,8 +1,9 @@
 /**
- * Admits calls or refuses them, by the limits of the key and of its organization: requests, tokens and compute seconds
- * per minute, concurrent calls, tokens per month. Every decision is made in memory, synchronously, without a timer.
- * Inference, queries and telemetry ingest are counted separately: docs/adr/0218-separate-limits-for-telemetry.md.
+ * Admits or refuses calls by the limits of the key and of its organization: requests, tokens and compute seconds per
+ * minute, concurrent calls, tokens per month. Decisions are synchronous, in memory and without timers. Inference,
+ * telemetry queries and telemetry ingest are counted separately.
  * docs/adr/0006-limits.md
+ * docs/adr/0218-separate-limits-for-telemetry.md
  */
 import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
@@ -11,7 +12,7 @@ import { checkLimits } from "./check-limits.ts";
 import { createSubjectCache, type LimitedSubject, type SubjectCache } from "./subject.ts";
 import { type TrafficClass, limitsFor, trafficClasses } from "./traffic-class.ts";
 
-/** Limits for keys and organizations that have none of the kind. */
+/** Limits of keys and organizations that have none of their own. */
 interface DefaultLimits {
   readonly key: Limits;
   readonly organization: Limits;
@@ -19,26 +20,26 @@ interface DefaultLimits {
 
 export interface Limiter {
   /**
-   * Admits one call and reserves what it is likely to need. Every admission must be settled.
-   * @param need.estimatedTokens prompt and longest answer together, as far as known before the call
+   * Admits one call and reserves its estimated tokens. Every admission must be settled.
+   * @param need.estimatedTokens prompt and longest completion, as far as known before the call
    * @throws AppError rate_limited (with the time to wait) or quota_exceeded
    */
   admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission;
   /**
-   * Admits one request that reads or sends telemetry. What it uses is charged while it runs; it must be settled.
+   * Admits one request that queries or exports telemetry. Its usage is charged while it runs; it must be settled.
    * @throws AppError rate_limited (with the time to wait)
    */
   admitTelemetry(scope: Scope, trafficClass: Exclude<TrafficClass, "inference">): Admission;
-  /** In force from the next call on. */
+  /** Takes effect with the next call. */
   setDefaults(defaults: DefaultLimits): void;
 }
 
 export interface LimiterOptions {
   readonly defaults: DefaultLimits;
   readonly usage: MonthlyUsage;
-  /** Milliseconds since 1970; the system's clock when absent. */
+  /** UNIX milliseconds; absent: the system's clock. */
   readonly now?: () => number;
-  /** Keys and organizations that are remembered at one time; idle ones make room. */
+  /** Keys and organizations in memory; idle ones are evicted. */
   readonly maxSubjects?: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Tokens used in the current calendar month (UTC), by key and by organization. Totals live in memory; what is new
- * goes to a ledger every few seconds and at the end, and the ledger's totals, to which other processes may have
- * added, are read again now and then.
+ * Counts the tokens used in the current calendar month (UTC), by key and by organization. Totals are in memory. New
+ * usage is written to a ledger every few seconds and at shutdown; the ledger's totals, which other processes add to, are
+ * read again periodically.
  */
 import type { Logger } from "../logger.ts";
 
@@ -14,11 +14,11 @@ export interface UsageEntry {
   readonly tokens: number;
 }
 
-/** Where usage is kept. */
+/** Where usage is stored. */
 export interface UsageLedger {
-  /** Adds to what is kept, all entries or, when it fails, none. */
+  /** Adds all entries or, if it fails, none. */
   add(entries: readonly UsageEntry[]): Promise<void>;
-  /** What is kept of one month, one entry a key. */
+  /** The entries of one month, one per key. */
   read(month: string): Promise<readonly UsageEntry[]>;
 }
 
@@ -31,7 +31,7 @@ export interface UsageOwner {
 export interface MonthlyUsageOptions {
   readonly ledger: UsageLedger;
   readonly logger: Logger;
-  /** Milliseconds since 1970; the system's clock when absent. */
+  /** UNIX milliseconds; absent: the system's clock. */
   readonly now?: () => number;
   readonly flushIntervalMs?: number;
   readonly refreshIntervalMs?: number;
@@ -52,11 +52,11 @@ function add(totals: Map<string, number>, id: string, tokens: number): void {
 interface Month {
   /** `YYYY-MM` */
   readonly name: string;
-  /** When the next one begins. */
+  /** When the next month begins. */
   readonly endUnixMs: number;
 }
 
-/** Tokens by key and by organization; make it with `MonthlyUsage.open` and close it. */
+/** Tokens by key and by organization. Create it with `MonthlyUsage.open`, and close it. */
 export class MonthlyUsage {
   readonly #ledger: UsageLedger;
   readonly #logger: Logger;
@@ -66,13 +66,13 @@ export class MonthlyUsage {
   #month: Month;
   #keyTotals = new Map<string, number>();
   #organizationTotals = new Map<string, number>();
-  /** What the ledger does not have yet: of this month by key, and of months that ended. */
+  /** Not yet in the ledger: this month's usage by key, and that of months that ended. */
   #unwritten = new Map<string, { owner: UsageOwner; tokens: number }>();
   #sealed: UsageEntry[] = [];
   #timer: NodeJS.Timeout | undefined;
   #lastReadMs = 0;
-  /** Work with the ledger runs one after the other. */
-  #work: Promise<void> = Promise.resolve();
+  /** Serializes the operations on the ledger. */
+  #lastOperation: Promise<void> = Promise.resolve();
   #pendingWork = 0;
 
   private constructor(options: MonthlyUsageOptions) {
@@ -85,8 +85,8 @@ export class MonthlyUsage {
   }
 
   /**
-   * Reads the month's totals and begins to write to the ledger.
-   * @throws what the ledger throws when it cannot be read
+   * Reads the month's totals and starts writing to the ledger.
+   * @throws what the ledger throws if it cannot be read
    */
   static async open(options: MonthlyUsageOptions): Promise<MonthlyUsage> {
     const usage = new MonthlyUsage(options);
@@ -99,7 +99,7 @@ export class MonthlyUsage {
     return usage;
   }
 
-  /** The month that this moment lies in. */
+  /** The month of this time. */
   month(nowMs: number): Month {
     if (nowMs >= this.#month.endUnixMs) this.#beginMonth(nowMs);
     return this.#month;
@@ -125,12 +125,12 @@ export class MonthlyUsage {
     else entry.tokens += tokens;
   }
 
-  /** Writes what is new to the ledger. A failure is logged, and the entries stay for the next time. */
+  /** Writes new usage to the ledger. A failure is logged, and the entries are kept for the next attempt. */
   flush(): Promise<void> {
     return this.#enqueue(() => this.#write());
   }
 
-  /** Writes what is new, then reads the ledger's totals. */
+  /** Writes new usage, then reads the ledger's totals. */
   refresh(): Promise<void> {
     return this.#enqueue(async () => {
       await this.#write();
@@ -138,7 +138,7 @@ export class MonthlyUsage {
     });
   }
 
-  /** Writes what is new for the last time. */
+  /** Writes new usage one last time. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.flush();
@@ -149,7 +149,7 @@ export class MonthlyUsage {
     }
   }
 
-  /** Replaces the totals by the ledger's and what it does not have yet. */
+  /** Replaces the totals by the ledger's, plus what is not yet in it. */
   async #readTotals(): Promise<void> {
     const month = this.month(this.#now()).name;
     const entries = await this.#ledger.read(month);
@@ -196,7 +196,7 @@ export class MonthlyUsage {
     }
   }
 
-  /** Entries that were not written wait again; the totals have them already. */
+  /** Queues entries that were not written again; the totals include them already. */
   #putBack(entries: readonly UsageEntry[]): void {
     for (const entry of entries) {
       const waiting = this.#unwritten.get(entry.keyId);
@@ -206,12 +206,12 @@ export class MonthlyUsage {
     }
   }
 
-  async #enqueue(work: () => Promise<void>): Promise<void> {
+  async #enqueue(operation: () => Promise<void>): Promise<void> {
     this.#pendingWork += 1;
-    this.#work = this.#work.then(work).catch((error: unknown) => {
+    this.#lastOperation = this.#lastOperation.then(operation).catch((error: unknown) => {
       this.#logger.warn({ error }, "usage totals could not be read; the known ones stay in force");
     });
-    await this.#work;
+    await this.#lastOperation;
     this.#pendingWork -= 1;
   }
 }

@@ -1,9 +1,9 @@
-/** The `x-ratelimit-…` headers, as OpenAI has them: https://platform.openai.com/docs/guides/rate-limits */
+/** The `x-ratelimit-…` response headers, like OpenAI's: https://platform.openai.com/docs/guides/rate-limits */
 import { formatDuration } from "./duration.ts";
 import type { LimitedSubject } from "./subject.ts";
 import { remainingTokens, refillMs } from "./token-bucket.ts";
 
-/** The headers as things stand now: of each kind, the limit that has least left; none where there is no limit. */
+/** The current headers: for each kind of limit, the one with the least left; none for what has no limit. */
 export function rateLimitHeaders(subjects: readonly LimitedSubject[], nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const { name, bucket, limit } of rates) {

@@ -1,4 +1,4 @@
-/** What is remembered of a key or an organization between its calls. */
+/** The state of a rate-limited key or organization between its calls, in a bounded cache. */
 import type { Limits } from "../tenant.ts";
 import { createBucket, type TokenBucket } from "./token-bucket.ts";
 
@@ -7,48 +7,48 @@ export type SubjectKind = "key" | "organization";
 export interface Subject {
   readonly kind: SubjectKind;
   readonly id: string;
-  /** For messages; may change. */
+  /** For error messages; may change. */
   name: string;
   readonly requests: TokenBucket;
   readonly tokens: TokenBucket;
-  /** Seconds of work. */
+  /** Compute seconds. */
   readonly compute: TokenBucket;
   inFlight: number;
   /** Estimated tokens of the calls in flight. */
   reservedTokens: number;
-  /** When the buckets of a subject without calls are full again, so that it may be forgotten. */
+  /** When all buckets are full again, so that an idle subject can be evicted. */
   replenishedAtMs: number;
 }
 
-/** A key or an organization and the limits that hold for it in this call. */
+/** A key or an organization, with the limits that apply to it in this call. */
 export interface LimitedSubject {
   readonly subject: Subject;
   readonly limits: Limits;
 }
 
 export interface SubjectCache {
-  /** The subject with this ID, made when it is not there. */
+  /** The subject with this ID; created if it is not in the cache. */
   get(id: string, name: string, nowMs: number): Subject;
   readonly size: number;
 }
 
-/** More than one for each that comes, so that the rested ones leave faster than others arrive. */
+/** More than one per insert, so that evictions keep up with inserts. */
 const checkedPerInsert = 4;
 
 /**
- * At most about `maxSubjects`. Whenever one comes, a few others are looked at in turn: those that rest are
- * forgotten, and when all places are taken, those that merely have no call in flight too.
+ * Holds about `maxSubjects`. Each insert checks a few others in rotation and evicts those that are idle with full buckets
+ * or, when the cache is full, those without calls in flight.
  */
 export function createSubjectCache(kind: SubjectKind, maxSubjects: number): SubjectCache {
   const subjects = new Map<string, Subject>();
 
   function evict(nowMs: number): void {
-    let looked = 0;
+    let checked = 0;
     for (const [id, subject] of subjects) {
-      if (looked++ === checkedPerInsert) return;
+      if (checked++ === checkedPerInsert) return;
       const full = subjects.size >= maxSubjects;
       subjects.delete(id);
-      // To the end of the row: the next look begins with another one.
+      // Moved to the end, so that the next check starts with another one.
       if (subject.inFlight > 0 || (nowMs < subject.replenishedAtMs && !full)) subjects.set(id, subject);
     }
   }

@@ -1,24 +1,24 @@
-/** The kinds of work that limits count separately, so that dashboards and exporters cannot use up what an application calls models with. */
+/** Traffic classes that limits count separately, so that dashboards and exporters cannot exhaust the limits of inference. */
 import type { Limits, Permission } from "../tenant.ts";
 
 export const trafficClasses = ["inference", "query", "ingest"] as const;
-/** `query` reads telemetry, `ingest` sends it, `inference` calls models. */
+/** `inference` calls models, `query` reads telemetry, `ingest` exports it. */
 export type TrafficClass = (typeof trafficClasses)[number];
 
-/** The kind of an operation on telemetry; undefined for others. Inference is admitted by its routes, which estimate tokens. */
+/** The class of a telemetry operation; undefined for others. Inference is admitted by its routes, which estimate tokens. */
 export function telemetryClassOf(permission: Permission | "none" | "any"): "query" | "ingest" | undefined {
   if (permission === "telemetry_read") return "query";
   return permission === "telemetry_write" ? "ingest" : undefined;
 }
 
-/** What one request of the kind is called in error messages, in the plural. */
+/** What error messages call requests of each class. */
 export const requestNouns: Readonly<Record<TrafficClass, string>> = {
   inference: "requests",
   query: "telemetry queries",
   ingest: "telemetry exports",
 };
 
-/** The limits that hold for the kind: those of the key or organization, else the configuration's. */
+/** The limits that apply to the class: those of the key or organization, else the configuration's. */
 export function limitsFor(trafficClass: TrafficClass, own: Limits, fallback: Limits): Limits {
   const requests = {
     requests_per_minute: own.requests_per_minute ?? fallback.requests_per_minute,

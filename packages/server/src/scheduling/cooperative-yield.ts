@@ -1,24 +1,24 @@
-/** Cuts long work into slices, so that other requests are served between them. */
+/** Splits long computations into time slices, so that other requests are served in between. */
 import { recordStep, beginStep } from "./main-thread-time.ts";
 import { isTimeSliceAwaited, nextTimeSlice } from "./time-slices.ts";
 import { currentRequestCost } from "./request-cost.ts";
 
-/** The longest time that a piece of work holds the event loop. */
+/** The longest time that a slice blocks the event loop. */
 const sliceMs = 2;
-/** The clock is read once in so many steps. */
+/** Steps between two reads of the clock. */
 const stepsPerClockCheck = 16;
 
-/** To be created where the work begins: its slices are those of the request that runs then. */
+/** Create it where the computation starts: its time is attributed to the request that runs then. */
 export class CooperativeYield {
   readonly #cost = currentRequestCost();
   #startMs = beginStep();
   #steps = 0;
-  /** A slice that was not waited for is over as soon as others wait, else many that begin at once would add up. */
+  /** The first slice, which did not wait for its turn, ends as soon as others wait; many of them would add up. */
   #hasSlice = false;
 
   /**
-   * Whether a slice is over; then the caller awaits `next`. To be called after each record.
-   * @param steps how many records' work it was; `longStep` for one that is worth a look at the clock on its own
+   * Whether the slice is over; then await `yield()`. Call it after each step, such as a record.
+   * @param steps the number of steps; `longStep` if the step alone is worth a read of the clock
    */
   isDue(steps = 1): boolean {
     this.#steps += steps;
@@ -28,7 +28,7 @@ export class CooperativeYield {
     return (!this.#hasSlice && isTimeSliceAwaited()) || nowMs - this.#startMs > sliceMs;
   }
 
-  /** Resolves when it is this work's turn again. */
+  /** Resolves when the next slice begins. */
   async yield(): Promise<void> {
     await nextTimeSlice(this.#cost?.organizationId ?? "");
     this.#hasSlice = true;
@@ -36,5 +36,5 @@ export class CooperativeYield {
   }
 }
 
-/** For `isOver`: work of some hundred microseconds. */
+/** For `isDue`: a step of some hundred microseconds. */
 export const longStep = stepsPerClockCheck;

@@ -1,16 +1,16 @@
-/** Watches the event loop: how late it is, and which request held it when it was very late. */
+/** Measures event loop delay, and logs which request blocked the event loop for long. */
 import type { Logger } from "../logger.ts";
 import { takeStepReport, threadCpuMs } from "./main-thread-time.ts";
 
 const intervalMs = 20;
-/** A hold that uses more CPU time than this is logged. */
+/** Blocking with more CPU time than this is logged. */
 export const warnedHoldMs = 200;
 
 export interface EventLoopWatch {
   stop(): void;
 }
 
-/** @param observe told of each delay in milliseconds, 50 times a second */
+/** @param observe called with each delay, 50 times a second */
 export function watchEventLoop({
   logger,
   observe,
@@ -29,7 +29,7 @@ export function watchEventLoop({
     lastCpuMs = cpuMs;
     const { longest, last } = takeStepReport(cpuMs);
     observe(delayMs);
-    // Late without CPU time: the machine was busy with something else, or asleep.
+    // Late without CPU time: other processes used the CPU, or the machine slept.
     if (delayMs <= warnedHoldMs || usedMs <= warnedHoldMs) return;
     const culprit = longest ?? last;
     const hold = { hold_ms: Math.round(usedMs), ...(longest === undefined ? {} : { step_ms: Math.round(longest.ms) }) };

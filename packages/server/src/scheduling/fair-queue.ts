@@ -1,17 +1,17 @@
 /**
- * Limits how many calls do something at the same time, fairly between groups such as organizations: a free place goes
- * to the group that holds the fewest, so the queue of one group never delays another group by its whole length.
+ * Limits concurrent calls, fairly between groups such as organizations: a free place goes to the group with the fewest
+ * running calls, so that a long queue of one group does not delay another group.
  */
 import { onAbort } from "../abort.ts";
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
 import { RoundRobinQueue } from "./round-robin-queue.ts";
 
 export interface FairQueueOptions {
-  /** Calls that run at the same time. */
+  /** Maximum number of concurrent calls. */
   readonly places: number;
-  /** Of these, calls of one group; absent: all. With less than all, a crowd of one group leaves room for others at once. */
+  /** Maximum for one group; absent: all. With fewer, a burst of one group leaves places for others. */
   readonly placesPerGroup?: number | undefined;
-  /** Calls that wait at the same time, over all groups. */
+  /** Maximum number of waiting calls, over all groups. */
   readonly maxWaiting: number;
   /** What is full, for the error message: `The engine "local"`. */
   readonly what: string;
@@ -28,7 +28,7 @@ interface Waiting {
 export class FairQueue {
   readonly #options: FairQueueOptions;
   readonly #queue = new RoundRobinQueue<Waiting>();
-  /** Places in use by each group that has some. */
+  /** Places in use, by group. */
   readonly #held = new Map<string, number>();
   #running = 0;
   #closed: { readonly error: unknown } | undefined;
@@ -46,14 +46,14 @@ export class FairQueue {
   }
 
   /**
-   * Waits for a place and returns the function that gives it back; calling it again does nothing.
+   * Waits for a place. Returns the function that releases it, which is idempotent.
    * When the queue is full, a group with a shorter queue displaces the newest call of the longest queue.
    * @throws AppError overloaded when the queue is full; the signal's reason when it aborts; what `close` was given
    */
   async enter(group: string, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (this.#closed !== undefined) throw this.#closed.error;
-    // While a place is free, only groups wait that hold as many as they may.
+    // While a place is free, only groups at their own limit wait.
     if (this.#running < this.#options.places && this.#mayHoldMore(group)) return this.#take(group);
     if (this.#queue.size >= this.#options.maxWaiting) {
       const displaced = this.#queue.takeFromLongest(this.#queue.waitingOf(group) + 1);
@@ -69,7 +69,7 @@ export class FairQueue {
     return await promise;
   }
 
-  /** Refuses what waits and all later calls; running calls are not affected. */
+  /** Refuses waiting and later calls; running calls continue. */
   close(error: unknown): void {
     this.#closed = { error };
     for (const waiting of this.#queue.drain()) waiting.refuse(error);

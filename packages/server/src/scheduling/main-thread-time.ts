@@ -1,11 +1,12 @@
 /**
- * Attributes the main thread's time to requests, step by step. A step is code that runs without a pause, so its time is
- * the difference of two looks at a clock. Reading the CPU clock costs ten times as much as the wall clock, so only steps
- * of more than a millisecond are compared with it; docs/adr/0219-fair-turns.md has the numbers.
+ * Attributes the main thread's time to requests, step by step. A step is synchronous code, so its time is the difference
+ * of two clock readings. Reading the CPU clock costs ten times as much as the wall clock, so only steps of more than a
+ * millisecond are checked against it.
+ * docs/adr/0219-fair-turns.md
  */
 import { currentRequestCost, type RequestCost } from "./request-cost.ts";
 
-/** What held the main thread longest, without a pause. */
+/** The step that blocked the main thread longest. */
 export interface LongestStep {
   readonly cost: RequestCost;
   readonly step: string;
@@ -15,19 +16,19 @@ export interface LongestStep {
 const comparedFromMs = 1;
 
 let accountedUntilMs = 0;
-/** How many steps run, one within the other. */
+/** Number of nested steps that are running. */
 let depth = 0;
 let lastCpuMs = 0;
 let longest: LongestStep | undefined;
 let last: { readonly cost: RequestCost; readonly step: string } | undefined;
 
-/** CPU time of the main thread since it began, in milliseconds. */
+/** CPU time of the main thread since its start, in milliseconds. */
 export function threadCpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
 }
 
-/** Runs one step of the current request. Steps may contain others; each moment counts once. */
+/** Runs one step of the current request. Steps may be nested; time counts once. */
 export function measureStep<Result>(step: string, run: () => Result): Result {
   const cost = currentRequestCost();
   if (cost === undefined) return run();
@@ -41,20 +42,20 @@ export function measureStep<Result>(step: string, run: () => Result): Result {
   }
 }
 
-/** What happened before now is nobody's, unless a step runs already. @returns the moment, as `performance.now()` gives it */
+/** Starts attributing time now, unless a step is already running. @returns `performance.now()` */
 export function beginStep(): number {
   const nowMs = performance.now();
   if (depth === 0) accountedUntilMs = nowMs;
   return nowMs;
 }
 
-/** Counts the time since the last moment that was counted as the work's. @returns the moment, as `performance.now()` gives it */
+/** Attributes the time since the last record to the request. @returns `performance.now()` */
 export function recordStep(cost: RequestCost, step: string): number {
   const nowMs = performance.now();
   let ms = nowMs - accountedUntilMs;
   accountedUntilMs = nowMs;
   if (ms > comparedFromMs) {
-    // Time in which the thread waited, or in which another process had its processor, costs the server nothing.
+    // Time in which the thread waited or was preempted is not its cost.
     const cpuMs = threadCpuMs();
     ms = Math.min(ms, cpuMs - lastCpuMs);
     lastCpuMs = cpuMs;
@@ -65,7 +66,7 @@ export function recordStep(cost: RequestCost, step: string): number {
   return nowMs;
 }
 
-/** What happened since the last look: the longest step, and the one that was measured last. Then forgets it. */
+/** Returns the longest and the last step since the previous report, and resets both. */
 export function takeStepReport(cpuMs: number): {
   readonly longest: LongestStep | undefined;
   readonly last: Omit<LongestStep, "ms"> | undefined;

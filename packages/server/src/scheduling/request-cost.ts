@@ -1,7 +1,7 @@
-/** What one request costs: time of the main thread and of the telemetry store. Found from anywhere below the request by `currentWork`. */
+/** The cost of one request: time of the main thread and of the telemetry store. `currentRequestCost` finds it anywhere in the request. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
-/** Costs below this are collected before they are charged. */
+/** Smaller costs are accumulated before they are charged. */
 const chargedFromMs = 1;
 
 /** Where costs are charged. */
@@ -11,11 +11,11 @@ interface CostAccount {
 
 export class RequestCost {
   readonly operation: string;
-  /** undefined where requests have none. */
+  /** Undefined for protocols without request IDs. */
   readonly requestId: string | undefined;
   /** Known once the key is checked. */
   organizationId: string | undefined;
-  /** Time for which the request held the main thread, as far as its steps are measured. */
+  /** CPU time of the main thread, as far as steps are measured. */
   mainThreadMs = 0;
   /** Time that the telemetry store spent on the request's queries. */
   storeMs = 0;
@@ -27,7 +27,7 @@ export class RequestCost {
     this.requestId = requestId;
   }
 
-  /** From now on, costs are charged while they arise. */
+  /** From now on, costs are charged as they occur. */
   chargeTo(account: CostAccount): void {
     this.#account = account;
   }
@@ -42,7 +42,7 @@ export class RequestCost {
     this.#chargeFrom(chargedFromMs);
   }
 
-  /** Charges what is left. Later costs are still charged, for example those of a query that ends after its caller left. */
+  /** Charges the rest. Later costs are still charged, such as those of a query that ends after its caller left. */
   end(): void {
     this.#chargeFrom(0);
   }
@@ -58,7 +58,7 @@ export class RequestCost {
 
 const storage = new AsyncLocalStorage<RequestCost>();
 
-/** Runs the function, and everything that it starts, as part of the work. */
+/** Runs the function, and everything that it starts, on the account of the request. */
 export function runWithCost<Result>(cost: RequestCost, run: () => Result): Result {
   return storage.run(cost, run);
 }

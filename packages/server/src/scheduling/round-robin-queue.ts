@@ -1,7 +1,7 @@
-/** Waiting work of several groups, such as organizations: the groups take turns, each group's work is first in, first out. */
+/** A queue that serves groups, such as organizations, in round-robin order, and each group first in, first out. */
 
 export class RoundRobinQueue<Item> {
-  /** Groups with waiting items; the group whose turn is next comes first. */
+  /** Groups with waiting items, in the order of their turns. */
   readonly #groups = new Map<string, Set<Item>>();
   #size = 0;
 
@@ -21,8 +21,8 @@ export class RoundRobinQueue<Item> {
   }
 
   /**
-   * Takes the next item: of the groups with the lowest load, the one whose turn it is.
-   * @param load what a group holds already; without it, groups take turns
+   * Takes the next item: among the groups with the lowest load, of the one whose turn is next.
+   * @param load the current load of a group; absent: plain round robin
    */
   next(load?: (group: string) => number): { readonly group: string; readonly item: Item } | undefined {
     let chosen: string | undefined;
@@ -39,14 +39,14 @@ export class RoundRobinQueue<Item> {
     const item = items.values().next().value!;
     this.remove(chosen, item);
     if (items.size > 0) {
-      // The turn is over: the group goes behind the others.
+      // The group moves behind the others.
       this.#groups.delete(chosen);
       this.#groups.set(chosen, items);
     }
     return { group: chosen, item };
   }
 
-  /** Whether the item was waiting. */
+  /** @returns whether the item was waiting */
   remove(group: string, item: Item): boolean {
     const items = this.#groups.get(group);
     if (items?.delete(item) !== true) return false;
@@ -55,7 +55,7 @@ export class RoundRobinQueue<Item> {
     return true;
   }
 
-  /** Takes the newest item of the group with most items, if that group has more than `least`. */
+  /** Takes the newest item of the largest group, if that group has more than `least`. */
   takeFromLongest(least: number): Item | undefined {
     let longest: string | undefined;
     let most = least;

@@ -1,20 +1,20 @@
 /**
- * Gives long work its turns on the main thread: one slice in each turn of the event loop, organizations in rotation, and
- * within an organization the one that has waited longest. However many evaluations run, other requests wait for one slice.
+ * Schedules long computations on the main thread: one time slice per iteration of the event loop, round robin between
+ * organizations. However many computations run, other requests wait for one slice.
  */
 import { RoundRobinQueue } from "./round-robin-queue.ts";
 
 const waiting = new RoundRobinQueue<() => void>();
 let isScheduled = false;
 
-/** Whether anybody waits for a turn. */
+/** Whether a computation waits for its next slice. */
 export function isTimeSliceAwaited(): boolean {
   return waiting.size > 0;
 }
 
 /**
- * Resolves when it is the caller's turn.
- * @param group whose work it is: an organization; empty for the server's own
+ * Resolves when the caller's time slice begins.
+ * @param group the organization that the computation is for; empty for the server's own
  */
 export function nextTimeSlice(group: string): Promise<void> {
   return new Promise((resolve) => {
@@ -28,6 +28,6 @@ export function nextTimeSlice(group: string): Promise<void> {
 function grantTimeSlice(): void {
   waiting.next()?.item();
   isScheduled = waiting.size > 0;
-  // In the next turn of the event loop: sockets and timers come in between.
+  // In the next iteration, so that sockets and timers are served in between.
   if (isScheduled) setImmediate(grantTimeSlice);
 }
