@@ -1,4 +1,7 @@
-/** Authenticates a request: from the API key in its headers to a Scope. https://www.rfc-editor.org/rfc/rfc6750#section-2.1 */
+/**
+ * Authenticates a request: from the API key in its headers to a Scope.
+ * https://www.rfc-editor.org/rfc/rfc6750#section-2.1
+ */
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { Scope, type CheckedKey } from "../tenant.ts";

@@ -19,7 +19,7 @@ export interface ReadBody {
 /**
  * The body as parsed JSON and as bytes.
  * @param whenEmpty the value of an empty body; absent: an empty body is an error
- * @throws AppError unsupported_media_type, payload_too_large, invalid_json, client_closed or what the memory charge throws
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_json, client_closed, or what the charge throws
  */
 export async function readJsonBody(
   request: IncomingMessage,
@@ -39,7 +39,7 @@ export async function readJsonBody(
 
 /**
  * The bytes of a body that is not JSON.
- * @throws AppError unsupported_media_type, payload_too_large, invalid_request, client_closed or what the memory charge throws
+ * @throws AppError unsupported_media_type, payload_too_large, invalid_request, client_closed, or what the charge throws
  */
 export async function readRawBody(
   request: IncomingMessage,

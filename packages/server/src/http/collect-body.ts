@@ -27,7 +27,7 @@ interface Framing {
 
 /**
  * After an error the rest of the body stays unread; the caller responds and closes the connection.
- * @throws AppError payload_too_large, invalid_request, client_closed or what the memory charge throws
+ * @throws AppError payload_too_large, invalid_request, client_closed, or what the charge throws
  */
 export function collectBody(
   source: Readable,

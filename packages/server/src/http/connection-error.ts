@@ -1,4 +1,4 @@
-/** Responds to connections that Node's parser rejects: malformed requests, headers that are too large, requests that are too slow. */
+/** Responds where Node's parser gives up: to malformed requests, too large headers, and too slow requests. */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError, errorTable, toErrorBody } from "../errors.ts";

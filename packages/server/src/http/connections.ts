@@ -9,7 +9,7 @@ const maxPipelined = inputLimit({
   value: 64,
   error: { instead: "the connection is closed" },
 });
-/** Intervals at which a client that half-closed its connection is probed: soon at first, since its call may run in vain. */
+/** How often a client that half-closed its connection is probed: soon at first, since its call may run in vain. */
 const probeMs = { first: 50, later: 1_000 };
 
 export class Connections {

@@ -12,7 +12,7 @@ const quickInputBytes = 65_536;
 const quickOutputBytes = 262_144;
 const pieceBytes = 65_536;
 
-/** @throws AppError payload_too_large, invalid_request or what the memory charge throws */
+/** @throws AppError payload_too_large, invalid_request, or what the charge throws */
 export async function decompress(bytes: Buffer, limits: BodyLimits): Promise<Buffer> {
   const { charge, limitBytes } = limits;
   const declared = declaredLength(bytes);

@@ -19,7 +19,7 @@ const scanStepBytes = 65_536;
 /** From this size on, decoding and parsing get a time slice each. */
 const largeBytes = 1_048_576;
 
-/** @throws AppError invalid_json, payload_too_large or what the memory charge throws */
+/** @throws AppError invalid_json, payload_too_large, or what the charge throws */
 export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
   if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");

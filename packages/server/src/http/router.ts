@@ -35,7 +35,7 @@ export class Router<Value> {
   readonly #literalPaths = new Map<string, PathMatch<Value>>();
   readonly #root: Node<Value> = { literals: new Map() };
 
-  /** @param pattern `{name}` is a parameter; `{+name}` at the end takes the rest of the path, slashes included (RFC 6570) */
+  /** @param pattern with parameters `{name}`; `{+name}` at the end takes the rest, slashes included (RFC 6570) */
   add(pattern: string, value: Value): void {
     const segments = pattern.split("/");
     let node = this.#root;

@@ -15,7 +15,7 @@ export function createBucket(nowMs: number): TokenBucket {
   return { taken: 0, updatedMs: nowMs };
 }
 
-/** Refills the bucket for the time since the last read, and returns what is still taken. A clock that jumps back refills nothing. */
+/** Refills the bucket for the time that has passed, unless the clock jumped back, and returns what is still taken. */
 export function consumedTokens(bucket: TokenBucket, limitPerMinute: number, nowMs: number): number {
   const elapsedMs = nowMs - bucket.updatedMs;
   if (elapsedMs > 0) bucket.taken = Math.max(0, bucket.taken - (elapsedMs * limitPerMinute) / minuteMs);

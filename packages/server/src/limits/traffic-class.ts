@@ -1,11 +1,11 @@
-/** Traffic classes that limits count separately, so that dashboards and exporters cannot exhaust the limits of inference. */
+/** Traffic classes, which limits count separately, so that dashboards cannot exhaust the limits of inference. */
 import type { Limits, Permission } from "../tenant.ts";
 
 export const trafficClasses = ["inference", "query", "ingest"] as const;
 /** `inference` calls models, `query` reads telemetry, `ingest` exports it. */
 export type TrafficClass = (typeof trafficClasses)[number];
 
-/** The class of a telemetry operation; undefined for others. Inference is admitted by its routes, which estimate tokens. */
+/** The class of a telemetry operation. Undefined for others: inference is admitted by its own routes. */
 export function telemetryClassOf(permission: Permission | "none" | "any"): "query" | "ingest" | undefined {
   if (permission === "telemetry_read") return "query";
   return permission === "telemetry_write" ? "ingest" : undefined;

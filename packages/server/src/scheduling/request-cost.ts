@@ -1,4 +1,4 @@
-/** The cost of one request: time of the main thread and of the telemetry store. `currentRequestCost` finds it anywhere in the request. */
+/** The cost of one request: time of the main thread and of the telemetry store. */
 import { AsyncLocalStorage } from "node:async_hooks";
 
 /** Smaller costs are accumulated before they are charged. */

@@ -1,12 +1,12 @@
-/** Watches the free space of the data directory, so that telemetry stops before the control database has no room left. */
+/** Monitors free disk space, so that telemetry stops before the control database runs out of it. */
 import { statfs } from "node:fs/promises";
 import { AppError } from "../errors.ts";
 
 export interface DiskSpaceOptions {
   readonly directory: string;
-  /** Below this an operator should know. */
+  /** Below this, `/readyz` reports a problem. */
   readonly warningBytes: number;
-  /** Below this telemetry is refused. */
+  /** Below this, telemetry is refused. */
   readonly minimumBytes: number;
 }
 
@@ -33,7 +33,7 @@ export class DiskSpace {
     return this.#freeBytes;
   }
 
-  /** Reads the free space now. Where the system does not tell it, it counts as enough. */
+  /** Reads the free space. If the system does not report it, there is enough. */
   async refresh(): Promise<void> {
     try {
       const { bavail, bsize } = await statfs(this.#options.directory);
@@ -43,7 +43,7 @@ export class DiskSpace {
     }
   }
 
-  /** What is wrong, if anything. */
+  /** The problem, if any. */
   problem(): string | undefined {
     const { directory, warningBytes, minimumBytes } = this.#options;
     if (this.#freeBytes >= warningBytes) return undefined;
@@ -53,7 +53,7 @@ export class DiskSpace {
       : `${free}, less than the ${mebibytes(warningBytes)} MiB of storage.warning_free_bytes.`;
   }
 
-  /** @throws AppError overloaded while the disk has less than the minimum */
+  /** @throws AppError overloaded while less than the minimum is free */
   requireRoom(): void {
     if (!this.#isFull()) return;
     throw new AppError("overloaded", "The server's disk is full, so it takes no telemetry. Send it again later.", {

@@ -1,4 +1,4 @@
-/** The checks of /readyz: what the server needs to take calls, and what it can do without for a while. */
+/** The checks of `/readyz`: required ones, without which no call can be served, and informational ones. */
 import type { DiskSpace } from "./disk-space.ts";
 import { toAppError } from "../errors.ts";
 import type { StatusParts } from "./routes.ts";
@@ -44,7 +44,7 @@ async function checkDisk(disk: DiskSpace): Promise<string | undefined> {
   return disk.problem();
 }
 
-/** Why telemetry is neither taken nor answered, and what of it is damaged. */
+/** Why telemetry is unavailable, and which of it is damaged. */
 function checkStore(store: Store): Record<string, string | undefined> {
   const { ready, reason, damage } = store.state();
   return { telemetry_store: ready ? undefined : (reason ?? "unavailable"), telemetry_data: damage };

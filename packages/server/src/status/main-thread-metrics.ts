@@ -1,4 +1,4 @@
-/** Metrics of what the main thread does: how late the event loop is, and which operations use its time. */
+/** Metrics of the main thread: event loop delay, and CPU time by operation. */
 import { Counter, Histogram, type Registry } from "prom-client";
 
 interface RequestTimes {

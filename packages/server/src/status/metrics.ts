@@ -11,7 +11,7 @@ import { createScrape, type Scrape } from "./scrape.ts";
 import { createObservableGauges, type ObservableGauges } from "./observable-gauges.ts";
 import { createMainThreadMetrics } from "./main-thread-metrics.ts";
 
-/** What is known of a finished HTTP request. */
+/** A finished HTTP request. */
 interface FinishedRequest {
   readonly operation: string;
   readonly status: number;
@@ -20,7 +20,7 @@ interface FinishedRequest {
   readonly storeMs: number;
 }
 
-/** What became of rows of telemetry. */
+/** The outcome of a write of telemetry rows. */
 interface TelemetryWrite {
   readonly table: string;
   readonly rows: number;
@@ -30,19 +30,19 @@ interface TelemetryWrite {
 
 export interface Metrics extends ObservableGauges {
   observeRequest(request: FinishedRequest): void;
-  /** Counts a call for which a model was asked. */
+  /** Counts a finished call of a model. */
   observeCall(call: FinishedCall): void;
-  /** Calls whose telemetry was not kept. */
+  /** Counts calls whose telemetry was dropped. */
   countDroppedTelemetry(calls: number, reason: string): void;
   observeTelemetryWrite(write: TelemetryWrite): void;
-  /** How late the event loop was. */
+  /** Records one event loop delay. */
   observeLoopDelay(delayMs: number): void;
-  /** The values in Prometheus' text format, with its content type; a moment old where scrapes are frequent. */
+  /** The metrics in Prometheus' text format; cached for a moment if scrapes are frequent. */
   scrape(): Promise<Scrape>;
 }
 
 const durationBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-/** Any `engine/name` may be asked for; callers must not be able to grow the set of series without end. */
+/** Callers may request any `engine/name`; they must not be able to create series without bound. */
 const maximumModels = 1000;
 const otherModel = "other";
 
@@ -64,7 +64,7 @@ export function createMetrics(version: string): Metrics {
   });
   const requestSeconds = new Histogram({
     name: "sounding_http_request_duration_seconds",
-    help: "Time from a request's headers to the end of its answer.",
+    help: "Time from a request's headers to the end of its response.",
     labelNames: ["operation"],
     buckets: durationBuckets,
     registers,
@@ -117,13 +117,13 @@ export function createMetrics(version: string): Metrics {
   });
   const audioSeconds = new Counter({
     name: "sounding_speech_audio_seconds_total",
-    help: "Audio that was synthesised.",
+    help: "Seconds of synthesized audio.",
     labelNames: ["model"],
     registers,
   });
   const characters = new Counter({
     name: "sounding_speech_characters_total",
-    help: "Characters of the inputs of speech syntheses.",
+    help: "Input characters of speech syntheses.",
     labelNames: ["model"],
     registers,
   });
@@ -149,27 +149,27 @@ export function createMetrics(version: string): Metrics {
   });
   const transcribedSeconds = new Counter({
     name: "sounding_transcription_audio_seconds_total",
-    help: "Audio that was transcribed.",
+    help: "Seconds of transcribed audio.",
     labelNames: ["model"],
     registers,
   });
   const realTimeFactors = new Histogram({
     name: "sounding_transcription_realtime_factor",
-    help: "Time of a transcription that went well over the length of its recording.",
+    help: "Duration of a successful transcription divided by the length of its recording.",
     labelNames: ["model"],
     buckets: [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5],
     registers,
   });
   const attempts = new Counter({
     name: "sounding_engine_attempts_total",
-    help: "Attempts at engines by outcome, retries and fallbacks included.",
+    help: "Upstream attempts by engine and outcome, including retries and fallbacks.",
     labelNames: ["engine", "outcome"],
     registers,
   });
 
   const droppedTelemetry = new Counter({
     name: "sounding_own_telemetry_dropped_total",
-    help: "Calls whose spans and logs were not kept, by reason.",
+    help: "Calls whose spans and logs were dropped, by reason.",
     labelNames: ["reason"],
     registers,
   });
@@ -206,13 +206,13 @@ export function createMetrics(version: string): Metrics {
 
   const telemetryRows = new Counter({
     name: "sounding_telemetry_rows_total",
-    help: "Rows of telemetry by table and outcome: written, or the error that their senders got.",
+    help: "Telemetry rows by table and outcome: written, or the error that the sender got.",
     labelNames: ["table", "outcome"],
     registers,
   });
   const telemetrySeconds = new Histogram({
     name: "sounding_telemetry_insert_duration_seconds",
-    help: "Time of an insert of rows of many requests.",
+    help: "Duration of an insert, which batches rows of many requests.",
     labelNames: ["table"],
     buckets: durationBuckets,
     registers,

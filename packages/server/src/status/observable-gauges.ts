@@ -1,14 +1,14 @@
-/** Metrics that are read when Prometheus scrapes, in place of being counted. */
+/** Gauges whose values are read at each scrape. */
 import { Gauge, type Registry } from "prom-client";
 
 export interface ObservableGauges {
-  /** `readBytes` tells how much telemetry waits to be written. */
+  /** @param readBytes the telemetry that waits to be written */
   watchTelemetryQueue(readBytes: () => number): void;
-  /** `readCount` tells how many statements of queries wait for the telemetry store. */
+  /** @param readCount statements of queries that wait for the telemetry store */
   watchWaitingReads(readCount: () => number): void;
-  /** `readBytes` tells how much of the disk of the data directory is free. */
+  /** @param readBytes free space on the disk of the data directory */
   watchDisk(readBytes: () => number): void;
-  /** `readChecks` gives the checks of `/readyz`: each name with what is wrong, if anything. */
+  /** @param readChecks the checks of `/readyz`: each name with its problem, if any */
   watchChecks(readChecks: () => Promise<Readonly<Record<string, string | undefined>>>): void;
 }
 
@@ -18,11 +18,11 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
   };
   return {
     watchTelemetryQueue: (readBytes) =>
-      watch("sounding_telemetry_queue_bytes", "Bytes of rows that wait to be written or are on their way.", readBytes),
+      watch("sounding_telemetry_queue_bytes", "Bytes of telemetry rows that are queued or being written.", readBytes),
     watchWaitingReads: (readCount) =>
       watch(
         "sounding_telemetry_waiting_reads",
-        "Statements of queries that wait for a place among those that read from the telemetry store.",
+        "Query statements that wait for a place to read from the telemetry store.",
         readCount,
       ),
     watchDisk: (readBytes) =>
@@ -30,7 +30,7 @@ export function createObservableGauges(registers: Registry[]): ObservableGauges 
     watchChecks(readChecks) {
       const gauge: Gauge<"check"> = new Gauge({
         name: "sounding_check_ok",
-        help: "Checks of /readyz: 1 when well, 0 when not.",
+        help: "Checks of /readyz: 1 if passed, 0 if failed.",
         labelNames: ["check"],
         registers,
         async collect() {

@@ -1,4 +1,4 @@
-/** Health, metrics and the contract itself. */
+/** Routes for health, metrics and the API's documentation. */
 import type { OpenApiDocument } from "../api/openapi.ts";
 import { getHealth, getMetrics, getReadiness } from "../api/status.ts";
 import { route, type Route } from "../http/route.ts";
@@ -11,11 +11,11 @@ export interface StatusParts {
   readonly metrics: Metrics;
   readonly document: OpenApiDocument;
   readonly docs: boolean;
-  /** What the server needs in order to serve: each name with undefined when well, else what is wrong. */
+  /** Required checks, by name: undefined if passed, else the problem. */
   readiness(): Promise<Checks>;
-  /** What it can do without, for a while: shown, and no reason to send calls elsewhere. */
+  /** Informational checks: shown, but a failure does not make the server unavailable. */
   informational(): Promise<Checks>;
-  /** What is off because the configuration says so, with why: shown, and no problem. */
+  /** What the configuration disables, with the reason: shown, and not a failure. */
   readonly disabled: Checks;
 }
 
@@ -24,12 +24,12 @@ export function statusRoutes({ metrics, document, docs, readiness, informational
   const health = [
     route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
     route(getReadiness, async () => {
-      const [needs, rest] = await Promise.all([readiness(), informational()]);
-      const isWell = (checks: Checks): boolean => Object.values(checks).every((problem) => problem === undefined);
+      const [required, rest] = await Promise.all([readiness(), informational()]);
+      const allPass = (checks: Checks): boolean => Object.values(checks).every((problem) => problem === undefined);
       const shown = Object.fromEntries(
-        Object.entries({ ...needs, ...rest, ...disabled }).map(([name, problem]) => [name, problem ?? "ok"]),
+        Object.entries({ ...required, ...rest, ...disabled }).map(([name, problem]) => [name, problem ?? "ok"]),
       );
-      const status = !isWell(needs) ? "unavailable" : isWell(rest) ? "ok" : "degraded";
+      const status = !allPass(required) ? "unavailable" : allPass(rest) ? "ok" : "degraded";
       return { kind: "json", status: status === "unavailable" ? 503 : 200, value: { status, checks: shown } };
     }),
     route(getMetrics, async () => ({ kind: "text", ...(await metrics.scrape()) })),

@@ -1,23 +1,23 @@
 /**
- * Renders the metrics for scrapes that need no key: in slices, once for all that ask at the same time, and kept for a
- * while, so that nobody can use more than a tenth of the main thread by scraping.
+ * Renders the metrics for scrapes, which need no key: with cooperative yields, once for concurrent scrapes, and cached, so
+ * that scrapes use at most a tenth of the main thread.
  */
 import type { Registry } from "prom-client";
 import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
-/** A response is kept for so many times as long as it took. */
-const keptFactor = 9;
-const longestKeptMs = 5000;
+/** A response is cached this many times as long as it took. */
+const cacheFactor = 9;
+const maxCachedMs = 5000;
 
 export interface Scrape {
   readonly text: string;
   readonly type: string;
 }
 
-/** @param now milliseconds on a clock that does not jump */
+/** @param now milliseconds of a monotonic clock */
 export function createScrape(registry: Registry, now: () => number = () => performance.now()): () => Promise<Scrape> {
   let latest: Promise<Scrape> | undefined;
-  let keptUntilMs = Infinity;
+  let cachedUntilMs = Infinity;
 
   async function render(): Promise<Scrape> {
     const startMs = now();
@@ -31,13 +31,13 @@ export function createScrape(registry: Registry, now: () => number = () => perfo
       return { text: `${pieces.join("\n\n")}\n`, type: registry.contentType };
     } finally {
       const endMs = now();
-      keptUntilMs = endMs + Math.min(longestKeptMs, (endMs - startMs) * keptFactor);
+      cachedUntilMs = endMs + Math.min(maxCachedMs, (endMs - startMs) * cacheFactor);
     }
   }
 
   return () => {
-    if (latest === undefined || now() >= keptUntilMs) {
-      keptUntilMs = Infinity;
+    if (latest === undefined || now() >= cachedUntilMs) {
+      cachedUntilMs = Infinity;
       latest = render();
     }
     return latest;

@@ -1,6 +1,6 @@
 /**
  * Who may administer what: an operator's key everything, any other key with the permission `admin` its own
- * organization. What is another organization's is not there for it (404), so that nothing leaks.
+ * organization. Objects of other organizations are reported as not found (404), so that nothing leaks.
  */
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
@@ -13,13 +13,13 @@ export function requireOperator(scope: Scope, doing: string): void {
   if (!scope.key.operator) throw new AppError("permission_denied", `Only an operator's key may ${doing}.`);
 }
 
-/** @throws AppError not_found when the identifier is not of the caller's organization */
+/** @throws AppError not_found when the organization is not the caller's */
 export function requireReach(scope: Scope, organizationId: string, notFound: string): void {
   if (!scope.key.operator && organizationId !== scope.organizationId) throw new AppError("not_found", notFound);
 }
 
 /**
- * The identifier of the organization that a request names by identifier or name; undefined when it names none.
+ * The identifier of the organization that a request gives by identifier or name; undefined if it gives none.
  * @throws AppError organization_mismatch, not_found
  */
 export async function namedOrganization(

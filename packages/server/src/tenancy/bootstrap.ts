@@ -1,6 +1,6 @@
 /**
- * The first start: an organization, a project and two keys, so that a new server can be used at once; and the
- * operator's key of the configuration, at every start.
+ * Creates an organization, a project and two keys at the first start, so that a new server can be used at once, and
+ * installs the configured operator's key at every start.
  */
 import { AppError } from "../errors.ts";
 import type { ControlDatabase, Writer } from "./control-database.ts";
@@ -11,24 +11,24 @@ import { nowSeconds } from "./row-values.ts";
 
 const defaultOrganizationName = "default";
 
-/** What the first start made. The secrets are shown this once. */
+/** What the first start created. The secrets are shown only once. */
 export interface InitialCredentials {
   readonly organization: string;
   /** Secret of a key for inference and telemetry. */
   readonly key: string;
-  /** Secret of the operator's key; undefined when the configuration gives one. */
+  /** Secret of the operator's key; undefined if one is configured. */
   readonly operatorKey: string | undefined;
 }
 
 export interface BootstrapOptions {
-  /** The operator's key of the configuration: `sk-` and at least 32 more characters. */
+  /** The configured operator's key: `sk-` and at least 32 more characters. */
   readonly adminKey?: string | undefined;
 }
 
 /**
- * Makes what a new database lacks and installs the configured operator's key, revoking the one configured before.
- * Several servers may do so at once: one makes everything, the others find it.
- * @returns the secrets when this was the first start
+ * Creates the first objects in a new database, and installs the configured operator's key, revoking the previous one.
+ * Several servers may do so at once; only one creates the objects.
+ * @returns the secrets if this was the first start
  * @throws AppError invalid_request when the configured key has the wrong form or is another key's secret
  */
 export async function bootstrap(
@@ -68,9 +68,9 @@ function checkForm(adminKey: string): void {
   }
 }
 
-/** The configuration is the truth: its key works, even if it was revoked, and those configured before do not. */
+/** The configuration takes precedence: its key works even if it was revoked, and previously configured keys do not. */
 async function installAdminKey(transaction: Writer, adminKey: string): Promise<void> {
-  const organizationId = await organizationInUse(transaction);
+  const organizationId = await oldestActiveOrganization(transaction);
   const hash = hashSecret(adminKey);
   const now = nowSeconds();
   await transaction
@@ -105,8 +105,8 @@ async function installAdminKey(transaction: Writer, adminKey: string): Promise<v
     .execute();
 }
 
-/** The oldest organization in use, so that the operator's key has a home that works. */
-async function organizationInUse(transaction: Writer): Promise<string> {
+/** The oldest organization that is not archived, to which the operator's key belongs. */
+async function oldestActiveOrganization(transaction: Writer): Promise<string> {
   const oldest = await transaction
     .selectFrom("organizations")
     .select("id")

@@ -19,25 +19,25 @@ export interface ControlDatabaseOptions {
 export type Reader = Kysely<ControlTables>;
 export type Writer = Transaction<ControlTables>;
 
-/** An open control database. Its failures are AppErrors: `overloaded` when it cannot be reached just now. */
+/** An open control database. Its failures are AppErrors: `overloaded` while it is unreachable. */
 export interface ControlDatabase {
   readonly kind: "sqlite" | "postgres";
-  read<T>(work: (database: Reader) => Promise<T>): Promise<T>;
-  /** Runs work in one transaction. */
-  write<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
+  read<T>(run: (database: Reader) => Promise<T>): Promise<T>;
+  /** Runs the function in one transaction. */
+  write<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
   /**
-   * Like `write`, for what administration changes: one change at a time over all servers, so that a rule over
-   * several rows holds, and the listeners hear of it afterwards.
+   * Like `write`, for changes by the admin API: one at a time over all servers, so that rules over several rows hold.
+   * Listeners are called afterwards.
    */
-  change<T>(work: (transaction: Writer) => Promise<T>): Promise<T>;
-  /** Calls the listener after every `change` in this process, before the change's caller hears of it. */
+  change<T>(run: (transaction: Writer) => Promise<T>): Promise<T>;
+  /** Calls the listener after every `change` in this process, before `change` resolves. */
   onChange(listener: () => void): void;
   close(): Promise<void>;
 }
 
 /**
- * Opens the database and brings it to the newest form.
- * @throws AppError overloaded when it cannot be reached, internal when it cannot be used
+ * Opens the database and runs its migrations.
+ * @throws AppError overloaded if it is unreachable, internal if it cannot be used
  */
 export async function openControlDatabase({ url, dataDirectory }: ControlDatabaseOptions): Promise<ControlDatabase> {
   const kind = url === undefined ? "sqlite" : "postgres";
@@ -46,7 +46,7 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
     new Kysely<ControlTables>({
       dialect: url === undefined ? new NodeSqliteDialect(file) : new PostgresDialect({ pool: openPool(url, limits) }),
     });
-  // Migrations may wait long for another server's, so they have connections of their own without a time limit.
+  // Migrations may wait long for another server's, so they use their own connections without a timeout.
   const migrating = open({ max: 2 });
   try {
     await migrate(migrating);
@@ -60,9 +60,9 @@ export async function openControlDatabase({ url, dataDirectory }: ControlDatabas
 
 const connectTimeoutMs = 3000;
 const queryTimeoutMs = 5000;
-/** Number of the type `bigint`. Our columns of it hold seconds and tokens, which a double holds exactly. */
+/** OID of the type `bigint`. Our columns of this type hold seconds and tokens, which fit into a double exactly. */
 const bigintOid = 20;
-/** An arbitrary number that names our lock among the database's advisory locks. */
+/** An arbitrary number that identifies our advisory lock. */
 const changeLock = 7_403_586_123;
 
 function openPool(connectionString: string, limits: PoolConfig): Pool {
@@ -73,32 +73,32 @@ function openPool(connectionString: string, limits: PoolConfig): Pool {
     application_name: "sounding",
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // A connection whose packets vanish fails every query until it is replaced.
+    // A connection whose packets are dropped fails every query until it is replaced.
     maxLifetimeSeconds: 60,
     types: columnTypes,
     ...limits,
   });
-  // An idle connection that breaks is replaced by the next query; without a listener it would end the process.
+  // The next query replaces a broken idle connection; without a listener it would end the process.
   pool.on("error", () => {});
   return pool;
 }
 
 function controlDatabase(kind: ControlDatabase["kind"], database: Kysely<ControlTables>): ControlDatabase {
   const listeners: (() => void)[] = [];
-  const write: ControlDatabase["write"] = (work) => wrapped(() => database.transaction().execute(work));
+  const write: ControlDatabase["write"] = (run) => wrapped(() => database.transaction().execute(run));
   return {
     kind,
-    read: (work) => wrapped(() => work(database)),
+    read: (run) => wrapped(() => run(database)),
     write,
-    async change(work) {
+    async change(run) {
       try {
         return await write(async (transaction) => {
-          // SQLite's transactions exclude each other by themselves.
+          // SQLite serializes transactions itself.
           if (kind === "postgres") await sql`select pg_advisory_xact_lock(${changeLock})`.execute(transaction);
-          return await work(transaction);
+          return await run(transaction);
         });
       } finally {
-        // Also after a failure: a commit whose answer was lost has happened.
+        // Also after a failure: a commit whose response was lost has happened.
         for (const listener of listeners) listener();
       }
     },
@@ -107,9 +107,9 @@ function controlDatabase(kind: ControlDatabase["kind"], database: Kysely<Control
   };
 }
 
-async function wrapped<T>(work: () => Promise<T>): Promise<T> {
+async function wrapped<T>(run: () => Promise<T>): Promise<T> {
   try {
-    return await work();
+    return await run();
   } catch (error) {
     throw toDatabaseFailure(error);
   }

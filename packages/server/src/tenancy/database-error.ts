@@ -1,7 +1,7 @@
-/** What the errors of the two databases mean. */
+/** Translates errors of SQLite and Postgres. */
 import { AppError, defaultRetryAfterMs } from "../errors.ts";
 
-/** A failure that its operator can heal, or that passes. The message is shown to callers. */
+/** A failure that the operator can fix or that is temporary. Callers see the message. */
 interface DatabaseFault {
   readonly message: string;
   readonly retryAfterMs: number;
@@ -67,7 +67,7 @@ const postgresFaults: readonly (readonly [RegExp, DatabaseFault])[] = [
   [/^XX00[12]$/, damaged],
 ];
 const networkErrors = /^(ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT)$/;
-/** The driver gives these no code. */
+/** Errors for which the driver sets no code. */
 const driverMessages =
   /timeout exceeded when trying to connect|Query read timeout|Connection terminated|not queryable/i;
 
@@ -86,7 +86,7 @@ function faultOf(error: unknown): DatabaseFault | undefined {
   return postgresFaults.find(([pattern]) => pattern.test(code))?.[1];
 }
 
-/** AppErrors stay as they are; the database's own become `overloaded` with what is wrong, or `internal`. */
+/** Leaves AppErrors unchanged; errors of the database become `overloaded` with the reason, or `internal`. */
 export function toDatabaseFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const fault = faultOf(error);
@@ -98,7 +98,7 @@ export function toDatabaseFailure(error: unknown): AppError {
 }
 
 /**
- * Why the database cannot be used at the start, for whoever starts the server.
+ * Why the database cannot be used at startup, for the person who starts the server.
  * @param place the file, or undefined for Postgres
  */
 export function toStartFailure(error: unknown, place: string | undefined): AppError {
@@ -124,12 +124,12 @@ const sqliteUnique = 2067;
 const postgresUnique = "23505";
 
 /**
- * Inserts or renames something whose name is unique.
+ * Runs an insert or a rename of an object whose name is unique.
  * @throws AppError conflict when the name is taken
  */
-export async function rejectNameConflict(kind: string, name: string, work: () => Promise<unknown>): Promise<void> {
+export async function rejectNameConflict(kind: string, name: string, run: () => Promise<unknown>): Promise<void> {
   try {
-    await work();
+    await run();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new AppError("conflict", `name is ${JSON.stringify(name)}; another ${kind} has this name.`, {

@@ -1,6 +1,6 @@
 /**
- * Notices a control database that lost its organizations while their telemetry is still on this machine: an emptied or
- * forgotten file would otherwise look like a first start, and all keys and organizations would silently be new ones.
+ * Detects a control database that lost its organizations while their telemetry is still on this machine. Otherwise an
+ * emptied or missing file would look like a first start, and silently get new organizations and keys.
  */
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export interface InstallationOptions {
   readonly acceptEmptyDatabase: boolean;
 }
 
-/** In the data directory of a server that has kept telemetry, wherever the telemetry itself is. */
+/** Marker file in the data directory of a server that has stored telemetry, even if the telemetry is elsewhere. */
 const markerFile = "installation.json";
 /** Where the embedded telemetry store keeps its data. */
 const telemetryFolder = join("telemetry", "clickhouse");
@@ -25,15 +25,15 @@ async function hasEntries(folder: string): Promise<boolean> {
   );
 }
 
-/** What shows that this was not the first start; undefined where nothing does. */
-async function traceOfEarlierStart(dataDirectory: string): Promise<string | undefined> {
+/** Evidence of an earlier start; undefined if there is none. */
+async function evidenceOfEarlierStart(dataDirectory: string): Promise<string | undefined> {
   if (await hasEntries(join(dataDirectory, telemetryFolder))) return join(dataDirectory, telemetryFolder);
   const names = await readdir(dataDirectory).catch((): string[] => []);
   return names.includes(markerFile) ? join(dataDirectory, markerFile) : undefined;
 }
 
 /**
- * To be called before anything is created in the database.
+ * Call it before anything is created in the database.
  * @throws AppError internal when the database has no organization although this data directory was in use before
  */
 export async function requireKnownInstallation(
@@ -41,7 +41,7 @@ export async function requireKnownInstallation(
   { dataDirectory, acceptEmptyDatabase }: InstallationOptions,
 ): Promise<void> {
   if (acceptEmptyDatabase) return;
-  const trace = await traceOfEarlierStart(dataDirectory);
+  const trace = await evidenceOfEarlierStart(dataDirectory);
   if (trace === undefined) return;
   const any = await control.read((database) =>
     database.selectFrom("organizations").select("id").limit(1).executeTakeFirst(),
@@ -55,11 +55,11 @@ export async function requireKnownInstallation(
   );
 }
 
-/** Leaves the trace that `requireKnownInstallation` looks for, once the database has organizations. */
+/** Writes the marker for `requireKnownInstallation`. Call it once the database has organizations. */
 export async function markInstallation(dataDirectory: string): Promise<void> {
   const text = `${JSON.stringify({ first_start: new Date().toISOString() })}\n`;
   await writeFile(join(dataDirectory, markerFile), text, { flag: "wx", mode: 0o600 }).catch(
-    // A disk that is full or read-only is no reason not to start.
+    // A full or read-only disk must not prevent the start.
     () => {},
   );
 }

@@ -1,5 +1,5 @@
 /**
- * From the secret that a request carries to the key that it belongs to; every request passes here.
+ * Finds and checks the key for a secret, with a cache, since every request needs it.
  * docs/adr/0005-tenancy-and-control-database.md
  */
 import { AppError } from "../errors.ts";
@@ -15,11 +15,11 @@ import { hashSecret, maximumSecretLength, equalHashes } from "./secret.ts";
 
 export interface KeyCheck {
   /**
-   * The key with this secret. On a hit in the cache the answer is there at once, without a promise.
-   * @throws AppError invalid_api_key; overloaded while the database cannot be reached and the key is not known
+   * The key with this secret; synchronous on a cache hit.
+   * @throws AppError invalid_api_key; overloaded while the database is unreachable and the key is not cached
    */
   check(secret: string): CheckedKey | Promise<CheckedKey>;
-  /** Writes down when keys were last used; to be done before the database is closed. */
+  /** Writes when keys were last used. Call it before the database is closed. */
   close(): Promise<void>;
 }
 
@@ -30,21 +30,21 @@ export interface KeyCheckOptions {
   readonly now?: () => number;
 }
 
-/** A secret that nobody has is remembered as such for this long; a key made on another server works after it. */
+/** How long unknown secrets are cached; a key created on another server works after that. */
 const unknownAgeMs = 1000;
 const maximumUnknown = 10_000;
 const useIsNotedEveryMs = 60_000;
-/** Characters of a hash by which the cache finds its entry; the rest is compared in constant time. */
+/** Characters of a hash that identify a cache entry; the whole hash is compared in constant time. */
 const cacheIdLength = 16;
 
-/** What is known of a secret that exists. */
+/** A cached secret. */
 interface KnownSecret {
   readonly hash: string;
   readonly key: CheckedKey;
   readonly expiresMs: number;
-  /** Why the key must not be used, whatever the time. */
+  /** Why the key is refused, regardless of its expiry. */
   readonly refusal: string | undefined;
-  /** UNIX milliseconds up to which its use has been noted. */
+  /** UNIX milliseconds of the last use that was noted. */
   usedMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** The directory's API keys. A secret leaves this file once, in the answer to its creation. */
+/** API keys in the control database. A secret leaves this file once, in the response to its creation. */
 import type { Selectable } from "kysely";
 import type { Key, KeyCreate, KeyUpdate, KeyWithSecret, Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
@@ -23,7 +23,7 @@ export interface KeyFilter extends PageRequest {
   readonly includeRevoked?: boolean | undefined;
 }
 
-/** As `KeyCreate`, with the organization settled. */
+/** Like `KeyCreate`, with a resolved organization. */
 export interface NewKey extends Omit<KeyCreate, "organization_id"> {
   readonly organizationId: string;
 }
@@ -59,14 +59,14 @@ export async function createKey(control: ControlDatabase, input: NewKey): Promis
   });
 }
 
-/** As `createKey`, inside a transaction that knows the organization and the project. */
+/** Like `createKey`, in a transaction that has checked the organization and the project. */
 export async function insertKey(
   transaction: Writer,
   input: NewKey,
   { secret, configured }: { secret: string; configured: boolean } = { secret: newSecret(), configured: false },
 ): Promise<KeyWithSecret> {
   const granted = [...new Set(input.permissions ?? ordinaryPermissions)];
-  checkRights(input, granted);
+  checkPermissions(input, granted);
   checkExpiry(input.expires_at);
   const row: KeyRow = {
     id: newIdentifier("key"),
@@ -105,7 +105,7 @@ export async function updateKey(control: ControlDatabase, id: string, input: Key
 }
 
 /**
- * Revokes the key, for good. Revoking again changes nothing.
+ * Revokes the key permanently. Idempotent.
  * @throws AppError not_found, or conflict when no operator's key would be left
  */
 export async function revokeKey(control: ControlDatabase, id: string): Promise<Key> {
@@ -120,13 +120,13 @@ export async function revokeKey(control: ControlDatabase, id: string): Promise<K
   });
 }
 
-function checkRights(input: NewKey, granted: readonly Permission[]): void {
+function checkPermissions(input: NewKey, granted: readonly Permission[]): void {
   if (input.operator === true && !granted.includes("admin")) {
     throw new AppError("invalid_request", 'operator is true; that needs the permission "admin" in permissions.', {
       param: "operator",
     });
   }
-  // It could make itself a key without the binding.
+  // It could create a key that is not bound.
   if (input.project_id != null && granted.includes("admin")) {
     throw new AppError(
       "invalid_request",

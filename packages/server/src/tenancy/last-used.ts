@@ -1,18 +1,18 @@
-/** Notes when keys were last used, and writes it down now and then, so that no request waits for it. */
+/** Records when keys were last used, and writes it in batches, so that no request waits for it. */
 import type { Logger } from "../logger.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { nowSeconds } from "./row-values.ts";
 
 export interface LastUsed {
   note(keyId: string): void;
-  /** Writes down what was noted. */
+  /** Writes the recorded uses. */
   close(): Promise<void>;
 }
 
 const flushIntervalMs = 10_000;
-/** A time of last use that is no older than this is good enough. */
+/** A more recent time of last use is not overwritten. */
 const freshSeconds = 30;
-/** Well under the number of parameters that a statement may have. */
+/** Well below the maximum number of parameters of a statement. */
 const keysPerStatement = 500;
 
 export function createLastUsed(control: ControlDatabase, logger: Logger): LastUsed {
@@ -30,7 +30,7 @@ export function createLastUsed(control: ControlDatabase, logger: Logger): LastUs
             .updateTable("keys")
             .set({ last_used_at: now })
             .where("id", "in", keyIds.slice(start, start + keysPerStatement))
-            // Another server may just have done so.
+            // Another server may have just written it.
             .where((where) =>
               where.or([where("last_used_at", "is", null), where("last_used_at", "<", now - freshSeconds)]),
             )
@@ -38,7 +38,7 @@ export function createLastUsed(control: ControlDatabase, logger: Logger): LastUs
         }
       });
     } catch (error) {
-      logger.warn({ error, keys: keyIds.length }, "the times of last use of some keys were not written down");
+      logger.warn({ error, keys: keyIds.length }, "the times of last use of some keys were not written");
     }
   }
 

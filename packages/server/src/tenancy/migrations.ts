@@ -1,6 +1,6 @@
 /**
- * The migrations of the control database, one set for both dialects, run at every start. A migration that was
- * released is never edited; a new one is added whose name sorts after it.
+ * The migrations of the control database, one set for both dialects, run at every start. Never edit a released
+ * migration; add one whose name sorts after it.
  */
 import { sql, type Kysely } from "kysely";
 import { Migrator, type Migration } from "kysely/migration";
@@ -49,7 +49,7 @@ async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
     .addColumn("revoked_at", "bigint")
     .addColumn("last_used_at", "bigint")
     .execute();
-  // The name of something archived is free again, hence partial indexes.
+  // Names of archived objects can be reused, hence the partial indexes.
   await sql`create unique index organizations_name on organizations (name) where archived_at is null`.execute(database);
   await sql`create unique index projects_name on projects (organization_id, name) where archived_at is null`.execute(
     database,
@@ -78,8 +78,8 @@ async function createWriteProbe(database: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Brings the database to the newest form; throws the database's own error. Several servers may do so at once: Kysely
- * holds an advisory lock in Postgres; in SQLite an immediate transaction shuts the others out.
+ * Runs pending migrations; throws the database's own error. Several servers may do so at once: Kysely holds an advisory
+ * lock in Postgres; in SQLite an immediate transaction excludes the others.
  */
 export async function migrate(database: Kysely<ControlTables>): Promise<void> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });

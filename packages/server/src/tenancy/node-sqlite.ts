@@ -1,5 +1,5 @@
 /**
- * Kysely on Node's own SQLite. Kysely's dialect was written for better-sqlite3; what differs is here.
+ * Adapts Kysely's SQLite dialect, which was written for better-sqlite3, to Node's built-in SQLite.
  * https://nodejs.org/api/sqlite.html https://sqlite.org/wal.html
  */
 import { chmodSync, closeSync, mkdirSync, openSync } from "node:fs";
@@ -19,9 +19,9 @@ import {
   type SqliteStatement,
 } from "kysely";
 
-/** How long a transaction waits for another process' transaction. Ours take milliseconds. */
+/** How long a transaction waits for one of another process. Ours take milliseconds. */
 const busyTimeoutMs = 5000;
-/** SQLite's own waiting blocks this thread, so it is short; transactions wait without blocking. */
+/** SQLite's own wait blocks this thread, so it is short; transactions wait without blocking. */
 const blockingTimeoutMs = 20;
 const busyPauseMs = 20;
 
@@ -44,15 +44,15 @@ export class NodeSqliteDialect extends SqliteDialect {
 }
 
 /**
- * Takes the write lock when a transaction begins. A deferred transaction that reads first fails at its first write,
- * without any waiting, when another process wrote in between.
+ * Takes the write lock when a transaction begins. A deferred transaction that reads first fails immediately at its first
+ * write if another process wrote in between.
  */
 class ImmediateDriver extends SqliteDriver {
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
     await whileBusy(() => connection.executeQuery(CompiledQuery.raw("begin immediate")));
   }
 
-  /** A full or failing disk has rolled the transaction back already; the statement's own error is the one to report. */
+  /** After a disk error, SQLite has rolled back already; then the error of the statement is reported, not that of ROLLBACK. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     try {
       await super.rollbackTransaction(connection);
@@ -62,7 +62,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Tells the migrator the truth about SQLite, so that it runs all migrations in one transaction. */
+/** Declares transactional DDL, so that the migrator runs all migrations in one transaction. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -71,14 +71,14 @@ class TransactionalAdapter extends SqliteAdapter {
 
 async function openDatabase(path: string): Promise<SqliteDatabase> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite gives the files beside it (-wal, -shm) the mode of this one.
+  // SQLite copies this file's mode to -wal and -shm.
   closeSync(openSync(path, "a", 0o600));
   chmodSync(path, 0o600);
   const database = new DatabaseSync(path, { timeout: blockingTimeoutMs, enableForeignKeyConstraints: true });
   try {
-    // Two processes that do this to a new file at once get SQLITE_BUSY at once, whatever the timeout.
+    // Two processes that do this to a new file at the same time get SQLITE_BUSY immediately, despite the timeout.
     await whileBusy(() => database.exec("pragma journal_mode = wal"));
-    // A revocation that was answered survives a power cut.
+    // A revocation that was confirmed survives a power failure.
     database.exec("pragma synchronous = full");
   } catch (error) {
     database.close();
@@ -87,12 +87,12 @@ async function openDatabase(path: string): Promise<SqliteDatabase> {
   return { prepare: (text) => toStatement(database, text), close: () => database.close() };
 }
 
-/** Does the work again until no other process holds the lock, or the time is over. */
-async function whileBusy<T>(work: () => T | Promise<T>): Promise<T> {
+/** Retries until no other process holds the lock or the time is up. */
+async function whileBusy<T>(run: () => T | Promise<T>): Promise<T> {
   const deadlineMs = performance.now() + busyTimeoutMs;
   for (;;) {
     try {
-      return await work();
+      return await run();
     } catch (error) {
       if (!isBusy(error) || performance.now() > deadlineMs) throw error;
       await delay(busyPauseMs);

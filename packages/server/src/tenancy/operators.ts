@@ -1,11 +1,11 @@
-/** There is always a way in: the last working key of an operator cannot be taken away. */
+/** Keeps at least one working operator's key, so that the server can always be administered. */
 import { AppError } from "../errors.ts";
 import type { Writer } from "./control-database.ts";
 import { nowSeconds } from "./row-values.ts";
 
 /**
- * Runs a change that may revoke or end keys.
- * @throws AppError conflict when it leaves no operator's key and there was one before
+ * Runs a change that may revoke or expire keys.
+ * @throws AppError conflict if no operator's key would be left although one existed
  */
 export async function requireRemainingOperator(transaction: Writer, change: () => Promise<void>): Promise<void> {
   const hadOperator = await hasOperator(transaction);

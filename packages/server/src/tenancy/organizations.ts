@@ -1,4 +1,4 @@
-/** The directory's organizations. Who may do what is decided by the callers. */
+/** Organizations in the control database. Callers check permissions. */
 import type { Selectable } from "kysely";
 import type { Organization, OrganizationCreate, OrganizationUpdate, Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
@@ -12,7 +12,7 @@ import { insertProject } from "./projects.ts";
 import type { ControlTables } from "./tables.ts";
 
 export interface OrganizationFilter extends PageRequest {
-  /** Only this one. */
+  /** Only this organization. */
   readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly includeArchived?: boolean | undefined;
@@ -49,7 +49,7 @@ export async function createOrganization(control: ControlDatabase, input: Organi
   return control.change((transaction) => insertOrganization(transaction, input));
 }
 
-/** As `createOrganization`, inside a transaction. */
+/** Like `createOrganization`, in a transaction. */
 export async function insertOrganization(transaction: Writer, input: OrganizationCreate): Promise<Organization> {
   const row = {
     id: newIdentifier("org"),
@@ -90,7 +90,7 @@ export async function updateOrganization(
 }
 
 /**
- * Archives the organization and its projects and revokes its keys, for good. Archiving again changes nothing.
+ * Archives the organization and its projects and revokes its keys, permanently. Idempotent.
  * @throws AppError not_found, or conflict when no operator's key would be left
  */
 export async function archiveOrganization(control: ControlDatabase, id: string): Promise<Organization> {

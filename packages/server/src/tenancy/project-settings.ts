@@ -1,4 +1,4 @@
-/** How a project's telemetry is kept, for the paths that write telemetry; cached like keys are. */
+/** Project settings for the modules that write telemetry, cached like keys. */
 import { defaultProjectSettings } from "../api/admin.ts";
 import type { ProjectSettings, Scope } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
@@ -6,8 +6,8 @@ import { createRevalidatingCache } from "./revalidating-cache.ts";
 import { parseSettings } from "./projects.ts";
 
 /**
- * The settings of the scope's project; the defaults for a project that only its telemetry knows. At once on a hit.
- * @throws AppError overloaded while the database cannot be reached and the settings are not known
+ * The settings of the scope's project; the defaults for a project that exists only in telemetry. Synchronous on a cache hit.
+ * @throws AppError overloaded while the database is unreachable and the settings are not cached
  */
 export type ProjectSettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
 

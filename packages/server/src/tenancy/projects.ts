@@ -1,4 +1,4 @@
-/** The directory's projects: names under which an organization's telemetry is filed, with their settings. */
+/** Projects in the control database, which group an organization's telemetry, with their settings. */
 import type { Selectable } from "kysely";
 import { defaultProjectSettings, type Page, type Project, type ProjectUpdate } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
@@ -50,7 +50,7 @@ export async function createProject(control: ControlDatabase, input: NewProject)
   });
 }
 
-/** As `createProject`, inside a transaction that knows the organization. */
+/** Like `createProject`, in a transaction that has checked the organization. */
 export async function insertProject(transaction: Writer, input: NewProject): Promise<Project> {
   const row = {
     id: newIdentifier("proj"),
@@ -76,7 +76,7 @@ export async function updateProject(control: ControlDatabase, id: string, input:
 }
 
 /**
- * Archives the project and revokes the keys that are bound to it, for good. Archiving again changes nothing.
+ * Archives the project and revokes the keys that are bound to it, permanently. Idempotent.
  * @throws AppError not_found, or conflict when no operator's key would be left
  */
 export async function archiveProject(control: ControlDatabase, id: string): Promise<Project> {

@@ -1,13 +1,13 @@
 /**
- * A cache whose values are never old for long: a hit is synchronous, a value in use is read again in the background
- * before it is too old, and while the source cannot be read an old value serves for a bounded time.
+ * A stale-while-revalidate cache with bounded age: hits are synchronous, values in use are reloaded in the background, and
+ * while the source is unavailable, stale values are served for a limited time.
  */
 import { AppError } from "../errors.ts";
 
 export interface RevalidatingCacheOptions<Input, Value> {
-  /** Reads a value; undefined is not kept. */
+  /** Loads a value; undefined is not cached. */
   readonly load: (input: Input) => Promise<Value | undefined>;
-  /** Milliseconds that move forward. */
+  /** Current time in milliseconds. */
   readonly now: () => number;
   readonly maximumEntries?: number;
   readonly loadTimeoutMs?: number;
@@ -15,31 +15,31 @@ export interface RevalidatingCacheOptions<Input, Value> {
 
 export interface RevalidatingCache<Input, Value> {
   /**
-   * The value of `id`, which `input` tells how to load.
-   * @throws AppError overloaded when it can be neither loaded nor served from before
+   * The value of `id`, loaded from `input` on a miss.
+   * @throws AppError overloaded if it can be neither loaded nor served stale
    */
   get(id: string, input: Input): Value | Promise<Value | undefined>;
-  /** Forgets everything; what is being loaded just now is loaded again. */
+  /** Removes everything; running loads start again. */
   clear(): void;
 }
 
-/** No value is served at a greater age while its source answers. */
+/** The maximum age of a served value while the source is available. */
 const maximumAgeMs = 5000;
-/** A hit on an older value loads it again in the background. */
+/** A hit on an older value reloads it in the background. */
 const refreshAgeMs = 2500;
-/** The age at which a value stops serving even though its source does not answer. */
+/** The maximum age of a served value while the source is unavailable. */
 const staleAgeMs = 60_000;
-/** After a failed load the next one is tried no sooner than this. */
+/** Pause after a failed load before the next attempt. */
 const retryAfterMs = 1000;
-/** After a failed load old values serve without waiting for another try, for this long. */
+/** After a failed load, how long stale values are served without waiting for another attempt. */
 const outageMs = 5000;
-/** More misses than these at one time are refused, so that a flood of unknown identifiers cannot queue without end. */
+/** Maximum number of concurrent loads, so that a flood of unknown identifiers cannot queue without bound. */
 const maximumLoads = 1024;
 
 interface Entry<Value> {
   readonly value: Value;
   readonly loadedMs: number;
-  /** When a load last failed. */
+  /** Time of the last failed load. */
   failedMs: number;
 }
 
@@ -58,7 +58,7 @@ export function createRevalidatingCache<Input, Value>(
     entries.set(id, { value, loadedMs: now(), failedMs: Number.NEGATIVE_INFINITY });
   }
 
-  /** Loads once for all who ask at the same time. */
+  /** Shares one load between concurrent misses. */
   function loadOnce(id: string, input: Input): Promise<Value | undefined> {
     const running = loads.get(id);
     if (running !== undefined) return running;
@@ -67,7 +67,7 @@ export function createRevalidatingCache<Input, Value>(
     const loading = withTimeout(load(input), loadTimeoutMs).then(
       (value) => {
         if (loads.get(id) === loading) loads.delete(id);
-        // A change happened meanwhile, and the value may be from before it.
+        // `clear` was called meanwhile, so the value may be outdated.
         if (started !== generation) return loadOnce(id, input);
         keep(id, value);
         return value;
@@ -114,7 +114,7 @@ export function createRevalidatingCache<Input, Value>(
   };
 }
 
-/** A negative age means that the clock was set back: then nothing is known about the age. */
+/** False for a negative age: the clock was set back, so the age is unknown. */
 function isWithin(ageMs: number, limitMs: number): boolean {
   return ageMs >= 0 && ageMs < limitMs;
 }
@@ -126,13 +126,13 @@ function overloaded(cause: unknown): AppError {
   });
 }
 
-async function withTimeout<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
+async function withTimeout<T>(load: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new AppError("overloaded", "The control database does not answer.")), timeoutMs);
   });
   try {
-    return await Promise.race([work, timeout]);
+    return await Promise.race([load, timeout]);
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-/** The admin API: its operations, served from the directory under the rules of authority.ts. */
+/** Routes of the admin API, under the rules of authority.ts. */
 import {
   archiveOrganizationOperation,
   archiveProjectOperation,
@@ -153,7 +153,7 @@ async function reachableKey(control: ControlDatabase, scope: Scope, path: Path):
   return key;
 }
 
-/** Undefined, which lists every organization's, only for an operator. */
+/** The organization to list from; undefined, for all, only for an operator. */
 async function listedOrganization(
   control: ControlDatabase,
   scope: Scope,

@@ -1,7 +1,7 @@
 /**
- * The tables of the control database as Kysely sees them. Columns bear the names that the admin API gives to the same
- * things; times are UNIX seconds; `limits`, `settings`, `permissions` and `allowed_models` are JSON texts, since both
- * databases keep texts alike and no query looks inside; truth values are 0 or 1.
+ * The tables of the control database for Kysely. Columns have the names of the admin API. Times are UNIX seconds, booleans
+ * are 0 or 1. `limits`, `settings`, `permissions` and `allowed_models` are JSON in text columns, which both databases store
+ * alike; no query reads inside them.
  */
 
 interface OrganizationTable {
@@ -51,7 +51,7 @@ interface TokenUsageTable {
   tokens: number;
 }
 
-/** One row that is written to see whether the database can be. */
+/** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
   written_at: number;

@@ -1,9 +1,9 @@
-/** The ledger of tokens per key and month, from which budgets are kept. It records nothing else. */
+/** The ledger of tokens per key and month, for monthly budgets. */
 import { AppError } from "../errors.ts";
 import type { UsageEntry, UsageLedger } from "../limits/monthly-usage.ts";
 import type { ControlDatabase } from "./control-database.ts";
 
-/** Well under the number of parameters that a statement may have. */
+/** Well below the maximum number of parameters of a statement. */
 const rowsPerStatement = 200;
 
 /** The ledger in the control database. Servers that share the database share the totals. */
@@ -44,7 +44,7 @@ interface UsageRow {
   readonly tokens: number;
 }
 
-/** One row per key and month, since a statement may touch a row once, in one order, so that servers cannot deadlock. */
+/** One row per key and month, since an upsert may touch a row only once; sorted, so that servers cannot deadlock. */
 function sumByKey(entries: readonly UsageEntry[]): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { month, organizationId, keyId, tokens } of entries) {

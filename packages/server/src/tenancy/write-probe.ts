@@ -1,17 +1,17 @@
-/** Whether the control database can be written: a full disk or a standby still answers reads. */
+/** Checks that the control database accepts writes; a full disk or a standby still serves reads. */
 import { toAppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { nowSeconds } from "./row-values.ts";
 
-/** /readyz needs no key, so asking often must not write often. */
+/** `/readyz` needs no key, so frequent requests must not cause frequent writes. */
 const freshMs = 10_000;
 
-/** Returns a function that tells what is wrong with writing, if anything; the answer may be some seconds old. */
+/** Returns a function that reports the problem with writes, if any; results are cached for some seconds. */
 export function createWriteProbe(control: ControlDatabase, now = Date.now): () => Promise<string | undefined> {
-  let asked: { readonly atMs: number; readonly answer: Promise<string | undefined> } | undefined;
+  let latest: { readonly atMs: number; readonly problem: Promise<string | undefined> } | undefined;
   return () => {
-    if (asked === undefined || now() - asked.atMs >= freshMs) asked = { atMs: now(), answer: probe(control) };
-    return asked.answer;
+    if (latest === undefined || now() - latest.atMs >= freshMs) latest = { atMs: now(), problem: probe(control) };
+    return latest.problem;
   };
 }
 
