@@ -16,7 +16,7 @@ import {
 import { evaluate } from "./evaluate/evaluate.ts";
 import { absent, float, gridOf, histogram, histogramAt, timesOf, type Column, type Grid } from "./evaluate/grid.ts";
 import { removeNames } from "./evaluate/merge-columns.ts";
-import { askStore } from "./evaluate/push-down.ts";
+import { evaluatePushedDown } from "./evaluate/push-down.ts";
 import { evaluationError, type QueryContext, type Value } from "./evaluate/query-context.ts";
 import type { RangeSeries } from "./evaluate/range-series.ts";
 import { checkResultSize } from "./evaluate/result-size.ts";
@@ -163,7 +163,7 @@ async function run(
     stepMs,
     isStepInvariant: stepInvariance(),
   };
-  const answered = await askStore(expression, { ...shared, grid });
+  const answered = await evaluatePushedDown(expression, { ...shared, grid });
   const selected = await selectAll(expression, shared, answered);
   const context: QueryContext = { ...shared, annotations, answered, selected };
   const computed = await evaluate(expression, grid, context);
@@ -236,7 +236,7 @@ async function rangeValue(value: Value, grid: Grid, budget: Budget): Promise<Que
   if (value.type !== "vector") throw evaluationError("a range query must have a scalar or an instant vector");
   const series: MatrixSeries[] = [];
   for (const column of await removeNames(value.columns, budget)) {
-    budget.hold(column.kinds.includes(absent) ? grid.count : 0);
+    budget.holdSamples(column.kinds.includes(absent) ? grid.count : 0);
     series.push(fromColumn(column, timestampsMs));
     if (budget.spend(grid.count)) await budget.yield();
   }

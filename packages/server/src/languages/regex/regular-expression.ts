@@ -109,7 +109,11 @@ export function compileGroupingExpression(expression: string): GroupingExpressio
 /** Up to here, instructions times characters, re2js finds groups in less than a millisecond, quicker than with pauses. */
 const mostStepsWithoutPause = 8192;
 
-function groupsAtOnce({ pattern }: Automaton, text: string, numbers: readonly number[]): readonly string[] | undefined {
+function groupsWithoutYielding(
+  { pattern }: Automaton,
+  text: string,
+  numbers: readonly number[],
+): readonly string[] | undefined {
   const matcher = pattern.matcher(text);
   return matcher.matches() ? numbers.map((group) => matcher.group(group) ?? "") : undefined;
 }
@@ -127,7 +131,7 @@ function toExpression(automaton: Automaton, instructions: number): GroupingExpre
     },
     groups(text, numbers, budget) {
       if (automaton.instructions.length * text.length <= mostStepsWithoutPause) {
-        return groupsAtOnce(automaton, text, numbers);
+        return groupsWithoutYielding(automaton, text, numbers);
       }
       if (numbers.length * 2 * automaton.instructions.length > maximumGroupNumbers) {
         throw new RangeError(`it has too many instructions (${instructions}) for ${numbers.length} groups at once`);

@@ -27,7 +27,7 @@ export async function chooseColumns(columns: readonly Column[], call: ChoiceCall
         if (budget.spend(1)) await budget.yield();
         let result = results.get(column);
         if (result === undefined) {
-          budget.hold(column.kinds.length);
+          budget.holdSamples(column.kinds.length);
           result = newColumn(column.labels, column.dropName, column.kinds.length);
           results.set(column, result);
         }

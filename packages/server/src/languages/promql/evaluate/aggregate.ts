@@ -41,7 +41,7 @@ export async function aggregate(columns: readonly Column[], call: AggregateCall)
   if (call.aggregation.operator === "quantile") warnOfQuantiles(call);
   for (const group of await groupColumns(columns, call.aggregation, budget)) {
     const count = group.columns[0]!.kinds.length;
-    budget.hold(count);
+    budget.holdSamples(count);
     const out = newColumn(
       group.labels,
       group.columns.some((column) => column.dropName),

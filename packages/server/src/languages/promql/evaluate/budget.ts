@@ -77,7 +77,7 @@ export interface QueryMemory {
 }
 
 /** The clock is read once per this many samples. */
-const workPerLook = 4096;
+const workPerClockRead = 4096;
 
 /** The cost of changing or comparing a series' labels, in samples. */
 export const workOfLabels = 64;
@@ -96,8 +96,8 @@ export interface Yielder {
   yield(): Promise<void>;
 }
 
-/** `workPerLook` samples are as much work as so many records of an export or a JSON document. */
-const recordsPerLook = 16;
+/** `workPerClockRead` samples are as much work as so many records of an export or a JSON document. */
+const recordsPerClockRead = 16;
 const longestSliceMs = 2;
 
 class EventLoopYielder implements Yielder {
@@ -158,9 +158,9 @@ export class Budget implements YieldBudget {
   /** Counts work, in samples read; true when it is time to `yield`. */
   spend(work: number): boolean {
     this.#work += work;
-    if (this.#work < workPerLook) return false;
+    if (this.#work < workPerClockRead) return false;
     this.#work = 0;
-    return this.#yielder.isDue(recordsPerLook);
+    return this.#yielder.isDue(recordsPerClockRead);
   }
 
   /** Lets other work run, then checks. */
@@ -170,7 +170,7 @@ export class Budget implements YieldBudget {
   }
 
   /** Counts samples before they are held in memory; throws when they are too many. */
-  hold(samples: number): void {
+  holdSamples(samples: number): void {
     this.#samples += samples;
     this.#samplesRead += samples;
     if (this.#samples > this.limits.maxSamples) {
@@ -185,8 +185,8 @@ export class Budget implements YieldBudget {
   }
 
   /** Releases samples that turned out not to be needed. */
-  unhold(samples: number): void {
-    this.settle(this.#samples - samples);
+  releaseSamples(samples: number): void {
+    this.releaseDownTo(this.#samples - samples);
   }
 
   /** Charges other memory before it is allocated: labels, answers of the store. */
@@ -226,7 +226,7 @@ export class Budget implements YieldBudget {
   }
 
   /** Releases all but this many samples: the parts of the query that held them are done. */
-  settle(samples: number): void {
+  releaseDownTo(samples: number): void {
     this.#samples = samples;
     this.#charge();
   }

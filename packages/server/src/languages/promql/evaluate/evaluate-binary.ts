@@ -46,7 +46,7 @@ export async function operateWithScalar(
   const results: Column[] = [];
   for (const [order, column] of columns.entries()) {
     reports.order = order;
-    context.budget.hold(column.kinds.length);
+    context.budget.holdSamples(column.kinds.length);
     const result = newColumn(column.labels, column.dropName || dropsName, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] === absent) continue;
@@ -68,7 +68,7 @@ export async function operateWithScalar(
       else if (operated.keep) setSample(result, step, compares ? sample : operated.value);
       if (context.budget.spend(workOfHistogram)) await context.budget.yield();
     }
-    if (isEmpty(result)) context.budget.unhold(column.kinds.length);
+    if (isEmpty(result)) context.budget.releaseSamples(column.kinds.length);
     else results.push(result);
     if (context.budget.spend(column.kinds.length)) await context.budget.yield();
   }
@@ -80,7 +80,7 @@ export async function operateWithScalar(
 export async function negateColumns(columns: readonly Column[], { budget }: QueryContext): Promise<readonly Column[]> {
   const results: Column[] = [];
   for (const column of columns) {
-    budget.hold(column.kinds.length);
+    budget.holdSamples(column.kinds.length);
     const histograms = column.histograms === null ? null : [...column.histograms];
     for (const [step, value] of histograms?.entries() ?? []) {
       if (value === undefined) continue;

@@ -123,7 +123,7 @@ async function mapFloats(
   const results: Column[] = [];
   for (const column of columns) {
     const { kinds, values } = column;
-    context.budget.hold(kinds.length);
+    context.budget.holdSamples(kinds.length);
     const result = newColumn(column.labels, true, kinds.length);
     for (let step = 0; step < kinds.length; step++) {
       if (kinds[step] === float) setFloat(result, step, compute(values[step]!, step));
@@ -230,7 +230,7 @@ async function clamp(
   const { context, maximum, minimum } = limits;
   const results: Column[] = [];
   for (const column of columns) {
-    context.budget.hold(column.kinds.length);
+    context.budget.holdSamples(column.kinds.length);
     const result = newColumn(column.labels, true, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       const lower = minimum?.[step] ?? -Infinity;
@@ -252,7 +252,7 @@ async function timestamps(
 ): Promise<readonly Column[]> {
   const results: Column[] = [];
   for (const column of columns) {
-    budget.hold(grid.count);
+    budget.holdSamples(grid.count);
     const result = newColumn(column.labels, true, grid.count);
     for (let step = 0; step < grid.count; step++) {
       if (column.kinds[step] !== absent) setFloat(result, step, timeAt(grid, step) / 1000);

@@ -38,10 +38,10 @@ export async function evaluateRangeCall(call: Call, evaluation: RangeEvaluation)
   refuseBoundary(call, range);
   const columns: Column[] = [];
   for (const make of range.series) {
-    context.budget.hold(grid.count);
+    context.budget.holdSamples(grid.count);
     const column = await evaluateSeries(call, make(), evaluation);
     if (isEmpty(column)) {
-      context.budget.unhold(grid.count);
+      context.budget.releaseSamples(grid.count);
       continue;
     }
     columns.push(column);
@@ -175,7 +175,7 @@ export async function absentFrom(
   expression: Expression,
   { context, grid }: { readonly grid: Grid; readonly context: QueryContext },
 ): Promise<readonly Column[]> {
-  context.budget.hold(grid.count);
+  context.budget.holdSamples(grid.count);
   const present = await presentSteps(columns, grid.count, context.budget);
   const result = newColumn(labelsForAbsent(expression), false, grid.count);
   for (let step = 0; step < grid.count; step++) {

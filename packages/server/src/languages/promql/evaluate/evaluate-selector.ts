@@ -60,9 +60,9 @@ export async function readColumns(
   const { budget } = options.context;
   const columns: Column[] = [];
   for (const stored of series) {
-    budget.hold(options.grid.count);
+    budget.holdSamples(options.grid.count);
     const column = readColumn(stored, options);
-    if (isEmpty(column)) budget.unhold(options.grid.count);
+    if (isEmpty(column)) budget.releaseSamples(options.grid.count);
     else columns.push(column);
     // All samples are read once, however few steps there are.
     if (budget.spend(options.grid.count + stored.timestampsMs.length / 8 + 16)) await budget.yield();
@@ -101,7 +101,7 @@ async function smooth(series: readonly StoredSeries[], options: SmoothOptions): 
   const { budget } = options.context;
   const columns: Column[] = [];
   for (const stored of series) {
-    budget.hold(options.grid.count);
+    budget.holdSamples(options.grid.count);
     const range = toRangeSeries(stored);
     const column = newColumn(stored.labels, false, options.grid.count);
     for (let step = 0; step < options.grid.count; step++) {
@@ -109,7 +109,7 @@ async function smooth(series: readonly StoredSeries[], options: SmoothOptions): 
       if (budget.spend(range.histograms.times.length === 0 ? 8 : workOfHistogram)) await budget.yield();
     }
     if (budget.spend(stored.timestampsMs.length)) await budget.yield();
-    if (isEmpty(column)) budget.unhold(options.grid.count);
+    if (isEmpty(column)) budget.releaseSamples(options.grid.count);
     else columns.push(column);
   }
   return columns;

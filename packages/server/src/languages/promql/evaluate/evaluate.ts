@@ -34,7 +34,7 @@ export async function evaluate(expression: Expression, grid: Grid, context: Quer
   if (grid.count === 0 && type === "vector") return { type, columns: [] };
   const { held } = budget;
   // Before the value is computed: a subquery's grid can be long.
-  if (type === "scalar") budget.hold(grid.count);
+  if (type === "scalar") budget.holdSamples(grid.count);
   const isRepeated = grid.count > 1 && (type === "vector" || type === "scalar") && expression.kind !== "number";
   const value =
     isRepeated && context.isStepInvariant(expression)
@@ -42,7 +42,7 @@ export async function evaluate(expression: Expression, grid: Grid, context: Quer
       : await evaluateNode(expression, grid, context);
   // From here on, only the value is in memory, not its operands.
   const isStored = value.type === "matrix" && withoutParentheses(expression).kind === "matrix-selector";
-  budget.settle(held + (isStored ? 0 : samplesOf(value)));
+  budget.releaseDownTo(held + (isStored ? 0 : samplesOf(value)));
   return value;
 }
 
@@ -69,7 +69,7 @@ async function repeat(value: Value, count: number, { budget }: QueryContext): Pr
   if (value.type !== "vector") return value;
   const columns: Column[] = [];
   for (const column of value.columns) {
-    budget.hold(count);
+    budget.holdSamples(count);
     columns.push(repeatColumn(column, count));
     if (budget.spend(count)) await budget.yield();
   }
@@ -285,7 +285,7 @@ async function evaluateSubquery(
   }
   const series: RangeSeries[] = [];
   for (const column of await vectorOf(subquery.expression, inner, context)) {
-    budget.hold(inner.count);
+    budget.holdSamples(inner.count);
     series.push(columnToRangeSeries(column, inner));
     if (budget.spend(2 * inner.count)) await budget.yield();
   }

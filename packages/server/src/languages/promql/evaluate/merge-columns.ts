@@ -23,7 +23,7 @@ export async function mergeColumns(columns: readonly Column[], budget: Budget): 
     }
     let target = known;
     if (!owned.has(known)) {
-      budget.hold(known.kinds.length);
+      budget.holdSamples(known.kinds.length);
       target = copyOf(known);
       owned.add(target);
       byLabels.set(column.labels.key, target);
@@ -79,7 +79,7 @@ export class ColumnCollector {
   column(labels: Labels, dropName: boolean): Column {
     const known = this.#columns.get(labels.key);
     if (known !== undefined) return known;
-    this.#budget.hold(this.#count);
+    this.#budget.holdSamples(this.#count);
     this.#budget.checkSeries(this.#columns.size + 1, "the result of a function");
     const column = newColumn(labels, dropName, this.#count);
     this.#columns.set(labels.key, column);

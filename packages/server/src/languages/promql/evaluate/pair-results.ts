@@ -58,7 +58,7 @@ export class PairResults {
     const labels = resultLabels(many, one, this.#options);
     let target = this.#targets.get(labels.key);
     if (target === undefined) {
-      this.#options.budget.hold(count);
+      this.#options.budget.holdSamples(count);
       target = { column: newColumn(labels, binary.returnBool || dropName, count), claimed: new Uint8Array(count) };
       this.#targets.set(labels.key, target);
     }

@@ -25,7 +25,7 @@ interface WindowsPart {
 }
 
 /** The store's answers to those parts of the query that it took; the samples of the others must be selected. */
-export async function askStore(
+export async function evaluatePushedDown(
   expression: Expression,
   context: PushDownContext,
 ): Promise<ReadonlyMap<Expression, readonly Column[]>> {
@@ -55,7 +55,7 @@ async function askFor(part: WindowsPart, context: PushDownContext): Promise<read
   budget.check();
   if (answer === null) return null;
   budget.checkSeries(answer.length, "the store's answer");
-  budget.hold(answer.length * grid.count);
+  budget.holdSamples(answer.length * grid.count);
   const columns: Column[] = [];
   for (const series of answer) {
     columns.push(toColumn(series));

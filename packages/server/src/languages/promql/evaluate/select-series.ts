@@ -27,25 +27,25 @@ export async function selectAll(
   const wanted = new Map<VectorSelector, Wanted>();
   collect([expression], wanted, { context, except });
   // A query that repeats a part requests it once.
-  const questions = [...Map.groupBy(wanted.values(), questionOf).values()].values();
+  const requests = [...Map.groupBy(wanted.values(), requestKey).values()].values();
   const selected = new Map<VectorSelector, readonly StoredSeries[]>();
-  const askOneByOne = async (): Promise<void> => {
-    for (const question of questions) {
-      const { onlyStatistics, selector, ...rest } = question[0]!;
+  const selectOneByOne = async (): Promise<void> => {
+    for (const sameRequest of requests) {
+      const { onlyStatistics, selector, ...rest } = sameRequest[0]!;
       const request = { matchers: selector.matchers, ...rest, ...storeAccess(context.budget) };
       const series = await select(context, request, printExpression(selector));
       const answer = onlyStatistics ? await addResetHints(series, context.budget) : series;
-      for (const each of question) selected.set(each.selector, answer);
+      for (const each of sameRequest) selected.set(each.selector, answer);
     }
   };
-  await Promise.all(Array.from({ length: questionsAtOnce }, askOneByOne));
+  await Promise.all(Array.from({ length: concurrentRequests }, selectOneByOne));
   return selected;
 }
 
 /** Selectors of one query that are requested from the store concurrently. */
-const questionsAtOnce = 4;
+const concurrentRequests = 4;
 
-function questionOf({ fromMs, hints, onlyStatistics, selector, toMs }: Wanted): string {
+function requestKey({ fromMs, hints, onlyStatistics, selector, toMs }: Wanted): string {
   return JSON.stringify([selector.matchers, fromMs, toMs, hints, onlyStatistics]);
 }
 
@@ -78,7 +78,7 @@ export async function select(
   budget.releaseBytes(answerBytes);
   budget.holdBytes(answer.length * bytesOfLabels);
   for (const stored of answer) {
-    budget.hold(samplesOf(stored));
+    budget.holdSamples(samplesOf(stored));
     if (budget.spend(stored.histograms?.length ?? 1)) await budget.yield();
   }
   return answer;

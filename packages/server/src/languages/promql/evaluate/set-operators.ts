@@ -36,7 +36,7 @@ async function keepSteps(
   { budget, into }: { readonly budget: Budget; readonly into: Column[] },
 ): Promise<void> {
   for (const column of columns) {
-    budget.hold(column.kinds.length);
+    budget.holdSamples(column.kinds.length);
     const kept = newColumn(column.labels, column.dropName, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] !== absent && keep(step)) copyStep(column, kept, step);

@@ -85,7 +85,7 @@ function changeOfHistograms(
   const deciding = decidingSamples(samples.times, span, { startMs, endMs, smoothed });
   if (deciding === undefined) return undefined;
   const { first, last } = deciding;
-  if (!fitTogether(samples.values.slice(first, last + 1), { call, kind })) return undefined;
+  if (!haveCompatibleBuckets(samples.values.slice(first, last + 1), { call, kind })) return undefined;
   const valueAt = (index: number, timeMs: number): FloatHistogram | undefined => {
     const value = interpolateHistogram(samples, index, {
       timeMs,
@@ -108,7 +108,7 @@ function changeOfHistograms(
   return addLost(change, resetValues(samples.values, { first, last, left, right, spansReset }), call);
 }
 
-function fitTogether(values: readonly FloatHistogram[], { call, kind }: Options): boolean {
+function haveCompatibleBuckets(values: readonly FloatHistogram[], { call, kind }: Options): boolean {
   const isCustom = usesCustomBuckets(values[0]!);
   if (values.some((value) => usesCustomBuckets(value) !== isCustom)) {
     call.annotations.warn(messages.mixedBucketKinds(call.metric), call.at);

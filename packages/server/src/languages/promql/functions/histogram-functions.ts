@@ -235,7 +235,7 @@ export async function mapHistograms(
   const results: Column[] = [];
   for (const column of columns) {
     if (column.histograms === null) continue;
-    budget.hold(column.kinds.length);
+    budget.holdSamples(column.kinds.length);
     const result = newColumn(column.labels, true, column.kinds.length);
     for (let step = 0; step < column.kinds.length; step++) {
       if (column.kinds[step] !== histogram) continue;
