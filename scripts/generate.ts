@@ -24,6 +24,7 @@ import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/serve
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { configPagesFolder, renderConfigPages } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
+import { renderAudioFormats } from "./render-audio-formats.ts";
 import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
 import { renderLimitsDocument } from "./render-limits.ts";
@@ -49,6 +50,7 @@ const files: Generated[] = [
     format: false,
   },
   { path: "docs/reference/metrics.md", render: renderMetricsDocument, format: true },
+  { path: "docs/reference/audio-formats.md", render: renderAudioFormats, format: true },
   { path: "docs/reference/errors.md", render: renderErrorsDocument, format: true },
   ...[...renderConfigPages()].map(([page, text]) => ({
     path: `${configPagesFolder}/${page}`,

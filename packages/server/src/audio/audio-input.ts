@@ -45,16 +45,21 @@ export const defaultAudioLimits: AudioLimits = { maxSeconds: 4 * 60 * 60 };
 export const readableFiles =
   "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
 
-const lowestRate = 1000;
+export const lowestRate = 1000;
 const area = "Transcription and audio";
-const highestRate = inputLimit({
+export const highestRate = inputLimit({
   area,
   bounds: "Sample rate of a recording",
   value: 768_000,
   unit: "Hz",
   error: "invalid_request",
 });
-const mostChannels = inputLimit({ area, bounds: "Channels of a recording", value: 64, error: "invalid_request" });
+export const mostChannels = inputLimit({
+  area,
+  bounds: "Channels of a recording",
+  value: 64,
+  error: "invalid_request",
+});
 /** Bytes decoded between two checks of the time. */
 const pieceBytes = 16 * 1024;
 

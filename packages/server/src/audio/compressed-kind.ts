@@ -13,6 +13,16 @@ export const kindNames: Readonly<Record<CompressedKind, string>> = {
   mp3: "MP3",
 };
 
+/** Which files they are, and what is decoded in them. */
+export const compressedContents: Readonly<Record<CompressedKind, { container: string; encoding: string }>> = {
+  mp3: { container: "MP3", encoding: "MPEG-1, 2 and 2.5 Layer III" },
+  flac: { container: "FLAC", encoding: "FLAC" },
+  ogg: { container: "Ogg", encoding: "Opus" },
+  vorbis: { container: "Ogg", encoding: "Vorbis" },
+  webm: { container: "WebM, Matroska", encoding: "Opus" },
+  mp4: { container: "MP4", encoding: "Opus" },
+};
+
 /** Bytes at the front of a file by which its kind is recognized. */
 export const kindBytes = 64;
 

@@ -12,7 +12,7 @@ import { damaged, type DecodedAudio, decodeStream } from "./decoded-audio.ts";
  */
 const pieceBytes = { flac: 1024, vorbis: 1024, vorbisOfTwoChannels: 4096 };
 /** The numbers of channels whose order the Vorbis specification defines. A page of more could take gigabytes. */
-const mostVorbisChannels = inputLimit({
+export const mostVorbisChannels = inputLimit({
   area: "Transcription and audio",
   bounds: "Channels of Ogg Vorbis",
   value: 8,

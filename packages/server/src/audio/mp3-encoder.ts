@@ -11,7 +11,7 @@ import { joinBytes } from "./samples.ts";
 type Lame = Awaited<ReturnType<typeof loadLame<"audio/mpeg">>>;
 
 /** The sample rates of MPEG-1, MPEG-2 and MPEG-2.5 layer III, with the bitrate in kbit/s that we give one voice at each. */
-const bitrates = {
+export const mp3Bitrates = {
   8000: 32,
   11_025: 32,
   12_000: 32,
@@ -22,7 +22,7 @@ const bitrates = {
   44_100: 96,
   48_000: 96,
 } as const;
-type Mp3SampleRate = keyof typeof bitrates;
+type Mp3SampleRate = keyof typeof mp3Bitrates;
 
 /** Samples that one call into WebAssembly takes. */
 const blockLength = 8192;
@@ -37,10 +37,10 @@ let compiled: Promise<WebAssembly.Module> | undefined;
  * @throws AppError `invalid_request` for a sample rate that MPEG does not have.
  */
 export async function createMp3Encoder(sampleRate: number, stream: boolean): Promise<Encoder> {
-  if (!(sampleRate in bitrates)) {
+  if (!(sampleRate in mp3Bitrates)) {
     throw new AppError(
       "invalid_request",
-      `mp3 has no sample rate of ${String(sampleRate)} Hz; it has ${Object.keys(bitrates).join(", ")}. Ask for one of these, or for another response_format.`,
+      `mp3 has no sample rate of ${String(sampleRate)} Hz; it has ${Object.keys(mp3Bitrates).join(", ")}. Ask for one of these, or for another response_format.`,
       { param: "sample_rate" },
     );
   }
@@ -50,7 +50,7 @@ export async function createMp3Encoder(sampleRate: number, stream: boolean): Pro
     channels: 1,
     sampleRate: rate,
     outputSampleRate: rate,
-    bitrate: bitrates[rate],
+    bitrate: mp3Bitrates[rate],
   });
   return start(lame, stream);
 }

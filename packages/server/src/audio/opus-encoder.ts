@@ -27,15 +27,22 @@ const pagePackets = 50;
 /** https://opus-codec.org/docs/opus_api-1.5/group__opus__encoderctls.html */
 const control = { setBitrate: 4002, getLookahead: 4027 };
 
+const codecRateOf = (sampleRate: number): number => (bitrates.has(sampleRate) ? sampleRate : opusRate);
+
+/** In bit/s, for samples at this rate. */
+export function opusBitrate(sampleRate: number): number {
+  return bitrates.get(codecRateOf(sampleRate))!;
+}
+
 /**
  * A streaming encoder: every push returns the pages that are complete. Samples at a rate that libopus does not support are
  * resampled to 48 000 Hz; the header tells `sampleRate` as the original rate.
  */
 export async function createOpusEncoder(sampleRate: number): Promise<Encoder> {
-  const codecRate = bitrates.has(sampleRate) ? sampleRate : opusRate;
+  const codecRate = codecRateOf(sampleRate);
   const resampler = await createResampler(sampleRate, codecRate);
   const codec = new LibOpusEncoder({ channels: 1, sample_rate: codecRate, application: "audio" });
-  codec.ctl(control.setBitrate, bitrates.get(codecRate));
+  codec.ctl(control.setBitrate, opusBitrate(sampleRate));
   const frameLength = codecRate / framesPerSecond;
   const lookahead = codec.ctl(control.getLookahead);
   const toOpusRate = opusRate / codecRate;

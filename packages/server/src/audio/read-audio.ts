@@ -119,7 +119,7 @@ async function looksBigEndian(reader: ByteReader): Promise<boolean> {
 }
 
 /** How other files begin. */
-const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
+export const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
   { name: "AAC", start: /^\xff[\xf0\xf1\xf8\xf9]/ },
   { name: "Ogg with neither Opus nor Vorbis", start: /^OggS/ },
   { name: "AIFF", start: /^FORM....AIF[FC]/s },

@@ -18,8 +18,12 @@ const readable: Readonly<Record<number, Readonly<Record<number, SampleEncodingNa
   7: { 1: "muLaw" },
 };
 
+export const wavEncodings: readonly SampleEncodingName[] = Object.values(readable).flatMap((bySize) =>
+  Object.values(bySize),
+);
+
 /** Names for what we do not read. https://www.rfc-editor.org/rfc/rfc2361 */
-const otherTags: Readonly<Record<number, string>> = {
+export const otherWavEncodings: Readonly<Record<number, string>> = {
   0x02: "Microsoft ADPCM",
   0x11: "IMA ADPCM",
   0x31: "GSM 6.10",
@@ -39,7 +43,7 @@ export function readWavFormat(bytes: Uint8Array): SampleLayout {
   checkLayout(sampleRate, channels);
   const tag = formatTag(view, bytes);
   const encodings = readable[tag];
-  if (encodings === undefined) throw unsupportedEncoding(otherTags[tag] ?? `format tag 0x${tag.toString(16)}`);
+  if (encodings === undefined) throw unsupportedEncoding(otherWavEncodings[tag] ?? `format tag 0x${tag.toString(16)}`);
   const sampleBytes = bytesOfSample(channels, view.getUint16(12, true), view.getUint16(14, true));
   const name = encodings[sampleBytes];
   if (name === undefined) {
