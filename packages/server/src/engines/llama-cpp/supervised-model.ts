@@ -3,7 +3,7 @@
  * second crash on), and stops it when it has been idle.
  */
 import { abortable, abortReason } from "../../abort.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
@@ -102,7 +102,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   const admit = ({ choices, group }: Generation): Disposable => {
     if (closed)
-      throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, { retryAfterMs: 1000 });
+      throw new AppError("overloaded", `The model ${JSON.stringify(name)} is shutting down.`, {
+        retryAfterMs: defaultRetryAfterMs,
+      });
     if (choices > sequences + queueLimit) {
       throw new AppError(
         "invalid_request",

@@ -4,7 +4,7 @@
  * replaced when they die or their utterance is cancelled.
  */
 import { onAbort } from "../../abort.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Installation } from "./installation.ts";
 import { modelRate } from "./protocol.ts";
@@ -276,5 +276,5 @@ function canStart({ job: { audio, partials }, isPreempted }: Task): boolean {
 }
 
 function shuttingDown(): AppError {
-  return new AppError("overloaded", "The recognizer is shutting down.", { retryAfterMs: 1_000 });
+  return new AppError("overloaded", "The recognizer is shutting down.", { retryAfterMs: defaultRetryAfterMs });
 }

@@ -3,7 +3,7 @@
  * cancelled work, and stops them when idle.
  */
 import { onAbort } from "../../abort.ts";
-import { AppError } from "../../errors.ts";
+import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import { RoundRobinQueue } from "../../scheduling/round-robin-queue.ts";
 import type { Logger } from "../../logger.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
@@ -103,7 +103,7 @@ export class ProcessPool {
 
   async close(): Promise<void> {
     const message = `The model ${JSON.stringify(this.#options.name)} is shutting down.`;
-    const error = new AppError("overloaded", message, { retryAfterMs: 1_000 });
+    const error = new AppError("overloaded", message, { retryAfterMs: defaultRetryAfterMs });
     this.#closing.abort(error);
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#pauseTimer);
