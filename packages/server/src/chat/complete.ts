@@ -1,12 +1,13 @@
 /** Completes one chat, batch or streaming: prepare, admit, call a model, record. */
-import type { ChatCompletion, ChatCompletionChunk } from "../api/chat-answer.ts";
+import type { ChatCompletion } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
-import { AppError, toAppError } from "../errors.ts";
+import { toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
 import type { Scope } from "../tenant.ts";
+import { reportEnd } from "../streams/report-end.ts";
 import { prepareChat } from "./prepare.ts";
 import type { FinishedChat } from "../finished-call.ts";
 import { CallRecord, refusedChat } from "./call-record.ts";
@@ -71,10 +72,13 @@ export function createChat(parts: ChatParts): Chat {
         choiceCount: request.n ?? 1,
         onWithheld: () => record.onWithheld(),
       }) ?? modelChunks;
-    const frames = toFrames(recordOutcome(chunks, record), {
-      includeUsage,
-      observer: record,
-    });
+    const frames = toFrames(
+      reportEnd(chunks, (error) => record.end(error)),
+      {
+        includeUsage,
+        observer: record,
+      },
+    );
     return { stream: true, frames, headers };
   };
 }
@@ -142,24 +146,5 @@ async function complete(
   } catch (error) {
     record.end(toAppError(error));
     throw error;
-  }
-}
-
-const disconnected = new AppError("client_closed", "The client disconnected before the answer was complete.");
-
-/** Passes the chunks on; ends the record when they end, fail, or the client disconnects. */
-async function* recordOutcome(
-  chunks: AsyncIterable<ChatCompletionChunk>,
-  record: CallRecord,
-): AsyncGenerator<ChatCompletionChunk, void, undefined> {
-  let failure: AppError | undefined = disconnected;
-  try {
-    yield* chunks;
-    failure = undefined;
-  } catch (error) {
-    failure = toAppError(error);
-    throw error;
-  } finally {
-    record.end(failure);
   }
 }

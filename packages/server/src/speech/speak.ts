@@ -1,12 +1,13 @@
 /** Synthesizes one text, batch or streaming: prepare, admit, call a model, record. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
-import { AppError, requestTimedOut, toAppError } from "../errors.ts";
+import { type AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { SpeechCall } from "../engines/engine.ts";
 import type { RoutedSpeech } from "../routing/route-speech.ts";
 import type { Scope } from "../tenant.ts";
+import { reportEnd } from "../streams/report-end.ts";
 import { openAudioOutput, type AudioOutput, type OutputItem } from "./audio-output.ts";
 import type { FinishedSpeech } from "../finished-call.ts";
 import { CallRecord, refusedSpeech } from "./call-record.ts";
@@ -63,7 +64,7 @@ export function createSpeak(parts: SpeechParts): Speak {
       );
       const headers = { ...admission.headers(), "x-sample-rate": String(output.sampleRate) };
       if (speech.delivery !== "whole") {
-        const items = recordOutcome(output.items, end);
+        const items = reportEnd(output.items, end);
         return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };
       }
       const { audio, boundaries } = await collect(output);
@@ -125,25 +126,6 @@ async function collect({ items }: AudioOutput): Promise<{ audio: Buffer; boundar
     else boundaries.push(item.boundary);
   }
   return { audio: Buffer.concat(pieces), boundaries };
-}
-
-const disconnected = new AppError("client_closed", "The client disconnected before the audio was complete.");
-
-/** Passes the items on; calls `end` when they end, fail, or the client disconnects. */
-async function* recordOutcome(
-  items: AsyncIterable<OutputItem>,
-  end: (error?: AppError) => void,
-): AsyncGenerator<OutputItem, void, undefined> {
-  let failure: AppError | undefined = disconnected;
-  try {
-    yield* items;
-    failure = undefined;
-  } catch (error) {
-    failure = toAppError(error);
-    throw error;
-  } finally {
-    end(failure);
-  }
 }
 
 /** The request's signal, which also aborts after the request's `timeout`. */

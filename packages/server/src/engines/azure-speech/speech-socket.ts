@@ -4,7 +4,7 @@ import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici
 import { AppError } from "../../errors.ts";
 import { createEventQueue } from "../event-queue.ts";
 import type { ResponseHeaders } from "../upstream-http/upstream-request.ts";
-import { abortReason } from "../../abort.ts";
+import { abortReason, onAbort } from "../../abort.ts";
 import { toTransportError } from "../upstream-http/transport-error.ts";
 import { responseError } from "../upstream-http/upstream-error.ts";
 import { readMessage, type SpeechMessage } from "./message.ts";
@@ -25,7 +25,7 @@ export class SpeechSocket {
   readonly #socket: WebSocket;
   readonly #messages = createEventQueue<SpeechMessage>();
   readonly #opened = Promise.withResolvers<void>();
-  readonly #abort = (): void => this.#end(abortReason(this.#options.signal));
+  readonly #abortListener: Disposable;
   /** The handshake, while it runs. */
   #handshake: Dispatcher.DispatchController | undefined;
   /** The connection below the WebSocket, once it is open. */
@@ -60,7 +60,7 @@ export class SpeechSocket {
     this.#socket.addEventListener("message", ({ data }) => this.#receive(data));
     this.#socket.addEventListener("error", ({ error }) => this.#end(toTransportError(error)));
     this.#socket.addEventListener("close", ({ code, reason }) => this.#end(closed(code, reason)));
-    signal.addEventListener("abort", this.#abort);
+    this.#abortListener = onAbort(signal, () => this.#end(abortReason(signal)));
     this.#opened.promise.catch(() => {});
   }
 
@@ -128,7 +128,7 @@ export class SpeechSocket {
   #end(error: AppError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#options.signal.removeEventListener("abort", this.#abort);
+    this.#abortListener[Symbol.dispose]();
     this.#opened.reject(error);
     this.#messages.fail(error);
     // The socket's own end would wait for the engine's goodbye.

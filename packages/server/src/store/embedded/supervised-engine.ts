@@ -2,7 +2,7 @@
  * The embedded store, kept alive: its process is started, started again when it dies (at once the first time, then with
  * growing pauses), and killed when it no longer answers.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { sleep } from "../../abort.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
 import type { Logger } from "../../logger.ts";
 import { EngineAbsentError, startEngineProcess, type EngineProcess } from "./engine-process.ts";
@@ -68,7 +68,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
         onEnd("The embedded telemetry store cannot be started; the log says why.", false);
       }
       backoff.fail(longestPauseMs[outcome]);
-      await sleep(backoff.leftMs, undefined, { signal: closing.signal }).catch(() => {});
+      await sleep(backoff.leftMs, closing.signal);
     }
   };
   const running = run();
