@@ -10,8 +10,8 @@ async function streamed(value: unknown): Promise<string> {
   return Buffer.concat(await Array.fromAsync(answer.bytes)).toString("utf8");
 }
 
-describe("JSON in slices", () => {
-  test("is what JSON.stringify makes, for long lists at any depth", async () => {
+describe("incremental JSON", () => {
+  test("equals the text of JSON.stringify, for long lists at any depth", async () => {
     const long = fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 65, maxLength: 90, size: "max" });
     const value = fc.record(
       {
@@ -33,12 +33,12 @@ describe("JSON in slices", () => {
     );
   });
 
-  test("is a whole answer where no list is long", () => {
+  test("is a whole response if no list is long", () => {
     const value = { status: "success", data: { result: [{ metric: {}, value: [1, "2"] }] } };
     assert.deepEqual(incrementalJson(value), { kind: "json", value });
   });
 
-  test("lets other work run between the pieces", async () => {
+  test("yields to other requests between chunks", async () => {
     let turns = 0;
     const turn = (): void => {
       turns += 1;

@@ -27,7 +27,7 @@ function scanned(text: string, maxValues = 1_000_000): number {
 }
 
 describe("the depth of JSON text", () => {
-  test("is that of its value, whatever its strings hold", () => {
+  test("is that of its value, regardless of brackets in strings", () => {
     const strings = fc.string({ unit: fc.constantFrom("[", "{", "}", "]", '"', "\\", "a", "é") });
     const values = fc.letrec<{ value: unknown }>((tie) => ({
       value: fc.oneof(
@@ -48,7 +48,7 @@ describe("the depth of JSON text", () => {
     );
   });
 
-  test("is told of a text that no parser would take", () => {
+  test("is also found in text that no parser accepts", () => {
     scanned('"never ends');
     scanned(`]]]]${"[".repeat(maxJsonDepth)}`);
     assert.throws(() => scanned("[".repeat(100_000)), { code: "invalid_json" });
@@ -56,7 +56,7 @@ describe("the depth of JSON text", () => {
 });
 
 describe("the number of values and names in JSON text", () => {
-  test("is counted up to the limit, in whatever steps the text is read", () => {
+  test("is counted up to the limit, regardless of the step size", () => {
     const long = JSON.stringify("x\n".repeat(500));
     const text = Buffer.from(`{ "a\\"": [1, -2.5e3 ,"x",[],{}], "long": ${long}, "b":true }`);
     for (let step = 1; step < text.length; step += 1) {
@@ -70,7 +70,7 @@ describe("the number of values and names in JSON text", () => {
     });
   });
 
-  test("has a limit for escapes too, which the parser takes long for", () => {
+  test("has a limit for escapes too, which are slow to parse", () => {
     scanned(`"${String.raw`\n`.repeat(maxJsonEscapes)}"`);
     assert.throws(() => scanned(`"${String.raw`\n`.repeat(maxJsonEscapes + 1)}"`), {
       code: "payload_too_large",
@@ -78,7 +78,7 @@ describe("the number of values and names in JSON text", () => {
     });
   });
 
-  test("has a limit for the length of all names together", () => {
+  test("has a limit for the total length of all names", () => {
     const long = "n".repeat(maxJsonNameBytes / 2);
     scanned(`{"${long}":1,"${long}":"${long}"}`);
     assert.throws(() => scanned(`{"${long}":1,"${long}x":1}`), { code: "payload_too_large", message: /member names/ });

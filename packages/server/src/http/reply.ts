@@ -18,25 +18,25 @@ export function replyJson(target: ResponseTarget, status: number, value: unknown
 }
 
 export function replyText(
-  { response, responseHeaders: answerHeaders }: ResponseTarget,
+  { response, responseHeaders }: ResponseTarget,
   status: number,
   { text, type }: { readonly text: string; readonly type: string },
   headers?: ResponseHeaders,
 ): void {
   const length = Buffer.byteLength(text);
-  response.writeHead(status, { ...answerHeaders, "content-type": type, "content-length": length, ...headers });
+  response.writeHead(status, { ...responseHeaders, "content-type": type, "content-length": length, ...headers });
   // As text, which Node sends together with the headers; it writes a buffer separately.
   response.end(text);
 }
 
 export function replyBytes(
-  { response, responseHeaders: answerHeaders }: ResponseTarget,
+  { response, responseHeaders }: ResponseTarget,
   status: number,
   { bytes, type }: { readonly bytes: Uint8Array; readonly type: string },
   headers?: ResponseHeaders,
 ): void {
   response.writeHead(status, {
-    ...answerHeaders,
+    ...responseHeaders,
     "content-type": type,
     "content-length": bytes.length,
     ...headers,
@@ -45,11 +45,11 @@ export function replyBytes(
 }
 
 export function replyEmpty(
-  { response, responseHeaders: answerHeaders }: ResponseTarget,
+  { response, responseHeaders }: ResponseTarget,
   status: number,
   headers?: ResponseHeaders,
 ): void {
-  response.writeHead(status, { ...answerHeaders, ...headers });
+  response.writeHead(status, { ...responseHeaders, ...headers });
   response.end();
 }
 

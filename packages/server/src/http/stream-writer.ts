@@ -34,7 +34,7 @@ export interface EventsOptions {
  * @throws what the events throw before the first one, while the response can still be an HTTP error
  */
 export async function writeEvents(
-  { response, responseHeaders: answerHeaders }: ResponseTarget,
+  { response, responseHeaders }: ResponseTarget,
   events: AsyncIterable<string>,
   options: EventsOptions,
 ): Promise<AppError | undefined> {
@@ -42,7 +42,7 @@ export async function writeEvents(
   let pending = iterator.next();
   const begun = await settledWithin(pending, options.holdMs);
   response.writeHead(200, {
-    ...answerHeaders,
+    ...responseHeaders,
     "content-type": "text/event-stream; charset=utf-8",
     ...streamHeaders,
     ...options.headers,
@@ -89,14 +89,14 @@ export interface BytesOptions {
  * @throws what the stream throws before its first chunk, while the response can still be an HTTP error
  */
 export async function writeBytes(
-  { response, responseHeaders: answerHeaders }: ResponseTarget,
+  { response, responseHeaders }: ResponseTarget,
   chunks: AsyncIterable<Uint8Array | string>,
   { headers, signal, onFailure }: BytesOptions,
 ): Promise<AppError | undefined> {
   const iterator = chunks[Symbol.asyncIterator]();
   let next = await iterator.next();
   response.writeHead(200, {
-    ...answerHeaders,
+    ...responseHeaders,
     ...streamHeaders,
     ...headers,
   });

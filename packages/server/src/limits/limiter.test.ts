@@ -59,7 +59,7 @@ function refusal(admit: () => unknown): AppError {
 }
 
 describe("requests a minute", () => {
-  test("are counted by key, and the refusal says which limit, its value and when to come back", async () => {
+  test("are counted by key, and the error names the limit, its value and when to retry", async () => {
     const { limiter, clock } = await setUp({ key: { requests_per_minute: 2 } });
     for (let call = 0; call < 2; call++) limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 1 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
@@ -96,7 +96,7 @@ describe("requests a minute", () => {
     limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 });
   });
 
-  test("of two exceeded limits, the one that lasts longer is told", async () => {
+  test("of two exceeded limits, the error reports the one with the longer wait", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 60 }, organization: { requests_per_minute: 1 } });
     limiter.admit(scope({ key: { requests_per_minute: 1 } }), { estimatedTokens: 1 });
     const error = refusal(() =>
@@ -110,7 +110,7 @@ describe("requests a minute", () => {
 });
 
 describe("tokens a minute", () => {
-  test("are reserved by the estimate and corrected by the real use", async () => {
+  test("are reserved by the estimate and corrected by the actual usage", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 1_000 } });
     const first = limiter.admit(scope(), { estimatedTokens: 900 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 200 }));
@@ -123,7 +123,7 @@ describe("tokens a minute", () => {
     assert.equal(second.headers()["x-ratelimit-remaining-tokens"], "750");
   });
 
-  test("a call that needs more than the whole limit goes when all is free, and pays for it afterwards", async () => {
+  test("a call larger than the limit waits for a full bucket, then runs and overdraws it", async () => {
     const { limiter, clock } = await setUp({ key: { tokens_per_minute: 1_000 } });
     limiter.admit(scope(), { estimatedTokens: 50_000 }).settle({ tokens: 3_000 });
     assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).retryAfterMs, 120_060);
@@ -138,7 +138,7 @@ describe("tokens a minute", () => {
 });
 
 describe("concurrent requests", () => {
-  test("free their place when settled, once", async () => {
+  test("free their place once they are settled", async () => {
     const { limiter } = await setUp({ key: { concurrent_requests: 2 } });
     const first = limiter.admit(scope(), { estimatedTokens: 1 });
     limiter.admit(scope(), { estimatedTokens: 1 });
@@ -176,7 +176,7 @@ describe("the month's tokens", () => {
     { organizationId: "org-1", keyId: "key-9", month: "2026-11", tokens: 300 },
   ];
 
-  test("continue from what the ledger has, and the call that crosses the budget is finished", async () => {
+  test("continue from the ledger, and the call that exceeds the budget is completed", async () => {
     const { limiter } = await setUp({ organization: { tokens_per_month: 1_000 }, kept });
     limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 150 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
@@ -196,7 +196,7 @@ describe("the month's tokens", () => {
     limiter.admit(scope({ keyId: "key-9" }), { estimatedTokens: 1 });
   });
 
-  test("that calls in flight may need are not given to others yet", async () => {
+  test("that calls in flight may need are not available to others", async () => {
     const { limiter } = await setUp({ key: { tokens_per_month: 1_000 }, kept });
     const first = limiter.admit(scope(), { estimatedTokens: 500 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
@@ -206,7 +206,7 @@ describe("the month's tokens", () => {
     limiter.admit(scope(), { estimatedTokens: 1 });
   });
 
-  test("begin anew with the next month", async () => {
+  test("start again in the next month", async () => {
     const { limiter, clock } = await setUp({ key: { tokens_per_month: 600 }, kept });
     assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).code, "quota_exceeded");
     clock.nowMs = Date.UTC(2026, 11, 1);
@@ -238,7 +238,7 @@ describe("telemetry queries and exports", () => {
     limiter.admitTelemetry(scope({ keyId: "b" }), "query");
   });
 
-  test("have no use for limits of tokens", async () => {
+  test("ignore token limits", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 1, tokens_per_month: 1 } });
     limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 5 });
     limiter.admitTelemetry(scope(), "query");
@@ -246,7 +246,7 @@ describe("telemetry queries and exports", () => {
 });
 
 describe("compute seconds a minute", () => {
-  test("are charged while the request runs, and what is too much is a debt of those that follow", async () => {
+  test("are charged while the request runs, and an overdraft delays later requests", async () => {
     const { limiter, clock } = await setUp({ key: { compute_seconds_per_minute: 10 } });
     const heavy = limiter.admitTelemetry(scope(), "query");
     heavy.charge(4);
@@ -268,7 +268,7 @@ describe("compute seconds a minute", () => {
     limiter.admitTelemetry(scope(), "query");
   });
 
-  test("are remembered of a key that rests while others come and go", async () => {
+  test("of an idle key are kept while others come and go", async () => {
     const { limiter } = await setUp({ key: { compute_seconds_per_minute: 10 }, maxSubjects: 50 });
     const heavy = limiter.admitTelemetry(scope(), "ingest");
     heavy.charge(30);
@@ -278,7 +278,7 @@ describe("compute seconds a minute", () => {
     refusal(() => limiter.admitTelemetry(scope(), "ingest"));
   });
 
-  test("of the organization add up over its keys, those of queries and of exports apart", async () => {
+  test("of the organization add up over its keys, separately for queries and exports", async () => {
     const { limiter } = await setUp({ organization: { compute_seconds_per_minute: 1 } });
     limiter.admitTelemetry(scope({ keyId: "a" }), "query").charge(0.6);
     limiter.admitTelemetry(scope({ keyId: "b" }), "query").charge(0.6);
@@ -293,15 +293,15 @@ describe("compute seconds a minute", () => {
   });
 });
 
-describe("limits of one's own", () => {
-  test("come before the defaults, each kind for itself", async () => {
+describe("limits of a key or an organization", () => {
+  test("take precedence over the defaults, one by one", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });
     const own = scope({ key: { requests_per_minute: 3 } });
     limiter.admit(own, { estimatedTokens: 1 });
     assert.match(refusal(() => limiter.admit(own, { estimatedTokens: 1 })).message, /concurrent/);
   });
 
-  test("new defaults hold from the next call on", async () => {
+  test("new defaults apply from the next call on", async () => {
     const { limiter } = await setUp();
     for (let call = 0; call < 5; call++) limiter.admit(scope(), { estimatedTokens: 1 });
     limiter.setDefaults({ key: { requests_per_minute: 1 }, organization: {} });
@@ -311,7 +311,7 @@ describe("limits of one's own", () => {
 });
 
 describe("the headers", () => {
-  test("are OpenAI's, of the limit that has least left", async () => {
+  test("are OpenAI's, of the limit with the least left", async () => {
     const { limiter } = await setUp({
       key: { requests_per_minute: 60, tokens_per_minute: 10_000 },
       organization: { requests_per_minute: 10_000, tokens_per_minute: 6_000 },
@@ -326,7 +326,7 @@ describe("the headers", () => {
     });
   });
 
-  test("go with a refusal too", async () => {
+  test("are sent with a refusal too", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 1 } });
     limiter.admit(scope(), { estimatedTokens: 1 });
     assert.deepEqual(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).headers, {
@@ -336,7 +336,7 @@ describe("the headers", () => {
     });
   });
 
-  test("are absent for what has no limit", async () => {
+  test("are absent where no limit is set", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 10 } });
     assert.deepEqual(Object.keys(limiter.admit(scope(), { estimatedTokens: 3 }).headers()), [
       "x-ratelimit-limit-tokens",
@@ -346,7 +346,7 @@ describe("the headers", () => {
   });
 });
 
-test("after any calls, settled in any order, no limit is passed and all that was held is free again", async () => {
+test("after any calls, settled in any order, no limit is exceeded and all reservations are released", async () => {
   const call = fc.record({
     key: fc.integer({ min: 0, max: 2 }),
     afterMs: fc.integer({ min: 0, max: 5_000 }),

@@ -45,7 +45,7 @@ async function setUp(ledger = memoryLedger()) {
 }
 
 describe("the month's usage", () => {
-  test("counts by key and by organization, and writes only what is new", async () => {
+  test("counts by key and by organization, and writes only new usage", async () => {
     const { ledger, usage } = await setUp();
     usage.record(owner, 10, november);
     usage.record({ ...owner, keyId: "key-2" }, 5, november);
@@ -60,7 +60,7 @@ describe("the month's usage", () => {
     await usage.close();
   });
 
-  test("goes on from the ledger's totals after a restart", async () => {
+  test("continues from the ledger's totals after a restart", async () => {
     const { ledger, usage } = await setUp();
     usage.record(owner, 42, november);
     await usage.close();
@@ -70,7 +70,7 @@ describe("the month's usage", () => {
     await second.usage.close();
   });
 
-  test("learns what other processes wrote, and forgets nothing of its own meanwhile", async () => {
+  test("includes what other processes wrote, and keeps its own unwritten usage", async () => {
     const { ledger, usage } = await setUp();
     usage.record(owner, 10, november);
     await usage.flush();
@@ -102,7 +102,7 @@ describe("the month's usage", () => {
     await usage.close();
   });
 
-  test("books the end of a month in that month", async () => {
+  test("counts the end of a month in that month", async () => {
     const { clock, ledger, usage } = await setUp();
     usage.record(owner, 10, november);
     clock.nowMs = december;
@@ -116,7 +116,7 @@ describe("the month's usage", () => {
     assert.equal(ledger.tokens("2026-12"), 1);
   });
 
-  test("says what is lost when the ledger is away at the end", async () => {
+  test("logs what is lost if the ledger is unavailable at shutdown", async () => {
     const { ledger, lines, usage } = await setUp();
     usage.record(owner, 10, november);
     ledger.failing = true;

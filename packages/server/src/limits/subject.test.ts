@@ -2,21 +2,21 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { createSubjectCache } from "./subject.ts";
 
-describe("what is remembered of keys", () => {
-  test("is one thing for one ID, under its newest name", () => {
+describe("the cache of keys", () => {
+  test("has one entry per ID, under its newest name", () => {
     const subjects = createSubjectCache("key", 10);
     const first = subjects.get("a", "old", 0);
     assert.equal(subjects.get("a", "new", 5), first);
     assert.equal(first.name, "new");
   });
 
-  test("is forgotten once it rests, so that a stream of keys does not fill the memory", () => {
+  test("evicts entries that are idle with full buckets, so that many keys do not fill memory", () => {
     const subjects = createSubjectCache("key", 1_000_000);
     for (let index = 0; index < 5_000; index++) subjects.get(`key-${index}`, "", index);
     assert.ok(subjects.size <= 4, `${subjects.size} are remembered`);
   });
 
-  test("stays while its buckets are not full and while calls are in flight", () => {
+  test("keeps entries while their buckets are not full and while calls are in flight", () => {
     const subjects = createSubjectCache("key", 1_000);
     const busy = subjects.get("busy", "", 0);
     busy.inFlight = 1;
@@ -29,7 +29,7 @@ describe("what is remembered of keys", () => {
     assert.equal(subjects.get("busy", "", 60_000), busy);
   });
 
-  test("gives way when all places are taken, except while calls are in flight", () => {
+  test("evicts any entry without calls in flight when it is full", () => {
     const subjects = createSubjectCache("key", 100);
     const busy = subjects.get("busy", "", 0);
     busy.inFlight = 1;

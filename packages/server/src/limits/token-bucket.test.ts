@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { createBucket, remainingTokens, refillMs, take, consumedTokens, waitMs } from "./token-bucket.ts";
 
 describe("a token bucket", () => {
-  test("is full at first and flows back at the limit's pace", () => {
+  test("is full at first and refills at the rate of the limit", () => {
     const bucket = createBucket(0);
     assert.equal(remainingTokens(bucket, 60, 0), 60);
     take(bucket, 60);
@@ -15,7 +15,7 @@ describe("a token bucket", () => {
     assert.equal(remainingTokens(bucket, 60, 600_000), 60);
   });
 
-  test("keeps a debt until it has flowed back", () => {
+  test("keeps an overdraft until it is refilled", () => {
     const bucket = createBucket(0);
     take(bucket, 300);
     assert.equal(remainingTokens(bucket, 60, 0), 0);
@@ -23,21 +23,21 @@ describe("a token bucket", () => {
     assert.equal(remainingTokens(bucket, 60, 270_000), 30);
   });
 
-  test("gives nothing, and takes nothing away, when the clock jumps back", () => {
+  test("does not change when the clock jumps back", () => {
     const bucket = createBucket(1_000_000);
     take(bucket, 30);
     assert.equal(consumedTokens(bucket, 60, 400_000), 30);
     assert.equal(consumedTokens(bucket, 60, 410_000), 20);
   });
 
-  test("takes a changed limit at once", () => {
+  test("applies a changed limit at once", () => {
     const bucket = createBucket(0);
     take(bucket, 60);
     assert.equal(remainingTokens(bucket, 100, 0), 40);
     assert.equal(remainingTokens(bucket, 10, 0), 0);
   });
 
-  test("never lets through more than the limit and what flowed back", () => {
+  test("never admits more than the limit plus what was refilled", () => {
     const steps = fc.array(
       fc.record({ afterMs: fc.integer({ min: 0, max: 20_000 }), amount: fc.integer({ min: 1, max: 50 }) }),
     );
@@ -57,7 +57,7 @@ describe("a token bucket", () => {
     );
   });
 
-  test("lets a call through after exactly the time that it said", () => {
+  test("admits a call after exactly the wait that it reported", () => {
     const amounts = fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1 });
     fc.assert(
       fc.property(fc.integer({ min: 100, max: 1_000_000 }), amounts, (limit, calls) => {

@@ -43,7 +43,7 @@ function recorded(queue: FairQueue) {
 }
 
 describe("the fair queue", () => {
-  test("lets the single call of one group in after one call of another group's hundred", async () => {
+  test("admits the single call of one group after one of another group's hundred", async () => {
     const calls = recorded(queueOf(1));
     for (let count = 0; count < 100; count++) calls.enter("crowd");
     calls.enter("single");
@@ -61,7 +61,7 @@ describe("the fair queue", () => {
     assert.equal(calls.admitted.at(-1), "single");
   });
 
-  test("keeps the last places free of a group that holds as many as it may", async () => {
+  test("keeps the last places from a group that is at its limit", async () => {
     const calls = recorded(new FairQueue({ places: 3, placesPerGroup: 2, maxWaiting: 100, what: "The test" }));
     for (let count = 0; count < 10; count++) calls.enter("crowd");
     await settle();
@@ -88,7 +88,7 @@ describe("the fair queue", () => {
     assert.deepEqual(order, [0, 1, 2, 3, 4]);
   });
 
-  test("refuses with Retry-After when as many wait as may", async () => {
+  test("refuses with Retry-After when the queue is full", async () => {
     const queue = queueOf(1, 1);
     await queue.enter("one", never);
     void queue.enter("one", never);
@@ -117,7 +117,7 @@ describe("the fair queue", () => {
     assert.deepEqual([queue.running, queue.waiting], [0, 0]);
   });
 
-  test("forgets a call whose signal aborts, and tells it the reason", async () => {
+  test("removes a call whose signal aborts, and rejects it with the reason", async () => {
     const queue = queueOf(1);
     const leave = await queue.enter("one", never);
     const leaving = new AbortController();
@@ -132,7 +132,7 @@ describe("the fair queue", () => {
     await assert.rejects(queue.enter("one", leaving.signal), /gone/);
   });
 
-  test("refuses what waits and what comes later when it is closed, and lets running calls end", async () => {
+  test("refuses waiting and later calls when it is closed, and lets running calls end", async () => {
     const queue = queueOf(1);
     const leave = await queue.enter("one", never);
     const waiting = assert.rejects(queue.enter("one", never), /closing/);
@@ -144,7 +144,7 @@ describe("the fair queue", () => {
     assert.equal(queue.running, 0);
   });
 
-  test("loses no call and never runs more than it may, whatever comes, leaves and aborts", async () => {
+  test("loses no call and never exceeds its limits, with random arrivals, ends and aborts", async () => {
     const step = oneof(
       record({ does: constant("enter" as const), group: constantFrom("a", "b", "c") }),
       record({ does: constant("leave" as const), which: nat(20) }),
@@ -194,7 +194,7 @@ describe("the fair queue", () => {
   });
 });
 
-describe("the line between groups", () => {
+describe("the round-robin queue", () => {
   test("lets no group wait for more than one item of each other group", () => {
     const arrivals = array(constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 40 });
     assertProperty(

@@ -8,7 +8,7 @@ function burn(cpuMs: number): void {
   while (threadCpuMs() < endMs);
 }
 
-describe("a request's work", () => {
+describe("a request's cost", () => {
   test("is found from everything that the request started", async () => {
     const cost = new RequestCost("op", "req_1");
     await runWithCost(cost, async () => {
@@ -18,7 +18,7 @@ describe("a request's work", () => {
     assert.equal(currentRequestCost(), undefined);
   });
 
-  test("counts each moment of its steps once, also where a step is part of another", () => {
+  test("counts time in nested steps once", () => {
     const cost = new RequestCost("op");
     const beforeMs = threadCpuMs();
     takeStepReport(beforeMs);
@@ -37,7 +37,7 @@ describe("a request's work", () => {
     assert.ok(cost.mainThreadMs <= usedMs + 1, `${cost.mainThreadMs} of ${usedMs} ms`);
   });
 
-  test("is charged while it arises, and what is left of it at the end", () => {
+  test("is charged as it occurs, and the rest at the end", () => {
     const charged: number[] = [];
     const cost = new RequestCost("op");
     cost.chargeTo({ charge: (seconds) => charged.push(seconds) });

@@ -21,8 +21,8 @@ async function evaluate(yielder: number, onSlice: () => void): Promise<void> {
   }
 }
 
-describe("long work of many", () => {
-  test("holds each turn of the event loop for one slice, however many evaluations run", async () => {
+describe("time slices", () => {
+  test("take one slice of each iteration of the event loop, however many evaluations run", async () => {
     let running = 0;
     const evaluations = Array.from({ length: 40 }, () =>
       runWithCost(workOf("a"), () => evaluate(5, () => void running++)),
@@ -40,7 +40,7 @@ describe("long work of many", () => {
     assert.ok(Math.max(...perTurn) <= 2, `yielder in a turn: ${Math.max(...perTurn)}`);
   });
 
-  test("takes turns by organization: a single evaluation need not wait for all of another organization's", async () => {
+  test("rotate between organizations: a single evaluation does not wait for all of another organization's", async () => {
     let slicesOfA = 0;
     const flood = Array.from({ length: 40 }, () => runWithCost(workOf("a"), () => evaluate(5, () => void slicesOfA++)));
     const before = slicesOfA;
@@ -50,7 +50,7 @@ describe("long work of many", () => {
     await Promise.all(flood);
   });
 
-  test("within an organization goes to the one that has waited longest", async () => {
+  test("go to the evaluation of an organization that has waited longest", async () => {
     const order: string[] = [];
     await Promise.all(
       ["x", "y", "z"].map((name) => runWithCost(workOf("a"), () => evaluate(3, () => void order.push(name)))),

@@ -50,13 +50,13 @@ export async function openAdministration(options: AdministrationOptions): Promis
       if (match === undefined || route === undefined) {
         throw new AppError("not_found", `There is nothing at ${method} ${path}.`);
       }
-      const answer = await route.serve({
+      const result = await route.serve({
         ...idleInput,
         body: (route.operation.body === undefined ? undefined : validate(route.operation.body, body)) as never,
         path: match.parameters,
         query: new URL(path, "http://localhost").searchParams,
       });
-      return answer.kind === "json" ? answer.value : undefined;
+      return result.kind === "json" ? result.value : undefined;
     },
     close: () => control.close(),
   };

@@ -23,8 +23,8 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe("a fresh cache", () => {
-  test("loads once for all who ask at the same time", async () => {
+describe("a revalidating cache", () => {
+  test("shares one load between concurrent misses", async () => {
     const { state, cache } = steered();
     assert.deepEqual(await Promise.all([cache.get("a", "x"), cache.get("a", "x"), cache.get("a", "x")]), [
       "x",
@@ -35,7 +35,7 @@ describe("a fresh cache", () => {
     assert.equal(cache.get("a", "y"), "x");
   });
 
-  test("keeps no value where there is none", async () => {
+  test("does not cache the absence of a value", async () => {
     const { state, cache } = steered();
     state.load = async () => undefined;
     assert.equal(await cache.get("a", "x"), undefined);
@@ -43,7 +43,7 @@ describe("a fresh cache", () => {
     assert.equal(state.loads, 2);
   });
 
-  test("serves a value of three seconds and loads it again once, and does not serve one of five seconds", async () => {
+  test("serves a value of three seconds and reloads it once, and does not serve one of five seconds", async () => {
     const { state, cache } = steered();
     await cache.get("a", "old");
     state.time += 3000;
@@ -57,7 +57,7 @@ describe("a fresh cache", () => {
     assert.equal(await waited, "newest");
   });
 
-  test("serves old values without waiting while the source fails, tries once a second, and stops after a minute", async () => {
+  test("serves stale values without waiting while the source fails, retries once a second, and stops after a minute", async () => {
     const { state, cache } = steered();
     await cache.get("a", "old");
     state.load = async () => {
@@ -85,7 +85,7 @@ describe("a fresh cache", () => {
     await assert.rejects(async () => cache.get("a", "x"), isOverloaded);
   });
 
-  test("loads again what was being loaded when it was cleared", async () => {
+  test("restarts a load that was running when it was cleared", async () => {
     const { state, cache } = steered();
     const answers: ((value: string) => void)[] = [];
     state.load = () => new Promise((resolve) => answers.push(resolve));
@@ -98,7 +98,7 @@ describe("a fresh cache", () => {
     assert.equal(cache.get("a", "x"), "from after");
   });
 
-  test("knows nothing of ages after the clock was set back", async () => {
+  test("serves nothing from the cache after the clock was set back", async () => {
     const { state, cache } = steered();
     await cache.get("a", "old");
     state.time -= 60_000;

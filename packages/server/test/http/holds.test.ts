@@ -60,7 +60,7 @@ function startWatch() {
 }
 
 describe("the event loop", () => {
-  test("when a request holds it, is reported late, with the operation, the request and the organization", async () => {
+  test("is reported late when a request blocks it, with the operation, the request and the organization", async () => {
     using watch = startWatch();
     await using server = await startTestHttp({ routes: [burningRoute("burn", 400), burningRoute("idle", 0)] });
     const get = (path: string) =>
@@ -78,7 +78,7 @@ describe("the event loop", () => {
     assert.ok(Number(holdMs) >= 400 && Number(stepMs) >= 395, `${String(holdMs)} ms, ${String(stepMs)} ms`);
   });
 
-  test("when the machine only waited, is late without a warning", async () => {
+  test("is late without a warning when the process only waited", async () => {
     using watch = startWatch();
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
     assert.ok((await watch.delayed) > warnedHoldMs);
@@ -86,7 +86,7 @@ describe("the event loop", () => {
   });
 });
 
-test("CPU time of the main thread is counted by operation, and told in the request's log line", async () => {
+test("CPU time of the main thread is counted by operation, and is in the request's log line", async () => {
   const metrics = createMetrics("0");
   await using server = await startTestHttp({ routes: [burningRoute("burn", 60), burningRoute("idle", 0)] });
   const headers = { authorization: `Bearer ${testSecret}` };

@@ -44,7 +44,7 @@ function poster(url: string) {
 }
 
 describe("the memory of bodies", () => {
-  test("is charged while they inflate and for what they are parsed into", async () => {
+  test("is charged while they are decompressed and for the parsed values", async () => {
     const gate = Promise.withResolvers<void>();
     let served = 0;
     const slow = echo(async () => {
@@ -85,7 +85,7 @@ describe("the memory of bodies", () => {
     assert.match(text, /This request needs more than 1048576 bytes of memory/);
   });
 
-  test("is the same for a body that lies about its inflated length, or has several members", async () => {
+  test("is the same for a body that declares a wrong length, or has several gzip members", async () => {
     await using server = await startTestHttp({ routes: [echo(() => ({ kind: "json", value: {} }))] });
     const post = poster(server.url);
     const lying = gzipSync(`{"a":"${"x".repeat(300_000)}"}`);
@@ -111,7 +111,7 @@ describe("a JSON body", () => {
     assert.match(query.text, /more than 1048576 bytes/);
   });
 
-  test("with a huge name or text where a name is expected is refused in few words", async () => {
+  test("with a huge name, or huge text instead of a name, is refused with a short message", async () => {
     await using server = await startTestHttp({ routes: [logs] });
     const post = poster(server.url);
     const huge = "x".repeat(400_000);
@@ -125,7 +125,7 @@ describe("a JSON body", () => {
     for (const { text } of [long, unknown, twice]) assert.ok(text.length < 1000);
   });
 
-  test("of many megabytes lets others run while it is read", async () => {
+  test("of many megabytes yields to other requests while it is read", async () => {
     const charge = new MemoryBudget(1024 * mebibyte).open("a");
     const bytes = Buffer.from(
       `{"a":[${'"\\n\\n\\n\\n\\n\\n\\n\\n\\n\\n",'.repeat(40_000)}${" ".repeat(12 * mebibyte)}1]}`,
@@ -156,7 +156,7 @@ function* stringsOf(json: unknown): Generator<JsonSchema> {
   for (const part of Object.values(json)) yield* stringsOf(part);
 }
 
-test("every text of a request that a pattern is matched against has a greatest length", () => {
+test("every text of a request that is matched against a pattern has a maximum length", () => {
   const schemas = operations.flatMap(({ body, form }) => [body?.json, form?.fields.json]);
   const patterned = schemas.flatMap((json) => [...stringsOf(json)]).filter(({ pattern }) => pattern !== undefined);
   assert.ok(patterned.length > 3);

@@ -47,7 +47,7 @@ async function send(url: string, fields: readonly string[]): Promise<{ status: n
 }
 
 describe("the fields of a form", () => {
-  test("are refused when all of them together pass the limit, whatever each has", async () => {
+  test("are refused when they exceed the limit together", async () => {
     await using server = await startTestHttp({ routes: [upload()] });
     const field = "x".repeat(250_000);
     assert.deepEqual(await send(server.url, Array<string>(16).fill(field)), { status: 200, text: "16" });

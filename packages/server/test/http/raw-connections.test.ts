@@ -126,7 +126,7 @@ describe("an endless body is not read", () => {
     });
   }
 
-  test("but after a refused request with a small body the connection is used again", async () => {
+  test("but after a refused request with a small body the connection is reused", async () => {
     await using server = await startTestHttp({ routes: [echo()] });
     const wrong = post('{"value":"first"}', "authorization: Bearer sk-wrong\r\n");
     const right = post('{"value":"second"}', `${authorization}connection: close\r\n`);
@@ -135,15 +135,15 @@ describe("an endless body is not read", () => {
   });
 });
 
-describe("a client that closes its direction", () => {
-  test("after its request gets its answer", async () => {
+describe("a client that half-closes its connection", () => {
+  test("after its request gets its response", async () => {
     await using server = await startTestHttp({ routes: [echo()] });
     const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
     socket.end(post('{"value":"half"}'));
     assert.match(await received(socket), /^(?:HTTP\/1\.1 100 Continue\r\n\r\n)*HTTP\/1\.1 200 [^]*\{"value":"half"\}$/);
   });
 
-  test("gets an answer that takes long too", async () => {
+  test("gets a slow response too", async () => {
     const gate = Promise.withResolvers<void>();
     const slow = echo(async ({ body }) => {
       await gate.promise;
@@ -160,7 +160,7 @@ describe("a client that closes its direction", () => {
     assert.match(await answer, /HTTP\/1\.1 200 [^]*\{"value":"late"\}$/);
   });
 
-  test("and the other one has left: its request is aborted", async () => {
+  test("and then leaves has its request aborted", async () => {
     const { promise: aborted, resolve: abort } = Promise.withResolvers<unknown>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const endless = echo(async ({ signal }) => {
@@ -179,7 +179,7 @@ describe("a client that closes its direction", () => {
 });
 
 describe("pipelined requests", () => {
-  test("are answered in their order", async () => {
+  test("are served in order", async () => {
     await using server = await startTestHttp({ routes: [echo()] });
     const requests = Array.from({ length: 30 }, (_, index) => post(`{"value":"${index}"}`));
     const last = post('{"value":"end"}', `${authorization}connection: close\r\n`);
@@ -188,7 +188,7 @@ describe("pipelined requests", () => {
     assert.deepEqual(values, [...Array.from({ length: 30 }, (_, index) => String(index)), "end"]);
   });
 
-  test("in great number close the connection", async () => {
+  test("in great number make the server close the connection", async () => {
     let served = 0;
     const counted = echo(async ({ signal }) => {
       served += 1;

@@ -40,7 +40,7 @@ function post(url: string, body: string | Uint8Array, headers: Record<string, st
 }
 
 describe("a request", () => {
-  test("is answered with its body's value, its scope and a request ID", async () => {
+  test("gets a response with its body's value, its scope and a request ID", async () => {
     await using server = await startTestHttp({ routes: [echo] });
     const response = await post(server.url, '{"name":"Ada"}', { "x-project": "team one" });
     assert.equal(response.status, 200);
@@ -48,7 +48,7 @@ describe("a request", () => {
     assert.match(response.headers.get("x-request-id") ?? "", /^req_/);
   });
 
-  test("keeps the request ID that the client gave, and one that could break a log gets a new one", async () => {
+  test("keeps the client's request ID, unless it could break a log line", async () => {
     await using server = await startTestHttp({ routes: [echo] });
     assert.equal(
       (await post(server.url, '{"name":"x"}', { "x-request-id": "abc-1" })).headers.get("x-request-id"),
@@ -66,7 +66,7 @@ describe("a request", () => {
     assert.equal(response.status, 200);
   });
 
-  test("of the kind GET may carry a JSON body, which is ignored, and the connection lives on", async () => {
+  test("with GET may have a JSON body, which is ignored, and the connection stays open", async () => {
     const list = route(
       operation({
         id: "list",
@@ -250,7 +250,7 @@ describe("a request is refused in OpenAI's form", () => {
 });
 
 describe("a failure", () => {
-  test("of ours tells nothing internal, but the log has it", async () => {
+  test("of ours reveals nothing internal, but is logged in full", async () => {
     await using server = await startTestHttp({
       routes: [
         greet(() => {
@@ -265,7 +265,7 @@ describe("a failure", () => {
     assert.match(JSON.stringify(server.logged), /hunter2/);
   });
 
-  test("that may heal says when to come back", async () => {
+  test("that is temporary says when to retry", async () => {
     await using server = await startTestHttp({
       routes: [
         greet(() => {
@@ -289,7 +289,7 @@ async function* frames(...texts: (string | AppError)[]): AsyncGenerator<string> 
 }
 
 describe("a stream of events", () => {
-  test("ends with [DONE] when it is whole", async () => {
+  test("ends with [DONE] when it is complete", async () => {
     await using server = await startTestHttp({
       routes: [greet(() => ({ kind: "events", events: frames('{"a":1}', '{"a":2}') }))],
     });
@@ -318,7 +318,7 @@ describe("a stream of events", () => {
     assert.equal(server.finished[0]?.outcome, "upstream_failed");
   });
 
-  test("that is silent gets keep-alives that join the next frame", async () => {
+  test("that is silent gets keep-alives that join the next event", async () => {
     let release = (): void => {};
     const silence = new Promise<void>((resolve) => (release = resolve));
     async function* slow(): AsyncGenerator<string> {
@@ -339,7 +339,7 @@ describe("a stream of events", () => {
     assert.match(text, /^data: 1\n\n(: ping\n)+data: 2\n\ndata: \[DONE\]\n\n$/);
   });
 
-  test("whose first event is late begins with its status after the holding time", async () => {
+  test("whose first event is late starts with its status after the holding time", async () => {
     let release = (): void => {};
     const silence = new Promise<void>((resolve) => (release = resolve));
     async function* late(): AsyncGenerator<string> {
@@ -386,7 +386,7 @@ describe("a stream of events", () => {
     assert.deepEqual([server.finished[0]?.outcome, server.finished[0]?.status], ["client_closed", 499]);
   });
 
-  test("waits for a client that does not read, in flat memory", async () => {
+  test("waits for a client that does not read, with bounded memory", async () => {
     const firehose = { produced: 0 };
     const big = "x".repeat(64 * 1024);
     async function* pour(signal: AbortSignal): AsyncGenerator<string> {
@@ -436,7 +436,7 @@ describe("closing", () => {
     await closed;
   });
 
-  test("cuts off with an error what does not end in time", async () => {
+  test("ends with an error what does not end in time", async () => {
     async function* endless(signal: AbortSignal): AsyncGenerator<string> {
       yield "1";
       await once(signal, "abort");
@@ -452,7 +452,7 @@ describe("closing", () => {
   });
 });
 
-test("only the origins that are allowed may call from a page", async () => {
+test("web pages may call from allowed origins only", async () => {
   await using server = await startTestHttp({ routes: [echo], settings: { cors_origins: ["https://app.example"] } });
   const preflight = await fetch(`${server.url}/v1/greet`, {
     method: "OPTIONS",

@@ -12,7 +12,7 @@ import { finishedChat, finishedSpeech, finishedTranscription } from "../support/
 import { startTestHttp } from "../support/test-http.ts";
 
 describe("the metrics of the process", () => {
-  test("of a thousand models are rendered in several turns of the event loop", async () => {
+  test("of a thousand models are rendered in several iterations of the event loop", async () => {
     const metrics = createMetrics("0");
     for (let index = 0; index < 1000; index++) {
       const model = `engine/model-${index}`;
@@ -37,7 +37,7 @@ describe("the metrics of the process", () => {
     assert.ok(turns >= 8, `${turns} turns`);
   });
 
-  test("are rendered once for all who ask at the same time, and kept for nine times as long as that took", async () => {
+  test("are rendered once for concurrent scrapes, and cached for nine times as long as that took", async () => {
     let renderings = 0;
     let nowMs = 0;
     const registry = new Registry();
