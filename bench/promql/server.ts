@@ -4,6 +4,7 @@
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { metricsRoutes } from "../../packages/server/src/query/metrics/routes.ts";
+import { prometheusRoutes } from "../../packages/server/src/query/prometheus-api/prometheus-routes.ts";
 import { createMetricPresets } from "../../packages/server/src/query/metrics/presets/metric-presets.ts";
 import { openTestStore } from "../../packages/server/test/store/test-store.ts";
 import { startTestHttp } from "../../packages/server/test/support/test-http.ts";
@@ -13,7 +14,7 @@ import { organizationId, tokenPrices } from "./queries.ts";
 const { store, [Symbol.asyncDispose]: closeStore } = await openTestStore({ directory: process.argv[2]! });
 const presets = createMetricPresets({ tokenPrices, configured: {} });
 const http = await startTestHttp({
-  routes: metricsRoutes({ store, presets, version: "0.0.0" }),
+  routes: [...metricsRoutes({ store, presets }), ...prometheusRoutes({ store, version: "0.0.0" })],
   checkKey: () => testKey({ organizationId }),
 });
 const delay = monitorEventLoopDelay({ resolution: 1 });

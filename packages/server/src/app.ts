@@ -28,9 +28,11 @@ import { createEngineFactory } from "./routing/engine-factory.ts";
 import { trialEngineSettings } from "./engines/llama-cpp/engine.ts";
 import { createRegistry } from "./routing/registry.ts";
 import type { ModelsConfig } from "./routing/route-table.ts";
+import { logRoutes } from "./query/logs/routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
-import { queryRoutes } from "./query/routes.ts";
+import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
+import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
@@ -207,8 +209,10 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...speechRoutes(speak, listVoices),
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
-        ...queryRoutes({ store, tracePresets }),
-        ...metricsRoutes({ store, presets: metricPresets, version }),
+        ...logRoutes(store),
+        ...traceRoutes({ store, tracePresets }),
+        ...metricsRoutes({ store, presets: metricPresets }),
+        ...prometheusRoutes({ store, version }),
         ...otlp.routes,
         ...tenancyRoutes(control),
         ...statusRoutes({

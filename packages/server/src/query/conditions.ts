@@ -11,10 +11,10 @@ export function allOf(conditions: readonly (Statement | undefined)[]): Statement
 }
 
 /** Undefined: every project of the organization. */
-export function inProject(project: string | undefined): Statement | undefined {
+export function projectCondition(project: string | undefined): Statement | undefined {
   return project === undefined ? undefined : sql`project = ${bind.text(project)}`;
 }
 
-export function spansStartedIn({ fromUnixNano, toUnixNano }: TimeRange): Statement {
+export function startTimeCondition({ fromUnixNano, toUnixNano }: TimeRange): Statement {
   return sql`start_time >= ${bind.time(fromUnixNano)} AND start_time <= ${bind.time(toUnixNano)}`;
 }

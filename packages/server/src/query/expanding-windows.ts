@@ -4,7 +4,7 @@ import type { TimeRange } from "./time-window.ts";
 const firstStepNanos = 60_000_000_000n;
 
 /** The range in pieces, newest first, without gaps. What lies ahead of `nowUnixNano` belongs to the first; steps before the range begins are left out. */
-export function* lookBack({ fromUnixNano, toUnixNano }: TimeRange, nowUnixNano: bigint): Generator<TimeRange> {
+export function* expandingWindows({ fromUnixNano, toUnixNano }: TimeRange, nowUnixNano: bigint): Generator<TimeRange> {
   let newest = toUnixNano;
   for (let reach = firstStepNanos; newest >= fromUnixNano; reach *= 8n) {
     const oldest = nowUnixNano - reach;

@@ -16,7 +16,7 @@ export interface InstrumentationScope extends Resource {
 }
 
 /** By hash, as decimal text. */
-export interface Descriptions {
+export interface ResourceLookup {
   readonly resources: ReadonlyMap<string, Resource>;
   readonly scopes: ReadonlyMap<string, InstrumentationScope>;
 }
@@ -40,13 +40,13 @@ export async function lookUpResources(
   reader: TenantReader,
   rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
   { memory, signal }: Pick<QueryOptions, "memory"> & { readonly signal: AbortSignal },
-): Promise<Descriptions> {
+): Promise<ResourceLookup> {
   const described = sql`mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
     schema_url, dropped_attributes`;
   const read = <Shape extends DescribingRow>(statement: Statement): Promise<Shape[]> =>
     reader.query<Shape>(statement, { signal, memory, duplicates: "kept" });
   const [resources, scopes] = await Promise.all([
-    remembered<DescribingRow, Resource>(reader, {
+    lookUpCached<DescribingRow, Resource>(reader, {
       table: "resources",
       ids: new Set(rows.map((row) => row.resource_id)),
       read: (ids) =>
@@ -56,7 +56,7 @@ export async function lookUpResources(
         ),
       describe: toResource,
     }),
-    remembered<ScopeRow, InstrumentationScope>(reader, {
+    lookUpCached<ScopeRow, InstrumentationScope>(reader, {
       table: "scopes",
       ids: new Set(rows.map((row) => row.scope_id)),
       read: (ids) =>
@@ -81,15 +81,15 @@ interface Described<Row, Description> {
 const idsPerStatement = 20_000;
 
 /** By hash; a hash that the store does not know (yet) is left out and asked for again the next time. */
-async function remembered<Row extends DescribingRow, Description extends object>(
-  { memory }: TenantReader,
+async function lookUpCached<Row extends DescribingRow, Description extends object>(
+  { cache }: TenantReader,
   { table, ids, read, describe }: Described<Row, Description>,
 ): Promise<ReadonlyMap<string, Description>> {
   const found = new Map<string, Description>();
   const missing: string[] = [];
   for (const id of ids) {
     // Under a table's name stand descriptions of that table alone.
-    const known = memory.get(`${table} ${id}`) as Description | undefined;
+    const known = cache.get(`${table} ${id}`) as Description | undefined;
     if (known === undefined) missing.push(id);
     else found.set(id, known);
   }
@@ -98,7 +98,7 @@ async function remembered<Row extends DescribingRow, Description extends object>
     for (const row of await read(missing.slice(start, start + idsPerStatement))) {
       const description = describe(row);
       found.set(row.id, description);
-      memory.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
+      cache.set(`${table} ${row.id}`, description, JSON.stringify(row).length);
       if (yielder.isDue()) await yielder.yield();
     }
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
 import { mergeRanges } from "./traces/merge-ranges.ts";
-import { lookBack } from "./expanding-windows.ts";
+import { expandingWindows } from "./expanding-windows.ts";
 import { timeRange, type TimeRange } from "./time-window.ts";
 import { array, assert as check, bigInt, integer, property, tuple } from "fast-check";
 
@@ -63,7 +63,7 @@ describe("looking back", () => {
     check(
       property(bigInt({ min: 1n, max: 1_000_000n * minute }), (nanos) => {
         const range = { fromUnixNano: nowUnixNano - nanos, toUnixNano: nowUnixNano + 5n * minute };
-        const steps = [...lookBack(range, nowUnixNano)];
+        const steps = [...expandingWindows(range, nowUnixNano)];
         assert.equal(steps[0]!.toUnixNano, range.toUnixNano);
         assert.equal(steps.at(-1)!.fromUnixNano, range.fromUnixNano);
         for (const [index, step] of steps.slice(1).entries()) {

@@ -38,3 +38,8 @@ export function timeRange(timeWindow: string, nowUnixNano: bigint): TimeRange {
   const fromUnixNano = nowUnixNano - parseDuration(timeWindow, "time_window");
   return { fromUnixNano: fromUnixNano > 0n ? fromUnixNano : 0n, toUnixNano: nowUnixNano + clockSkewNanos };
 }
+
+/** The current time in nanoseconds since 1970. */
+export function nowUnixNano(): bigint {
+  return BigInt(Date.now()) * 1_000_000n;
+}

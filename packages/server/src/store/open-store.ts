@@ -11,8 +11,8 @@ import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
-import { defaultConcurrentReads, ReadPlaces } from "./read-places.ts";
-import { RowMemories } from "./row-memory.ts";
+import { defaultConcurrentReads, ReadLimiter } from "./read-limiter.ts";
+import { RowCaches } from "./row-cache.ts";
 import type { Store, WriteReport } from "./store.ts";
 import { type Layout, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
@@ -28,7 +28,7 @@ export interface StoreOptions {
 }
 
 /** Resources and scopes that are kept in memory for reading. */
-const describingBytes = 16_777_216;
+const cacheBytes = 16_777_216;
 /** Connections to the store for all but queries, which have one for each place. */
 const otherConnections = 16;
 
@@ -63,12 +63,12 @@ interface Home {
   readonly engine: SupervisedEngine | undefined;
 }
 
-function placesOf({ concurrent_reads: places = defaultConcurrentReads() }: TelemetrySettings): number {
-  return places;
+function concurrentReadsOf({ concurrent_reads: reads = defaultConcurrentReads() }: TelemetrySettings): number {
+  return reads;
 }
 
 function connectionsFor(settings: TelemetrySettings): number {
-  return otherConnections + placesOf(settings);
+  return otherConnections + concurrentReadsOf(settings);
 }
 
 function openRemote(settings: TelemetrySettings, url: string, readiness: Readiness): Home {
@@ -148,14 +148,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     logger,
     observe: options.observe ?? (() => {}),
   });
-  const places = new ReadPlaces(placesOf(settings));
+  const reads = new ReadLimiter(concurrentReadsOf(settings));
   const reader = {
-    places,
+    reads,
     connection,
     tables: readableTables(layout),
     settings: { ...readSettings, ...home.readSettings },
     queryTimeoutMs: settings.query_timeout_ms,
-    memories: new RowMemories(describingBytes),
+    caches: new RowCaches(cacheBytes),
   };
   return {
     async append(batch) {
@@ -169,7 +169,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     open: (scope) => createTenantReader(reader, scope),
     state: () => readiness.state(),
     queuedBytes: () => queue.bytes,
-    waitingReads: () => places.waiting,
+    waitingReads: () => reads.waiting,
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
       await queue.close();

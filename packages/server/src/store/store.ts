@@ -4,7 +4,7 @@
  */
 import type { Scope } from "../tenant.ts";
 import type { ColumnBlock } from "./native-reader.ts";
-import type { RowMemory } from "./row-memory.ts";
+import type { RowCache } from "./row-cache.ts";
 import type { TableName } from "./schema.ts";
 import type { Statement } from "./statement.ts";
 
@@ -55,7 +55,7 @@ export interface TenantReader {
   /** The same as typed arrays, for answers with many numbers; see native-reader.ts for the types that it can read. */
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
   /** Rows of this organization that never change, by table and identity. */
-  readonly memory: RowMemory;
+  readonly cache: RowCache;
 }
 
 export interface StoreState {

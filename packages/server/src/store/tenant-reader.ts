@@ -7,8 +7,8 @@ import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection, Settings } from "./connection.ts";
 import { readBlocks } from "./native-reader.ts";
-import type { ReadPlaces } from "./read-places.ts";
-import type { RowMemories } from "./row-memory.ts";
+import type { ReadLimiter } from "./read-limiter.ts";
+import type { RowCaches } from "./row-cache.ts";
 import { organizationParameterName, type Statement } from "./statement.ts";
 import { StoreError, toReadError } from "./store-error.ts";
 import type { QueryOptions, Row, TenantReader } from "./store.ts";
@@ -21,8 +21,8 @@ export interface ReaderOptions {
   /** Settings of the installation, for every query. */
   readonly settings: Settings;
   readonly queryTimeoutMs: number;
-  readonly memories: RowMemories;
-  readonly places: ReadPlaces;
+  readonly caches: RowCaches;
+  readonly reads: ReadLimiter;
 }
 
 const defaultMaximumRows = 100_000;
@@ -165,7 +165,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       const timed = { ...settings, max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
-    const body = options.places.read({ organizationId, signal, begin });
+    const body = options.reads.read({ organizationId, signal, begin });
     if (query.memory === undefined) return body;
     return charged(body, query.memory, format === columnFormat ? 1 : memoryPerByte);
   };
@@ -183,7 +183,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
 
   return {
     stream,
-    memory: options.memories.of(organizationId),
+    cache: options.caches.of(organizationId),
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));
     },

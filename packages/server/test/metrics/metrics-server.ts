@@ -1,6 +1,7 @@
 /** A server with the operations on metrics over an embedded store, and a key for each of a few organizations. */
 import { createMetricPresets, type MetricPresets } from "../../src/query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "../../src/query/metrics/routes.ts";
+import { prometheusRoutes } from "../../src/query/prometheus-api/prometheus-routes.ts";
 import { AppError } from "../../src/errors.ts";
 import { openTestStore } from "../store/test-store.ts";
 import { startTestHttp } from "../support/test-http.ts";
@@ -19,7 +20,10 @@ export async function startMetricsServer(
   const opened = await openTestStore();
   const presets = options.presets ?? createMetricPresets({ tokenPrices: {}, configured: {}, ...options });
   const http = await startTestHttp({
-    routes: metricsRoutes({ store: opened.store, presets, version: "0.0.0" }),
+    routes: [
+      ...metricsRoutes({ store: opened.store, presets }),
+      ...prometheusRoutes({ store: opened.store, version: "0.0.0" }),
+    ],
     checkKey: (secret) => {
       const [organizationId, projectName] = secret.replace(/^sk-/, "").split(":");
       if (!secret.startsWith("sk-")) throw new AppError("invalid_api_key", "The API key is not known.");

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { incrementalJson } from "../../src/http/incremental-json.ts";
-import { resultJson } from "../../src/query/prometheus-api/prometheus-json.ts";
+import { resultJson } from "../../src/query/metrics/prometheus-json.ts";
 import { queryInstant, queryRange, type InstantQuery, type QueryResult } from "../../src/languages/promql/engine.ts";
 import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries } from "../../src/languages/promql/storage.ts";

@@ -7,10 +7,10 @@ import { afterEach, beforeEach, describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { MemoryBudget } from "../../src/memory-budget.ts";
 import { createConnection, type Connection } from "../../src/store/connection.ts";
-import { RowMemories } from "../../src/store/row-memory.ts";
+import { RowCaches } from "../../src/store/row-cache.ts";
 import { bind, ownOrganization, sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
-import { ReadPlaces } from "../../src/store/read-places.ts";
+import { ReadLimiter } from "../../src/store/read-limiter.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { scopeOf } from "./test-store.ts";
 
@@ -48,8 +48,8 @@ describe("an answer of the store", () => {
         tables: ["spans"],
         settings: {},
         queryTimeoutMs: 30_000,
-        memories: new RowMemories(1000),
-        places: new ReadPlaces(4),
+        caches: new RowCaches(1000),
+        reads: new ReadLimiter(4),
       },
       scopeOf("org_broken"),
     );

@@ -6,8 +6,8 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { type Connection, createConnection } from "../../src/store/connection.ts";
-import { defaultConcurrentReads, ReadPlaces } from "../../src/store/read-places.ts";
-import { RowMemories } from "../../src/store/row-memory.ts";
+import { defaultConcurrentReads, ReadLimiter } from "../../src/store/read-limiter.ts";
+import { RowCaches } from "../../src/store/row-cache.ts";
 import { ownOrganization, sql } from "../../src/store/statement.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { runWithCost, RequestCost } from "../../src/scheduling/request-cost.ts";
@@ -23,7 +23,7 @@ describe("statements that read", () => {
   const arrivals = new EventEmitter();
   let server: ReturnType<typeof createServer>;
   let connection: Connection;
-  let queue: ReadPlaces;
+  let queue: ReadLimiter;
 
   beforeEach(async () => {
     arrived = [];
@@ -37,7 +37,7 @@ describe("statements that read", () => {
     await once(server, "listening");
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     connection = createConnection({ url, database: "default", compression: false, maximumConnections: 50 });
-    queue = new ReadPlaces(places);
+    queue = new ReadLimiter(places);
   });
   afterEach(async () => {
     await connection.close();
@@ -46,8 +46,8 @@ describe("statements that read", () => {
   });
 
   function read(organization: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
-    const memories = new RowMemories(1000);
-    const parts = { connection, tables: ["spans"], settings: {}, queryTimeoutMs: 30_000, memories, places: queue };
+    const caches = new RowCaches(1000);
+    const parts = { connection, tables: ["spans"], settings: {}, queryTimeoutMs: 30_000, caches, reads: queue };
     return createTenantReader(parts, scopeOf(organization)).query(statement, options);
   }
   async function untilArrived(count: number): Promise<void> {

@@ -16,7 +16,7 @@ export interface SelectRequest {
   readonly hints: SelectHints;
   readonly signal: AbortSignal;
   /** For work on many series: when to yield to other requests. */
-  readonly turns: YieldBudget;
+  readonly yieldBudget: YieldBudget;
   /** Charges an answer's bytes before they are kept; throws if they are too many. */
   readonly charge: (bytes: number) => void;
 }

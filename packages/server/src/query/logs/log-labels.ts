@@ -1,7 +1,7 @@
 /** The labels of log streams: who wrote an entry, how grave it is, and which trace it belongs to. */
 import { levels } from "../../store/schema.ts";
 import type { AnyValue } from "../attribute-values.ts";
-import type { Descriptions } from "../resource-lookup.ts";
+import type { ResourceLookup } from "../resource-lookup.ts";
 
 /** What of a row becomes labels. */
 export interface DescribedRow {
@@ -44,7 +44,7 @@ const levelNames = new Map<number, string>(Object.entries(levels).map(([name, nu
 /** Semantic conventions' word for a service that did not say its name. */
 const unknownService = "unknown_service";
 
-export function logLabels(row: DescribedRow, { resources, scopes }: Descriptions): Record<string, string> {
+export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLookup): Record<string, string> {
   const scope = scopes.get(row.scope_id);
   const labels: Record<string, string> = {
     service_name: row.service === "" ? unknownService : row.service,

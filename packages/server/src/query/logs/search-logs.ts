@@ -7,10 +7,10 @@ import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.t
 import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { toText } from "../attribute-values.ts";
-import { allOf, inProject } from "../conditions.ts";
+import { allOf, projectCondition } from "../conditions.ts";
 import { distinctRows } from "../distinct-rows.ts";
 import { logLabels, type DescribedRow } from "./log-labels.ts";
-import { lookBack } from "../expanding-windows.ts";
+import { expandingWindows } from "../expanding-windows.ts";
 import type { TimeRange } from "../time-window.ts";
 import { lookUpResources } from "../resource-lookup.ts";
 
@@ -75,10 +75,10 @@ async function newestEntries(reader: TenantReader, search: LogsSearch): Promise<
   const entries: LogRow[] = [];
   // Within one project this is the order in which the rows lie, so the first that are found are the answer.
   const order = search.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
-  for (const { fromUnixNano, toUnixNano } of lookBack(search.range, search.nowUnixNano)) {
+  for (const { fromUnixNano, toUnixNano } of expandingWindows(search.range, search.nowUnixNano)) {
     const conditions = allOf([
       sql`organization = ${ownOrganization}`,
-      inProject(search.project),
+      projectCondition(search.project),
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
       ofSeverity(search.severity),
     ]);

@@ -8,10 +8,10 @@ import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 export function isMatchedBy(
   labels: Labels | ReadonlyMap<string, string>,
   matchers: readonly LabelMatcher[],
-  turns: YieldBudget,
+  yieldBudget: YieldBudget,
 ): boolean | Promise<boolean> {
   const valueOf = (name: string): string => ("pairs" in labels ? getLabel(labels, name) : (labels.get(name) ?? ""));
-  return matchesAll(matchers, valueOf, turns);
+  return matchesAll(matchers, valueOf, yieldBudget);
 }
 
 /** Whether a matcher takes series that lack its label. */

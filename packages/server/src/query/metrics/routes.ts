@@ -2,13 +2,11 @@
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
-import { prometheusRoutes } from "../prometheus-api/prometheus-routes.ts";
 import { presetAliases, type MetricPresets } from "./presets/metric-presets.ts";
 import { queryPreset, type MetricsParts } from "./presets/query-presets.ts";
 
-export function metricsRoutes(parts: MetricsParts & { readonly version: string }): Route[] {
+export function metricsRoutes(parts: MetricsParts): Route[] {
   return [
-    ...prometheusRoutes(parts),
     route(listMetrics, () => ({ kind: "json", value: metricList(parts.presets) })),
     route(queryMetrics, async ({ body, memory, scope, signal }) =>
       incrementalJson(await queryPreset(parts, body, { scope, signal, memory, nowMs: Date.now() })),

@@ -9,8 +9,9 @@ import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
 import { matchesAll } from "../../languages/promql/series/matcher.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../languages/promql/storage.ts";
 import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
-import { semconvNames, withFillIn } from "./otlp-series/semconv-mapping.ts";
-import { readCatalog, seriesNames, type OtlpMetric, type OtlpSeriesName } from "./otlp-series/otlp-catalog.ts";
+import { semconvNames, withSpanMetric } from "./otlp-series/semconv-mapping.ts";
+import { readCatalog, seriesNames } from "./otlp-series/otlp-catalog.ts";
+import type { OtlpMetric, OtlpSeriesName } from "./otlp-series/otlp-metric.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
 import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
@@ -36,7 +37,7 @@ export interface LabelSetsRequest {
   readonly fromMs: number;
   readonly toMs: number;
   readonly signal: AbortSignal;
-  readonly turns: YieldBudget;
+  readonly yieldBudget: YieldBudget;
   readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
 }
@@ -57,12 +58,12 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
     return read;
   };
   const otlpNames = async (request: NamesRequest): Promise<OtlpSeriesName[]> => {
-    const { turns } = request;
+    const { yieldBudget } = request;
     const names: OtlpSeriesName[] = [];
     for (const metric of await catalog(request)) {
-      const ofMetric = [...seriesNames(metric).map(withFillIn), ...semconvNames(metric)];
+      const ofMetric = [...seriesNames(metric).map(withSpanMetric), ...semconvNames(metric)];
       names.push(...(await namedBy(ofMetric, request)));
-      if (turns.spend(workOfName)) await turns.yield();
+      if (yieldBudget.spend(nameCost)) await yieldBudget.yield();
     }
     return names;
   };
@@ -73,31 +74,31 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
       const [name, ...others] = await namedBy(spanSeriesNames, request);
       if (name === undefined || others.length > 0) return null;
       // Where applications count what no span tells of, the engine must weigh up both.
-      if (await fillsIn(name, request, { names: await otlpNames(request), options })) return null;
+      if (await hasUncoveredSeries(name, request, { names: await otlpNames(request), options })) return null;
       return aggregateSpanWindows(name, request, options);
     },
     labelSets: async (request) => labelSets(request, await otlpNames(request), options),
   };
 }
 
-type NamesRequest = Pick<SelectRequest, "matchers" | "fromMs" | "signal" | "turns" | "charge">;
+type NamesRequest = Pick<SelectRequest, "matchers" | "fromMs" | "signal" | "yieldBudget" | "charge">;
 
 /** The work of matching a metric's names, in samples looked at. */
-const workOfName = 64;
+const nameCost = 64;
 
 async function namedBy<Named extends { readonly name: string }>(
   all: readonly Named[],
-  { matchers, turns }: Pick<NamesRequest, "matchers" | "turns">,
+  { matchers, yieldBudget }: Pick<NamesRequest, "matchers" | "yieldBudget">,
 ): Promise<Named[]> {
   const nameMatchers = matchers.filter(({ name }) => name === "__name__");
   const named: Named[] = [];
   for (const each of all) {
-    if (await matchesAll(nameMatchers, () => each.name, turns)) named.push(each);
+    if (await matchesAll(nameMatchers, () => each.name, yieldBudget)) named.push(each);
   }
   return named;
 }
 
-async function selectsTargetInfo(request: Pick<NamesRequest, "matchers" | "turns">): Promise<boolean> {
+async function selectsTargetInfo(request: Pick<NamesRequest, "matchers" | "yieldBudget">): Promise<boolean> {
   return (await namedBy([{ name: targetInfoName }], request)).length > 0;
 }
 
@@ -110,15 +111,15 @@ async function select(
   const ofSpans = await namedBy(spanSeriesNames, request);
   const selectsInfo = await selectsTargetInfo(request);
   const [counted, sent, info] = await Promise.all([
-    oneByOne(ofSpans, (name) => selectSpanSeries(name, request, options)),
+    readSequentially(ofSpans, (name) => selectSpanSeries(name, request, options)),
     selectOtlpSeries({ ...otlpRequest, names }, options),
     selectsInfo ? selectTargetInfo(otlpRequest, options) : [],
   ]);
-  return [...counted, ...(await withoutCounted(sent, counted, request.turns)), ...info];
+  return [...counted, ...(await withoutSpanDuplicates(sent, counted, request.yieldBudget)), ...info];
 }
 
 /** One statement after the other: a selector without a name has one for each of some forty names. */
-async function oneByOne<Item, Result>(
+async function readSequentially<Item, Result>(
   items: readonly Item[],
   read: (item: Item) => Promise<readonly Result[]>,
 ): Promise<Result[]> {
@@ -128,7 +129,7 @@ async function oneByOne<Item, Result>(
 }
 
 /** Whether pushed series may add something to a series over spans. */
-async function fillsIn(
+async function hasUncoveredSeries(
   name: SpanSeriesName,
   request: WindowsRequest,
   { names, options }: { readonly names: readonly OtlpSeriesName[]; readonly options: SpanQuery },
@@ -142,21 +143,21 @@ async function fillsIn(
 }
 
 /** What spans tell of a service is the truth; the same metric sent by that service would count everything twice. */
-async function withoutCounted(
+async function withoutSpanDuplicates(
   sent: readonly StoredSeries[],
   counted: readonly StoredSeries[],
-  turns: YieldBudget,
+  yieldBudget: YieldBudget,
 ): Promise<readonly StoredSeries[]> {
   if (counted.length === 0) return sent;
   const known = new Set<string>();
   for (const { labels } of counted) {
     known.add(sourceOf(labels));
-    if (turns.spend(workOfName)) await turns.yield();
+    if (yieldBudget.spend(nameCost)) await yieldBudget.yield();
   }
   const others: StoredSeries[] = [];
   for (const each of sent) {
     if (!known.has(sourceOf(each.labels))) others.push(each);
-    if (turns.spend(workOfName)) await turns.yield();
+    if (yieldBudget.spend(nameCost)) await yieldBudget.yield();
   }
   return others;
 }
@@ -173,14 +174,14 @@ async function labelSets(
   const named = await namedBy(spanSeriesNames, request);
   const selectsInfo = await selectsTargetInfo(request);
   const [ofSpans, sent, info] = await Promise.all([
-    oneByOne(named, (name) => spanLabelSets(name, request, options)),
+    readSequentially(named, (name) => spanLabelSets(name, request, options)),
     otlpLabelSets({ ...request, names }, options),
     selectsInfo ? targetInfoLabels(request, options) : [],
   ]);
   const found = new Map<string, Labels>();
   for (const labels of [...ofSpans, ...sent, ...info]) {
     found.set(labels.key, labels);
-    if (request.turns.spend(1)) await request.turns.yield();
+    if (request.yieldBudget.spend(1)) await request.yieldBudget.yield();
   }
   return [...found.values()];
 }

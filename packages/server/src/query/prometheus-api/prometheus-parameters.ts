@@ -72,7 +72,7 @@ export class PrometheusParameters {
   }
 
   /** The matchers of each different `match[]`. */
-  async selectors(turns: YieldBudget): Promise<(readonly LabelMatcher[])[]> {
+  async selectors(yieldBudget: YieldBudget): Promise<(readonly LabelMatcher[])[]> {
     const texts = new Set(this.#values.getAll("match[]"));
     if (texts.size > maximumSeriesSelectors) {
       throw invalid("match[]", `is given ${texts.size} times; the limit is ${maximumSeriesSelectors}`);
@@ -80,7 +80,7 @@ export class PrometheusParameters {
     const size = new QuerySize();
     const selectors: (readonly LabelMatcher[])[] = [];
     for (const text of texts) {
-      const expression = await parseQuery(text, turns, size);
+      const expression = await parseQuery(text, yieldBudget, size);
       const isSelector =
         expression.kind === "vector-selector" && expression.offset === null && expression.atTime === null;
       if (!isSelector) throw invalid("match[]", `is ${showValue(text)}; expected a selector of series`);

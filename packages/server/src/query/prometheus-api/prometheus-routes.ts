@@ -12,7 +12,7 @@ import type { Expression } from "../../languages/promql/syntax/ast.ts";
 import { Budget, defaultLimits } from "../../languages/promql/evaluate/budget.ts";
 import { parseQuery } from "../../languages/promql/syntax/parse-query.ts";
 import { namedLabels } from "../metrics/named-labels.ts";
-import { labelsJson, listOf, resultJson } from "./prometheus-json.ts";
+import { labelsJson, listOf, resultJson } from "../metrics/prometheus-json.ts";
 import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
 import { PrometheusParameters } from "./prometheus-parameters.ts";
 import { createTenantMetrics, type TenantMetrics } from "../metrics/tenant-metrics.ts";

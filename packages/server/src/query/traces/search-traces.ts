@@ -7,10 +7,10 @@ import type { TracesAnswer } from "../../api/observability.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { bind, join, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
-import { allOf, inProject, spansStartedIn } from "../conditions.ts";
+import { allOf, projectCondition, startTimeCondition } from "../conditions.ts";
 import { lookUpResources } from "../resource-lookup.ts";
 import { mergeRanges } from "./merge-ranges.ts";
-import { lookBack } from "../expanding-windows.ts";
+import { expandingWindows } from "../expanding-windows.ts";
 import { readSpanDetails, readSpans } from "./spans.ts";
 import { toTempoTrace, traceHead } from "./tempo-trace.ts";
 import type { TimeRange } from "../time-window.ts";
@@ -49,10 +49,10 @@ export async function searchTraces(reader: TenantReader, search: TracesSearch): 
 /** The trace with an ID: one, or none when the organization has none with it. */
 export async function findTrace(reader: TenantReader, lookup: TraceLookup): Promise<TracesAnswer> {
   const { range } = lookup;
-  const places = await locate(reader, [lookup.traceId], lookup);
-  const wanted = places.filter(
-    (place) =>
-      range === undefined || (place.toUnixNano >= range.fromUnixNano && place.fromUnixNano <= range.toUnixNano),
+  const locations = await locate(reader, [lookup.traceId], lookup);
+  const wanted = locations.filter(
+    (location) =>
+      range === undefined || (location.toUnixNano >= range.fromUnixNano && location.fromUnixNano <= range.toUnixNano),
   );
   return { traces: await readTraces(reader, wanted, lookup) };
 }
@@ -64,11 +64,11 @@ async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promi
   if (newest?.isAll === true || (newest !== undefined && newest.traceIds.length >= limit)) return newest.traceIds;
   const found = new Set(newest?.traceIds);
   const left = { ...range, toUnixNano: newest?.reachedUnixNano ?? range.toUnixNano };
-  for (const step of lookBack(left, search.nowUnixNano)) {
+  for (const step of expandingWindows(left, search.nowUnixNano)) {
     const conditions = allOf([
       sql`organization = ${ownOrganization}`,
-      inProject(project),
-      spansStartedIn(step),
+      projectCondition(project),
+      startTimeCondition(step),
       search.preset.condition,
     ]);
     const statement = sql`
@@ -111,7 +111,7 @@ async function lookAtNewestSpans(
     SELECT trace_id, toUnixTimestamp64Nano(min(oldest) OVER ()) AS reached, sum(spans) OVER () AS looked_at FROM (
       SELECT trace_id, max(start_time) AS newest, min(start_time) AS oldest, count() AS spans FROM (
         SELECT if(${preset.condition ?? sql`true`}, trace_id, '') AS trace_id, start_time
-        FROM spans WHERE organization = ${ownOrganization} AND ${inProject(project)!} AND ${spansStartedIn(range)}
+        FROM spans WHERE organization = ${ownOrganization} AND ${projectCondition(project)!} AND ${startTimeCondition(range)}
         ORDER BY start_time DESC LIMIT ${bind.uint32(newestSpans)}
       ) GROUP BY trace_id
     ) ORDER BY trace_id = '', newest DESC, trace_id LIMIT ${bind.uint32(limit + 1)}`;
@@ -128,7 +128,7 @@ async function lookAtNewestSpans(
 }
 
 /** When a trace's spans began and in which projects. */
-interface TracePlace extends TimeRange {
+interface TraceLocation extends TimeRange {
   readonly traceId: string;
   readonly projects: readonly string[];
 }
@@ -137,12 +137,12 @@ async function locate(
   reader: TenantReader,
   traceIds: readonly string[],
   { project, signal }: SearchCommon,
-): Promise<TracePlace[]> {
+): Promise<TraceLocation[]> {
   if (traceIds.length === 0) return [];
   const conditions = allOf([
     sql`organization = ${ownOrganization}`,
     sql`trace_id IN ${bind.texts(traceIds)}`,
-    inProject(project),
+    projectCondition(project),
   ]);
   const rows = await reader.query<{ trace_id: string; first: string; last: string; projects: string[] }>(
     sql`SELECT trace_id, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last,
@@ -158,23 +158,23 @@ async function locate(
   }));
 }
 
-function placesCondition(places: readonly TracePlace[]): Statement {
-  const ranges = mergeRanges(places).map((range) => sql`(${spansStartedIn(range)})`);
+function locationsCondition(locations: readonly TraceLocation[]): Statement {
+  const ranges = mergeRanges(locations).map((range) => sql`(${startTimeCondition(range)})`);
   return allOf([
     sql`organization = ${ownOrganization}`,
-    sql`project IN ${bind.texts([...new Set(places.flatMap((place) => place.projects))])}`,
+    sql`project IN ${bind.texts([...new Set(locations.flatMap((location) => location.projects))])}`,
     sql`(${join(ranges, sql` OR `)})`,
-    sql`trace_id IN ${bind.texts(places.map((place) => place.traceId))}`,
+    sql`trace_id IN ${bind.texts(locations.map((location) => location.traceId))}`,
   ]);
 }
 
 async function readTraces(
   reader: TenantReader,
-  places: readonly TracePlace[],
+  locations: readonly TraceLocation[],
   { detail, signal }: SearchCommon,
 ): Promise<Trace[]> {
-  if (places.length === 0) return [];
-  const condition = placesCondition(places);
+  if (locations.length === 0) return [];
+  const condition = locationsCondition(locations);
   if (!detail) return newestFirst(await readHeads(reader, condition, signal));
   const spans = await readSpans(reader, condition, signal);
   const [descriptions, details] = await Promise.all([

@@ -5,7 +5,7 @@
 import type { TracesAnswer } from "../../api/observability.ts";
 import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { toKeyValues, type KeyValue } from "../attribute-values.ts";
-import type { Descriptions, InstrumentationScope } from "../resource-lookup.ts";
+import type { ResourceLookup, InstrumentationScope } from "../resource-lookup.ts";
 import { spanKey, type SpanDetails, type StoredSpan } from "./spans.ts";
 
 type Trace = TracesAnswer["traces"][number];
@@ -19,7 +19,7 @@ interface TraceSummary {
 }
 
 /** What spans refer to. */
-interface TraceContext extends Descriptions {
+interface TraceContext extends ResourceLookup {
   /** By `spanKey`. */
   readonly details: ReadonlyMap<string, SpanDetails>;
 }

@@ -1,6 +1,6 @@
 /** Walks through an export request: resources, their scopes, their records, each turned into rows. */
 import { inputLimit } from "../../input-limits.ts";
-import type { ByteRange, GroupReader } from "./resource-scopes.ts";
+import type { ByteRange, ResourceScopeReader } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { exportFields } from "./messages.ts";
 import { MessageScan } from "./message-scan.ts";
@@ -25,7 +25,7 @@ const { request: requestField, resourceGroup: groupField, scopeGroup: scopeField
 export async function decodeExport(
   bytes: Uint8Array,
   signal: Signal,
-  { builder, groups }: { readonly builder: ExportBuilder; readonly groups: GroupReader },
+  { builder, groups }: { readonly builder: ExportBuilder; readonly groups: ResourceScopeReader },
 ): Promise<void> {
   const yielder = new CooperativeYield();
   const decoder = signal.makeDecoder(builder, yielder);

@@ -36,7 +36,7 @@ export interface ExportResult {
 }
 
 /** The response message of the signal's export: empty when all was accepted. */
-export function writeOutcome(
+export function writeExportResult(
   { rejected, message: reason }: ExportResult,
   signal: Signal,
   encoding: Encoding,

@@ -16,7 +16,7 @@ import type { MemoryCharge } from "../../memory-budget.ts";
 import type { Scope } from "../../tenant.ts";
 import { measureStep } from "../../scheduling/main-thread-time.ts";
 import { runWithCost, RequestCost } from "../../scheduling/request-cost.ts";
-import { writeOutcome } from "./export-result.ts";
+import { writeExportResult } from "./export-result.ts";
 import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
 import type { Ingest } from "./ingest.ts";
 import type { BodyLimits } from "./routes.ts";
@@ -179,7 +179,7 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
   const { key } = call.scope;
   const outcome = await measureStep("serve", () => ingest({ key, signal, encoding: "protobuf", bytes }));
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
-  return writeOutcome(outcome, signal, "protobuf");
+  return writeExportResult(outcome, signal, "protobuf");
 }
 
 function fail(call: Call, thrown: unknown, logger?: Logger): void {

@@ -3,7 +3,7 @@ import type { Batch, Store } from "../../store/store.ts";
 import type { CheckedKey } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
 import { decodeExport } from "./decode-export.ts";
-import { GroupReader, type SettingsOf } from "./resource-scopes.ts";
+import { ResourceScopeReader, type SettingsOf } from "./resource-scopes.ts";
 import { ExportBuilder } from "./export-builder.ts";
 import type { JsonConverter } from "./json-converter.ts";
 import type { Signal } from "./signals.ts";
@@ -37,7 +37,7 @@ export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
   return async ({ key, signal, encoding, bytes }) => {
     const builder = new ExportBuilder({ organizationId: key.organizationId, nowMs: now(), store });
-    const groups = new GroupReader({ key, settingsOf, builder });
+    const groups = new ResourceScopeReader({ key, settingsOf, builder });
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, key.organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });
     await appendAll(store, builder.finish());

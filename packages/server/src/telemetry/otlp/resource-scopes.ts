@@ -59,7 +59,7 @@ const position = positionsOf(resourceAttributes);
 const knownNames = new AttributeNames(resourceAttributes);
 
 /** Reads the resources and scopes of one request. */
-export class GroupReader {
+export class ResourceScopeReader {
   readonly #key: CheckedKey;
   readonly #settingsOf: SettingsOf;
   readonly #builder: ExportBuilder;

@@ -3,7 +3,7 @@ import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
 import type { Operation } from "../../api/operation.ts";
 import { type ErrorWriter, route, type Route } from "../../http/route.ts";
 import type { MemoryBudget } from "../../memory-budget.ts";
-import { encodingOf, mediaTypes, writeOutcome, writeStatus } from "./export-result.ts";
+import { encodingOf, mediaTypes, writeExportResult, writeStatus } from "./export-result.ts";
 import type { Ingest } from "./ingest.ts";
 import { logSignal, metricSignal, type Signal, traceSignal } from "./signals.ts";
 
@@ -15,7 +15,7 @@ export function otlpRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
         const encoding = encodingOf(headers["content-type"] as string);
         const outcome = await ingest({ key: scope.key, signal, encoding, bytes });
         note({ accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) });
-        return { kind: "bytes", bytes: writeOutcome(outcome, signal, encoding), type: mediaTypes[encoding] };
+        return { kind: "bytes", bytes: writeExportResult(outcome, signal, encoding), type: mediaTypes[encoding] };
       },
       { ...limits, writeError },
     );

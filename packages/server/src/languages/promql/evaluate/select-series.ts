@@ -94,8 +94,8 @@ function samplesOf({ histograms, timestampsMs }: StoredSeries): number {
 }
 
 /** How a request shares the thread and charges the store's answers; `select` charges its own. */
-export function storeAccess(budget: Budget): Pick<SelectRequest, "signal" | "turns" | "charge"> {
-  return { signal: budget.signal, turns: budget, charge: (bytes) => budget.holdBytes(bytes) };
+export function storeAccess(budget: Budget): Pick<SelectRequest, "signal" | "yieldBudget" | "charge"> {
+  return { signal: budget.signal, yieldBudget: budget, charge: (bytes) => budget.holdBytes(bytes) };
 }
 
 interface Collection {

@@ -8,7 +8,7 @@ export interface CompiledMatcher {
   readonly instructions: number;
   readonly matchesEmpty: boolean;
   /** Whether a label's value matches, "" if the label is absent; a promise only where that is long work. */
-  matches(value: string, turns: YieldBudget): boolean | Promise<boolean>;
+  matches(value: string, yieldBudget: YieldBudget): boolean | Promise<boolean>;
 }
 
 /** The matcher's regular expression is invalid or too large. */
@@ -37,7 +37,7 @@ function compile({ operator, value: wanted }: LabelMatcher): CompiledMatcher | M
   return {
     instructions: expression.instructions,
     matchesEmpty: !expression.matchesEmpty,
-    matches: (value, turns) => negated(expression.matches(value, turns)),
+    matches: (value, yieldBudget) => negated(expression.matches(value, yieldBudget)),
   };
 }
 
@@ -46,22 +46,26 @@ function negated(found: boolean | Promise<boolean>): boolean | Promise<boolean> 
 }
 
 /** Whether one value matches all matchers, or which of several values do. An invalid matcher matches nothing. */
-export function matchesValue(matcher: LabelMatcher, value: string, turns: YieldBudget): boolean | Promise<boolean> {
+export function matchesValue(
+  matcher: LabelMatcher,
+  value: string,
+  yieldBudget: YieldBudget,
+): boolean | Promise<boolean> {
   const compiled = compileMatcher(matcher);
-  return "matches" in compiled && compiled.matches(value, turns);
+  return "matches" in compiled && compiled.matches(value, yieldBudget);
 }
 
 /** Whether every matcher matches the value that belongs to its label. */
 export function matchesAll(
   matchers: readonly LabelMatcher[],
   valueOf: (name: string) => string,
-  turns: YieldBudget,
+  yieldBudget: YieldBudget,
 ): boolean | Promise<boolean> {
   for (const [index, matcher] of matchers.entries()) {
-    const found = matchesValue(matcher, valueOf(matcher.name), turns);
+    const found = matchesValue(matcher, valueOf(matcher.name), yieldBudget);
     if (found === true) continue;
     if (found === false) return false;
-    return found.then((one) => one && matchesAll(matchers.slice(index + 1), valueOf, turns));
+    return found.then((one) => one && matchesAll(matchers.slice(index + 1), valueOf, yieldBudget));
   }
   return true;
 }

@@ -51,7 +51,7 @@ export class QuerySize {
 }
 
 /** The tree of a query; throws an AppError `invalid_request` with the position of the problem. */
-export async function parseQuery(text: string, turns: YieldBudget, size = new QuerySize()): Promise<Expression> {
+export async function parseQuery(text: string, yieldBudget: YieldBudget, size = new QuerySize()): Promise<Expression> {
   if (text.length > maximumQueryCharacters) {
     throw new AppError(
       "invalid_request",
@@ -60,7 +60,7 @@ export async function parseQuery(text: string, turns: YieldBudget, size = new Qu
     );
   }
   const expression = parseTree(text);
-  if (turns.spend(text.length * workOfCharacter)) await turns.yield();
+  if (yieldBudget.spend(text.length * workOfCharacter)) await yieldBudget.yield();
   for (const selector of selectorsIn(expression)) {
     addSelector(selector, { text, size });
     for (const matcher of selector.matchers) {
@@ -72,7 +72,7 @@ export async function parseQuery(text: string, turns: YieldBudget, size = new Qu
         const problem = `error parsing regexp: the expressions of the query need ${size.instructions} instructions or more`;
         throw parseError(text, selector.at, `${problem}, the limit is ${maximumQueryInstructions}`);
       }
-      if (turns.spend(compiled.instructions * workOfInstruction)) await turns.yield();
+      if (yieldBudget.spend(compiled.instructions * workOfInstruction)) await yieldBudget.yield();
     }
   }
   checkTypes(expression, text);

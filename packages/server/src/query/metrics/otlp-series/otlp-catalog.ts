@@ -2,33 +2,10 @@
 import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { metricTypes } from "../../../store/metric-tables.ts";
 import type { TenantReader } from "../../../store/store.ts";
-import { allOf, inProject } from "../../conditions.ts";
+import { allOf, projectCondition } from "../../conditions.ts";
 import type { SelectRequest } from "../../../languages/promql/storage.ts";
-import type { SemconvMapping } from "./semconv-mapping.ts";
+import type { OtlpMetric, OtlpPart, OtlpSeriesName } from "./otlp-metric.ts";
 import { metricName } from "./prometheus-names.ts";
-
-/** What a series of a metric holds. */
-export type OtlpPart = "value" | "bucket" | "sum" | "count" | "native" | "quantile";
-
-export interface OtlpMetric {
-  /** OpenTelemetry's name. */
-  readonly metric: string;
-  readonly unit: string;
-  readonly description: string;
-  readonly type: keyof typeof metricTypes;
-  readonly monotonic: boolean;
-  /** PromQL's name, without the suffixes of parts. */
-  readonly name: string;
-}
-
-/** One name that queries can select. */
-export interface OtlpSeriesName {
-  readonly name: string;
-  readonly metric: OtlpMetric;
-  readonly part: OtlpPart;
-  /** Where the name is that of a series over spans. */
-  readonly mapping?: SemconvMapping;
-}
 
 interface CatalogRow {
   readonly metric: string;
@@ -48,7 +25,11 @@ export async function readCatalog(
     signal,
   }: { project: string | undefined } & Pick<SelectRequest, "fromMs" | "signal" | "charge">,
 ): Promise<OtlpMetric[]> {
-  const conditions = allOf([sql`organization = ${ownOrganization}`, inProject(project), activeSince(fromMs)]);
+  const conditions = allOf([
+    sql`organization = ${ownOrganization}`,
+    projectCondition(project),
+    seenSinceCondition(fromMs),
+  ]);
   const rows = await reader.query<CatalogRow>(
     sql`SELECT metric, unit, any(description) AS description, toString(type) AS type, monotonic FROM series
       WHERE ${conditions} GROUP BY metric, unit, type, monotonic ORDER BY metric LIMIT 50000`,
@@ -58,7 +39,7 @@ export async function readCatalog(
 }
 
 /** Series are written again each day that they have points. */
-export function activeSince(fromMs: number): Statement {
+export function seenSinceCondition(fromMs: number): Statement {
   const seconds = BigInt(Math.max(0, Math.floor(fromMs / 1000) - 2 * 86_400));
   return sql`seen >= fromUnixTimestamp(${bind.int64(seconds)})`;
 }

@@ -4,7 +4,7 @@
  */
 import type { KeyValue } from "../../attribute-values.ts";
 import { toText } from "../../attribute-values.ts";
-import type { Descriptions, InstrumentationScope } from "../../resource-lookup.ts";
+import type { ResourceLookup, InstrumentationScope } from "../../resource-lookup.ts";
 import { attributeLabels } from "./prometheus-names.ts";
 
 export interface OtlpSeriesRow {
@@ -20,7 +20,7 @@ export interface OtlpSeriesRow {
 }
 
 /** All labels but the name's and those of parts (`le`, `quantile`). */
-export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: Descriptions): Map<string, string> {
+export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: ResourceLookup): Map<string, string> {
   const own = new Map([
     ["project_name", row.project],
     ["service_name", row.service],

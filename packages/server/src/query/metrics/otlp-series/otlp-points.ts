@@ -5,7 +5,7 @@ import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yiel
 import type { ColumnBlock, ListColumn, NumberColumn } from "../../../store/native-reader.ts";
 import { allOf } from "../../conditions.ts";
 import { toNumber } from "../span-series/span-series.ts";
-import { listsThatFit } from "../statement-lists.ts";
+import { listsThatFit } from "./statement-lists.ts";
 import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
 
 export interface PointsRequest {

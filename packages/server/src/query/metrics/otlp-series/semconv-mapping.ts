@@ -3,18 +3,9 @@
  * OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/). They fill in for
  * services of which no span tells, with labels of the same names.
  */
-import type { OtlpMetric, OtlpPart, OtlpSeriesName } from "./otlp-catalog.ts";
-import { agentOperations, inferenceOperations, spanSeriesNames, type SpanMetric } from "../span-series/span-metrics.ts";
+import type { OtlpMetric, OtlpPart, OtlpSeriesName, SemconvMapping, SeriesLabels } from "./otlp-metric.ts";
+import { agentOperations, inferenceOperations, spanSeriesNames } from "../span-series/span-metrics.ts";
 import { timeoutErrorTypes } from "../span-series/span-labels.ts";
-
-type SeriesLabels = ReadonlyMap<string, string>;
-
-/** How a pushed series is seen under the name of a series over spans. */
-export interface SemconvMapping {
-  readonly metric: SpanMetric;
-  /** Whether a series with these labels, of ours already, tells of it. */
-  covers(labels: SeriesLabels): boolean;
-}
 
 interface Form {
   /** OpenTelemetry's name, and the unit that it must have. */
@@ -87,7 +78,7 @@ export function semconvNames(metric: OtlpMetric): OtlpSeriesName[] {
 }
 
 /** The same for a series that has such a name already. */
-export function withFillIn(name: OtlpSeriesName): OtlpSeriesName {
+export function withSpanMetric(name: OtlpSeriesName): OtlpSeriesName {
   const metric = metricsByName.get(name.name);
   return metric === undefined ? name : { ...name, mapping: { metric, covers: () => true } };
 }

@@ -1,15 +1,15 @@
 /** `target_info`: one series for each process that sent metrics, with its resource's attributes as labels. */
 import { AppError } from "../../../errors.ts";
 import { ownOrganization, sql } from "../../../store/statement.ts";
-import { allOf, inProject } from "../../conditions.ts";
+import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources } from "../../resource-lookup.ts";
 import type { KeyValue } from "../../attribute-values.ts";
 import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
 import type { StoredSeries } from "../../../languages/promql/storage.ts";
 import { isMatchedBy } from "../label-matching.ts";
-import { activeSince } from "./otlp-catalog.ts";
+import { seenSinceCondition } from "./otlp-catalog.ts";
 import { identityLabels } from "./otlp-labels.ts";
-import type { OtlpQuery, OtlpRequest } from "./otlp-series.ts";
+import type { OtlpQuery, OtlpRequest } from "./series-lookup.ts";
 import { attributeLabels } from "./prometheus-names.ts";
 
 export const targetInfoName = "target_info";
@@ -21,10 +21,14 @@ const maximumTimes = 2_628_000;
 
 /** Label sets that match; only processes with a job or an instance have one. */
 export async function targetInfoLabels(
-  { charge, fromMs, matchers, maxSeries, signal, turns }: Omit<OtlpRequest, "names">,
+  { charge, fromMs, matchers, maxSeries, signal, yieldBudget }: Omit<OtlpRequest, "names">,
   { project, reader }: OtlpQuery,
 ): Promise<Labels[]> {
-  const conditions = allOf([sql`organization = ${ownOrganization}`, inProject(project), activeSince(fromMs)]);
+  const conditions = allOf([
+    sql`organization = ${ownOrganization}`,
+    projectCondition(project),
+    seenSinceCondition(fromMs),
+  ]);
   const rows = await reader.query<{ project: string; resource_id: string; scope_id: string }>(
     sql`SELECT DISTINCT project, resource_id, toUInt64(0) AS scope_id FROM series WHERE ${conditions}`,
     { signal, memory: { add: charge }, duplicates: "kept", maximumRows: maxSeries },
@@ -33,8 +37,8 @@ export async function targetInfoLabels(
   const found = new Map<string, Labels>();
   for (const row of rows) {
     const labels = toLabels(row.project, resources.get(row.resource_id)?.attributes ?? []);
-    if (labels !== undefined && (await isMatchedBy(labels, matchers, turns))) found.set(labels.key, labels);
-    if (turns.spend(workOfResource)) await turns.yield();
+    if (labels !== undefined && (await isMatchedBy(labels, matchers, yieldBudget))) found.set(labels.key, labels);
+    if (yieldBudget.spend(workOfResource)) await yieldBudget.yield();
   }
   return [...found.values()];
 }

@@ -13,7 +13,7 @@ import { printExpression } from "../../../languages/promql/syntax/print.ts";
 import type { MetricPresets } from "./metric-presets.ts";
 import { namedLabels } from "../named-labels.ts";
 import { checkCall, type PresetTimes } from "./preset-call.ts";
-import { resultJson } from "../../prometheus-api/prometheus-json.ts";
+import { resultJson } from "../prometheus-json.ts";
 import { createTenantMetrics } from "../tenant-metrics.ts";
 
 export interface MetricsParts {

@@ -44,8 +44,8 @@ const isAgent = sql`operation IN ${bind.texts(agentOperations)}`;
 const one = sql`1.`;
 const spansTable = sql`spans`;
 
-const place = ["project_name", "service_name"] as const;
-const agentLabels = [...place, "agent_name", "agent_class"] as const;
+const identityLabels = ["project_name", "service_name"] as const;
+const agentLabels = [...identityLabels, "agent_name", "agent_class"] as const;
 const inferenceLabels = [...agentLabels, "model_key", "provider", "operation", "status"] as const;
 
 const firstChunkSeconds = sql`toFloat64OrZero(attributes['gen_ai.response.time_to_first_chunk'])`;
@@ -160,7 +160,7 @@ const sessions: readonly SpanMetric[] = [
     unit: "",
     help: "Calls of models within a session.",
     source: `${sessionSource} Those of model calls.`,
-    labels: [...place, "session_id"],
+    labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class", "model_key"],
     condition: sql`${isInference} AND session_id != ''`,
     value: one,
@@ -171,7 +171,7 @@ const sessions: readonly SpanMetric[] = [
     unit: "seconds",
     help: "When a span of a session began, Unix time; the least is the session's begin.",
     source: sessionSource,
-    labels: [...place, "session_id"],
+    labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
     condition: sql`session_id != ''`,
     value: sql`(toUnixTimestamp64Nano(start_time) / 1e9)`,
@@ -183,7 +183,7 @@ const sessions: readonly SpanMetric[] = [
     unit: "seconds",
     help: "When a span of a session ended, Unix time; the greatest is the session's end.",
     source: sessionSource,
-    labels: [...place, "session_id"],
+    labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
     condition: sql`session_id != ''`,
     value: sql`(toUnixTimestamp64Nano(end_time) / 1e9)`,
@@ -198,7 +198,7 @@ const audio: readonly SpanMetric[] = [
     unit: "",
     help: "Characters that were made speech.",
     source: "`sounding.speech.characters` of spans whose `gen_ai.operation.name` is `speech`.",
-    labels: [...place, "model_key", "voice", "status"],
+    labels: [...identityLabels, "model_key", "voice", "status"],
     condition: sql`operation = 'speech' AND ${characters} > 0`,
     value: characters,
   }),
@@ -208,7 +208,7 @@ const audio: readonly SpanMetric[] = [
     unit: "seconds",
     help: "How long callers waited for the first audio.",
     source: "`sounding.speech.time_to_first_audio` (seconds) of spans whose `gen_ai.operation.name` is `speech`.",
-    labels: [...place, "model_key", "voice", "status"],
+    labels: [...identityLabels, "model_key", "voice", "status"],
     condition: sql`operation = 'speech' AND ${firstAudioSeconds} > 0`,
     value: firstAudioSeconds,
   }),
@@ -218,7 +218,7 @@ const audio: readonly SpanMetric[] = [
     unit: "seconds",
     help: "Length of the audio that was transcribed.",
     source: "`sounding.audio.duration` (seconds) of spans whose `gen_ai.operation.name` is `transcription`.",
-    labels: [...place, "model_key", "status"],
+    labels: [...identityLabels, "model_key", "status"],
     condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
     value: audioSeconds,
   }),
@@ -228,7 +228,7 @@ const audio: readonly SpanMetric[] = [
     unit: "seconds",
     help: "How long transcriptions with a known length of audio took.",
     source: "Spans whose `gen_ai.operation.name` is `transcription` and that have `sounding.audio.duration`.",
-    labels: [...place, "model_key", "status"],
+    labels: [...identityLabels, "model_key", "status"],
     condition: sql`operation = 'transcription' AND ${audioSeconds} > 0`,
     value: seconds,
   }),

@@ -1,6 +1,6 @@
 /** What of `spans` a selector means: conditions and labels of a statement. */
 import { bind, join, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
-import { allOf, inProject } from "../../conditions.ts";
+import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
 import { isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
@@ -42,7 +42,7 @@ export function selectionCondition(selection: SpanSelection): Statement | null {
   }
   return allOf([
     sql`organization = ${ownOrganization}`,
-    inProject(project),
+    projectCondition(project),
     sql`start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}`,
     sql`end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`,
     metric.condition,

@@ -145,10 +145,10 @@ export function toNumber(value: number | string): number {
 
 function matchesLe(
   labels: Labels,
-  { matchers, turns }: Pick<SelectRequest, "matchers" | "turns">,
+  { matchers, yieldBudget }: Pick<SelectRequest, "matchers" | "yieldBudget">,
 ): boolean | Promise<boolean> {
   const ofBuckets = matchers.filter(({ name }) => name === "le");
-  return isMatchedBy(labels, ofBuckets, turns);
+  return isMatchedBy(labels, ofBuckets, yieldBudget);
 }
 
 const maximumWindowEnds = 11_000;
@@ -183,7 +183,7 @@ export async function spanSources(
   return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
 }
 
-type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "turns" | "charge"> & {
+type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "signal" | "yieldBudget" | "charge"> & {
   readonly maxSeries: number;
 };
 
@@ -208,7 +208,7 @@ export async function spanLabelSets(
     for (const bound of [...bucketBounds, Infinity]) {
       const labels = toLabels(row.label_values, build, bound);
       if (await matchesLe(labels, request)) sets.push(labels);
-      if (request.turns.spend(64)) await request.turns.yield();
+      if (request.yieldBudget.spend(64)) await request.yieldBudget.yield();
     }
     if (sets.length > request.maxSeries) break;
   }

@@ -29,7 +29,7 @@ interface Read {
   begin(): Promise<AsyncIterable<Uint8Array>>;
 }
 
-export class ReadPlaces {
+export class ReadLimiter {
   readonly #queue: FairQueue;
 
   constructor(places: number) {

@@ -1,8 +1,8 @@
 /** Samples as the columns that the engine takes. */
-import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
-import type { Labels } from "../../languages/promql/series/labels.ts";
-import { markStale, type StoredSeries } from "../../languages/promql/storage.ts";
+import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
+import type { FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
+import type { Labels } from "../../../languages/promql/series/labels.ts";
+import { markStale, type StoredSeries } from "../../../languages/promql/storage.ts";
 
 export interface Sample {
   readonly timeMs: number;

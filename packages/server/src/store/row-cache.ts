@@ -4,7 +4,7 @@
  */
 
 /** One organization's part. */
-export interface RowMemory {
+export interface RowCache {
   get(identity: string): object | undefined;
   /** @param bytes about what the row takes */
   set(identity: string, row: object, bytes: number): void;
@@ -18,7 +18,7 @@ interface Entry {
 /** What an entry takes beside its row. */
 const overheadBytes = 300;
 
-export class RowMemories {
+export class RowCaches {
   readonly #entries = new Map<string, Entry>();
   readonly #maximumBytes: number;
   #bytes = 0;
@@ -27,7 +27,7 @@ export class RowMemories {
     this.#maximumBytes = maximumBytes;
   }
 
-  of(organizationId: string): RowMemory {
+  of(organizationId: string): RowCache {
     return {
       get: (identity) => this.#get(`${organizationId} ${identity}`),
       set: (identity, row, bytes) => this.#set(`${organizationId} ${identity}`, { row, bytes: bytes + overheadBytes }),

@@ -1,0 +1,130 @@
+/** Finds the series of OTLP metrics whose labels match a selector. */
+import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
+import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
+import { bind, ownOrganization, sql } from "../../../store/statement.ts";
+import type { TenantReader } from "../../../store/store.ts";
+import { allOf, projectCondition } from "../../conditions.ts";
+import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
+import { isMatchedBy } from "../label-matching.ts";
+import { seenSinceCondition } from "./otlp-catalog.ts";
+import { otlpLabels, type OtlpSeriesRow } from "./otlp-labels.ts";
+import type { OtlpMetric, OtlpSeriesName } from "./otlp-metric.ts";
+import { semconvLabels } from "./semconv-mapping.ts";
+import { listsThatFit } from "./statement-lists.ts";
+
+export interface OtlpRequest {
+  readonly names: readonly OtlpSeriesName[];
+  readonly matchers: readonly LabelMatcher[];
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly signal: AbortSignal;
+  readonly yieldBudget: YieldBudget;
+  readonly charge: (bytes: number) => void;
+  readonly maxSeries: number;
+}
+
+export interface OtlpQuery {
+  readonly reader: TenantReader;
+  readonly project: string | undefined;
+}
+
+export interface DescribedSeries {
+  readonly id: string;
+  readonly metric: string;
+  readonly unit: string;
+  readonly type: string;
+  readonly monotonic: boolean;
+  readonly labels: ReadonlyMap<string, string>;
+}
+
+interface SeriesRow extends OtlpSeriesRow {
+  readonly unit: string;
+  readonly type: string;
+  readonly monotonic: number;
+}
+
+export const partLabels: ReadonlySet<string> = new Set(["__name__", "le", "quantile"]);
+
+/** A series under one of its names. */
+interface NamedSeries {
+  readonly name: OtlpSeriesName;
+  readonly series: DescribedSeries;
+}
+
+/** The series of the names whose labels match. Labels of parts (`le`, `quantile`) are matched later. */
+export async function findSeries(request: OtlpRequest, query: OtlpQuery): Promise<NamedSeries[]> {
+  const { names, yieldBudget } = request;
+  const rows = await readSeriesRows(request, query);
+  const descriptions = await lookUpResources(query.reader, rows, {
+    signal: request.signal,
+    memory: { add: request.charge },
+  });
+  const matchers = request.matchers.filter(({ name }) => !partLabels.has(name));
+  const described = new Map<string, DescribedSeries[]>();
+  for (const row of rows) {
+    const one = describe(row, descriptions);
+    const ofMetric = described.get(metricKey(one));
+    if (ofMetric === undefined) described.set(metricKey(one), [one]);
+    else ofMetric.push(one);
+    if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
+  }
+  const found: NamedSeries[] = [];
+  for (const name of names) {
+    for (const each of described.get(metricKey(name.metric)) ?? []) {
+      if (yieldBudget.spend(seriesCost)) await yieldBudget.yield();
+      const series = underName(each, name);
+      const isMatched = await isMatchedBy(series.labels, matchers, yieldBudget);
+      if (isMatched && (name.mapping?.covers(series.labels) ?? true)) found.push({ name, series });
+    }
+  }
+  return found;
+}
+
+/** The cost of building and matching a series' labels, in samples. */
+export const seriesCost = 128;
+
+async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<SeriesRow[]> {
+  const { charge, fromMs, maxSeries, names, signal } = request;
+  const metrics = new Set(names.map(({ metric }) => metric.metric));
+  const rows: SeriesRow[] = [];
+  for (const list of listsThatFit(metrics, ({ length }) => length)) {
+    const conditions = allOf([
+      sql`organization = ${ownOrganization}`,
+      projectCondition(project),
+      sql`metric IN ${bind.texts(list)}`,
+      seenSinceCondition(fromMs),
+    ]);
+    const found = reader.stream<SeriesRow>(
+      sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
+          mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
+        FROM series WHERE ${conditions}`,
+      { signal, memory: { add: charge }, duplicates: "kept", maximumRows: Math.max(1, maxSeries - rows.length) },
+    );
+    for await (const row of found) rows.push(row);
+  }
+  return rows;
+}
+
+function metricKey({
+  metric,
+  monotonic,
+  type,
+  unit,
+}: Omit<OtlpMetric, "description" | "name" | "type"> & { type: string }): string {
+  return JSON.stringify([metric, unit, type, monotonic]);
+}
+
+function describe(row: SeriesRow, descriptions: ResourceLookup): DescribedSeries {
+  return {
+    id: row.series_id,
+    metric: row.metric,
+    unit: row.unit,
+    type: row.type,
+    monotonic: row.monotonic === 1,
+    labels: otlpLabels(row, descriptions),
+  };
+}
+
+function underName(series: DescribedSeries, { mapping }: OtlpSeriesName): DescribedSeries {
+  return mapping === undefined ? series : { ...series, labels: semconvLabels(series.labels, mapping) };
+}

@@ -1,0 +1,23 @@
+/** Opens the store for a query. */
+import { AppError } from "../errors.ts";
+import type { RouteInput } from "../http/route.ts";
+import type { Store, TenantReader } from "../store/store.ts";
+
+type QueryInput = Pick<RouteInput<never>, "memory" | "scope">;
+
+/**
+ * A reader of the caller's organization that charges what it reads to the request.
+ * @throws AppError overloaded while the store is not ready
+ */
+export function openReader(store: Pick<Store, "open" | "state">, { memory, scope }: QueryInput): TenantReader {
+  const reader = store.open(scope);
+  if (store.state().ready) {
+    return {
+      cache: reader.cache,
+      query: (statement, options) => reader.query(statement, { ...options, memory }),
+      stream: (statement, options) => reader.stream(statement, { ...options, memory }),
+      columns: (statement, options) => reader.columns(statement, { ...options, memory }),
+    };
+  }
+  throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.");
+}
