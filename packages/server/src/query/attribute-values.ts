@@ -1,4 +1,4 @@
-/** Attributes from the store's columns to OpenTelemetry's JSON. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
+/** Converts attributes from the store's columns to OpenTelemetry's JSON. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 import { attributeKinds } from "../store/schema.ts";
 
 /** OTLP's AnyValue; empty for an empty value. */
@@ -36,7 +36,7 @@ export function toAnyValue(text: string, kind: string): AnyValue {
       return { intValue: text };
     case attributeKinds.double: {
       const value = Number(text);
-      // JSON has no word for these; OTLP writes them as strings.
+      // JSON cannot write NaN and infinities as numbers; OTLP writes them as strings.
       return { doubleValue: Number.isFinite(value) && !Object.is(value, -0) ? value : text };
     }
     case attributeKinds.boolean:
@@ -53,7 +53,7 @@ export function toAnyValue(text: string, kind: string): AnyValue {
   }
 }
 
-/** The value as plain JSON would have it, for lines that people read. */
+/** The value as plain JSON, for log lines that people read. */
 function toPlain(value: AnyValue): unknown {
   if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(toPlain);
   if (value.kvlistValue !== undefined) {
@@ -62,7 +62,7 @@ function toPlain(value: AnyValue): unknown {
   return value.stringValue ?? value.boolValue ?? value.intValue ?? value.doubleValue ?? value.bytesValue ?? null;
 }
 
-/** A value as one text: strings as they are, lists and maps as JSON. */
+/** A value as one string: strings unchanged, lists and maps as JSON. */
 export function toText(text: string, kind: string): string {
   if (kind !== attributeKinds.array && kind !== attributeKinds.map) return text;
   return JSON.stringify(toPlain(toAnyValue(text, kind)));

@@ -1,8 +1,8 @@
-/** Pieces of statements that several queries have. */
+/** SQL conditions that several queries share. */
 import { bind, join, sql, type Statement } from "../store/statement.ts";
 import type { TimeRange } from "./time-window.ts";
 
-/** That all conditions hold; there must be one. */
+/** All conditions joined with AND. At least one must be given. */
 export function allOf(conditions: readonly (Statement | undefined)[]): Statement {
   return join(
     conditions.filter((condition) => condition !== undefined),
@@ -10,7 +10,7 @@ export function allOf(conditions: readonly (Statement | undefined)[]): Statement
   );
 }
 
-/** Undefined: every project of the organization. */
+/** @param project undefined selects every project of the organization */
 export function projectCondition(project: string | undefined): Statement | undefined {
   return project === undefined ? undefined : sql`project = ${bind.text(project)}`;
 }

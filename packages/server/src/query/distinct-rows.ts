@@ -1,10 +1,10 @@
-/** Rows without the doubles that the store has of what was sent twice, until it merges them. */
+/** Removes duplicate rows, which the store has until it merges records that were sent twice. */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
 /**
- * The first `limit` different rows of a statement. It is asked again for more where doubles took the place of others.
- * @param read gives the statement's first rows, at most as many as asked for
- * @param keyOf what two doubles have in common
+ * The first `limit` distinct rows of a statement. Reads again with a larger limit if duplicates displaced other rows.
+ * @param read returns the statement's first rows, at most as many as asked for
+ * @param keyOf the key that duplicates share
  */
 export async function distinctRows<Row>(
   limit: number,
@@ -18,7 +18,7 @@ export async function distinctRows<Row>(
   }
 }
 
-/** Of rows with one key the first. */
+/** Keeps the first row of each key. */
 export async function deduplicateRows<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Promise<Row[]> {
   const seen = new Set<string>();
   const distinct: Row[] = [];

@@ -1,4 +1,4 @@
-/** Whose telemetry a query may see: the key's organization, and of it the key's project or the one asked for. */
+/** Decides which project a query may read: the key's project, or the requested one of the key's organization. */
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 
@@ -8,7 +8,7 @@ interface TenantParameters {
 }
 
 /**
- * The one project that the query is about; undefined: all of the organization.
+ * The project to read; undefined means every project of the organization.
  * @throws AppError organization_mismatch or project_mismatch
  */
 export function projectOf(scope: Scope, parameters: TenantParameters): string | undefined {

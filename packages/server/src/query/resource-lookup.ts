@@ -1,4 +1,4 @@
-/** What rows say of their resource and their scope by a hash, read once for all rows of an answer. */
+/** Looks up the resources and scopes that rows refer to by hash, once for all rows of a response. */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
 import type { QueryOptions, TenantReader } from "../store/store.ts";
@@ -35,7 +35,7 @@ interface ScopeRow extends DescribingRow {
   readonly version: string;
 }
 
-/** What the rows' hashes stand for. Most is in memory, since answers come from few resources and scopes. */
+/** The resources and scopes of the rows. Most are cached, since responses come from few of them. */
 export async function lookUpResources(
   reader: TenantReader,
   rows: readonly { readonly resource_id: string; readonly scope_id: string }[],
@@ -77,10 +77,10 @@ interface Described<Row, Description> {
   readonly describe: (row: Row) => Description;
 }
 
-/** Hashes that stand in one statement, so that its URL stays far below what a server takes. */
+/** Hashes per statement, which keeps its URL far below the server's limit. */
 const idsPerStatement = 20_000;
 
-/** By hash; a hash that the store does not know (yet) is left out and asked for again the next time. */
+/** By hash. A hash that the store does not have yet is left out, and looked up again the next time. */
 async function lookUpCached<Row extends DescribingRow, Description extends object>(
   { cache }: TenantReader,
   { table, ids, read, describe }: Described<Row, Description>,
@@ -88,7 +88,7 @@ async function lookUpCached<Row extends DescribingRow, Description extends objec
   const found = new Map<string, Description>();
   const missing: string[] = [];
   for (const id of ids) {
-    // Under a table's name stand descriptions of that table alone.
+    // Entries under a table's name are always descriptions of that table.
     const known = cache.get(`${table} ${id}`) as Description | undefined;
     if (known === undefined) missing.push(id);
     else found.set(id, known);

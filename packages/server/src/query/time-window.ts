@@ -1,10 +1,10 @@
-/** Look-back ranges as queries write them: `15m`, `24h`, `7d`. */
+/** Parses the time windows of queries, such as `15m`, `24h` or `7d`. */
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 
 const unitNanos = { m: 60_000_000_000n, h: 3_600_000_000_000n, d: 86_400_000_000_000n } as const;
 
-/** Clocks of senders go wrong: what is dated this far ahead of ours still belongs to the present. */
+/** Tolerance for senders' clocks: records dated this far ahead of our clock still count as current. */
 const clockSkewNanos = 5n * unitNanos.m;
 
 /** From `fromUnixNano` to `toUnixNano`, both inclusive, nanoseconds since 1970. */
@@ -31,7 +31,7 @@ export function parseDuration(text: string, parameter: string): bigint {
 }
 
 /**
- * The range that a `time_window` stands for at a moment; never from before 1970.
+ * The range that a `time_window` means at a given time, cut off at 1970.
  * @throws AppError invalid_request
  */
 export function timeRange(timeWindow: string, nowUnixNano: bigint): TimeRange {

@@ -1,6 +1,6 @@
 /**
- * Rows on their way into a table, encoded as one block of ClickHouse's Native format. Columns are written by name in any
- * order; what a row leaves out gets the type's default. Blocks are joined by putting their bytes one behind the other.
+ * Encodes rows of a table as a block of ClickHouse's Native format. Columns are written by name in any order; columns that a
+ * row leaves out get the type's default. Blocks are joined by concatenating their bytes.
  */
 import type { ColumnType } from "./column-types.ts";
 import { type ColumnWriter, writeVarint } from "./column-writers.ts";
@@ -17,7 +17,7 @@ function header(name: string): Uint8Array {
   return bytes.subarray(0, at + bytes.write(name, at, "utf8"));
 }
 
-/** A block being written: fill `columns`, call `endRow` after each row, take `finish()` at the end. */
+/** Fill `columns`, call `endRow` after each row, and `finish` at the end. */
 export class BlockWriter<Definition extends Columns> {
   readonly table: TableDefinition<Definition>;
   readonly columns: ColumnWriters<Definition>;
@@ -34,18 +34,18 @@ export class BlockWriter<Definition extends Columns> {
     this.columns = Object.fromEntries(writers) as ColumnWriters<Definition>;
   }
 
-  /** Bytes of memory that the columns hold. */
+  /** Bytes of memory allocated by the columns. */
   get capacity(): number {
     return this.#writers.reduce((sum, writer) => sum + writer.capacity, 0);
   }
 
-  /** Forgets all rows and keeps the memory for others. */
+  /** Removes all rows and keeps the memory for the next ones. */
   clear(): void {
     this.rowCount = 0;
     for (const writer of this.#writers) writer.clear();
   }
 
-  /** Ends a row; columns that it did not write get their default. */
+  /** Ends a row. Columns that were not written get their default. */
   endRow(): void {
     this.rowCount += 1;
     for (const writer of this.#writers) if (writer.count < this.rowCount) writer.addDefault();
@@ -53,7 +53,7 @@ export class BlockWriter<Definition extends Columns> {
 
   /**
    * The block's bytes.
-   * @throws Error when a column was written twice for one row: a fault of the caller, before anything is stored
+   * @throws Error if a column was written twice for one row, which is a bug of the caller; nothing is stored then
    */
   finish(): Buffer {
     const start = Buffer.allocUnsafe(12);
@@ -72,22 +72,22 @@ export class BlockWriter<Definition extends Columns> {
   }
 }
 
-/** Blocks of a table whose memory is kept, and the largest that is. */
+/** How many idle blocks are kept for each table, and how large each can be. */
 const idleBlocks = 4;
 const idleBytes = 2_097_152;
 
-/** Lends blocks, so that the memory of some forty columns is not made and collected for every request. */
+/** Pools blocks, so that requests need not allocate the memory of some forty columns. */
 export class BlockPool {
   readonly #idle = new Map<TableDefinition, BlockWriter<Columns>[]>();
 
   /** An empty block. */
   take<Definition extends Columns>(table: TableDefinition<Definition>): BlockWriter<Definition> {
-    // Under a table stand blocks of that table alone.
+    // A table's entry has only blocks of that table.
     const idle = this.#idle.get(table)?.pop() as BlockWriter<Definition> | undefined;
     return idle ?? new BlockWriter(table);
   }
 
-  /** Takes back a block that nobody uses any more. */
+  /** Returns a block that is no longer used. */
   give(block: BlockWriter<Columns>): void {
     if (block.capacity > idleBytes) return;
     let idle = this.#idle.get(block.table);

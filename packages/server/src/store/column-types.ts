@@ -1,11 +1,11 @@
 /**
- * The column types of the store's tables: each with its name in SQL and the writer that encodes its values as a column
- * of ClickHouse's Native format (https://clickhouse.com/docs/interfaces/formats/Native): columns one after the other,
- * which the store reads at twice the speed of row formats.
+ * Defines the column types of the store's tables: the name in SQL, and the writer that encodes values as a column of
+ * ClickHouse's Native format (https://clickhouse.com/docs/interfaces/formats/Native), which the store reads twice as fast as
+ * row formats.
  */
 import { ArrayColumn, FixedColumn, MapColumn, StringColumn } from "./column-writers.ts";
 
-/** A type of column: `sql` in the table, `wire` in the blocks that we send (the store converts where they differ). */
+/** A column type: `sql` in the table, `wire` in the blocks that we send. The store converts if they differ. */
 export interface ColumnType<Writer> {
   readonly sql: string;
   readonly wire: string;
@@ -33,10 +33,10 @@ export const text: ColumnType<StringColumn> = {
   makeWriter: () => new StringColumn(),
 };
 
-/** Text of which there are few different values. */
+/** Text with few distinct values. */
 export const label: ColumnType<StringColumn> = { ...text, sql: "LowCardinality(String)" };
 
-/** Attributes: names to values as text; the column beside it tells each value's kind. */
+/** Attributes: a map from names to values as text. A second column has the kind of each value. */
 export const attributeMap: ColumnType<MapColumn> = {
   sql: "Map(LowCardinality(String), String)",
   wire: "Map(String, String)",
@@ -53,7 +53,7 @@ export function list<Writer extends FixedColumn | StringColumn | MapColumn>(
   };
 }
 
-/** One of a few names, stored as its number. */
+/** One of a few names, stored as a number. */
 export function choice(names: Readonly<Record<string, number>>): ColumnType<FixedColumn> {
   const members = Object.entries(names).map(([name, number]) => `'${name}' = ${number}`);
   return { ...uint8, sql: `Enum8(${members.join(", ")})`, wire: `Enum8(${members.join(", ")})` };

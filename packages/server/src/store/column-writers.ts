@@ -1,6 +1,6 @@
 /**
- * Writers of one column each, in ClickHouse's Native encoding: fixed-width values little-endian, strings as a varint
- * length and bytes, arrays and maps as cumulative 64-bit offsets followed by their items.
+ * Encodes columns in ClickHouse's Native format: fixed-width values as little-endian, strings as a varint length and bytes,
+ * arrays and maps as cumulative 64-bit offsets followed by their items.
  * https://clickhouse.com/docs/interfaces/formats/Native
  */
 const hexDigits = Buffer.from("0123456789abcdef", "latin1");
@@ -11,7 +11,7 @@ function varintLength(value: number): number {
   return length;
 }
 
-/** Writes an unsigned integer below 2^53 as a varint; returns the offset behind it. */
+/** Writes an unsigned integer below 2^53 as a varint; returns the offset after it. */
 export function writeVarint(target: Uint8Array, offset: number, value: number): number {
   let at = offset;
   let rest = value;
@@ -23,7 +23,7 @@ export function writeVarint(target: Uint8Array, offset: number, value: number): 
   return at;
 }
 
-/** Bytes that grow. */
+/** A growable buffer. */
 class GrowingBytes {
   buffer: Buffer;
   length = 0;
@@ -32,7 +32,7 @@ class GrowingBytes {
     this.buffer = Buffer.allocUnsafe(initialBytes);
   }
 
-  /** Makes room for `bytes` more; `buffer` may be another one afterwards. */
+  /** Makes room for `bytes` more. This can replace `buffer`. */
   reserve(bytes: number): void {
     const needed = this.length + bytes;
     if (needed <= this.buffer.length) return;
@@ -46,14 +46,14 @@ class GrowingBytes {
   }
 }
 
-/** What every column writer can do. `count` is how many values it holds. */
+/** What all column writers have in common. `count` is the number of values written. */
 export interface ColumnWriter {
   readonly count: number;
-  /** Bytes of memory that it holds, written or not. */
+  /** Bytes of memory allocated, used or not. */
   readonly capacity: number;
   /** Adds the type's default: zero, empty text, an empty list or map. */
   addDefault(): void;
-  /** Forgets all values and keeps the memory. */
+  /** Removes all values and keeps the memory. */
   clear(): void;
   /** The encoded parts, in order. */
   parts(): Uint8Array[];
@@ -76,7 +76,7 @@ export class FixedColumn implements ColumnWriter {
     const at = bytes.length - this.#width;
     let rest = value;
     for (let index = 0; index < this.#width; index += 1) {
-      // The lowest eight bits of what is left, also beyond 32 bits.
+      // The lowest eight bits, also of numbers beyond 32 bits.
       buffer[at + index] = rest % 0x100;
       rest = rest < 0x8000_0000 ? rest >>> 8 : Math.floor(rest / 0x100);
     }
@@ -100,7 +100,7 @@ export class FixedColumn implements ColumnWriter {
     bytes.buffer.writeBigUInt64LE(BigInt.asUintN(64, value), bytes.length - 8);
   }
 
-  /** The column's width of bytes, little-endian, as they stand in `source` (an OTLP fixed64, a double). */
+  /** Copies little-endian bytes of the column's width from `source`, such as an OTLP fixed64 or a double. */
   copy(source: Uint8Array, offset: number): void {
     const bytes = this.#next();
     const { buffer } = bytes;
@@ -145,7 +145,7 @@ export class StringColumn implements ColumnWriter {
   text(value: string): void {
     const { length } = value;
     if (length < 0x80) {
-      // Short text: the length takes one byte if the text is ASCII; if it was not, it is moved aside below.
+      // Short text: the length takes one byte if the text is ASCII. Otherwise the text is moved by a byte below.
       this.#bytes.reserve(3 * length + 2);
       const { buffer } = this.#bytes;
       const start = this.#bytes.length;
@@ -171,7 +171,7 @@ export class StringColumn implements ColumnWriter {
     this.#bytes.reserve(length + varintLength(length));
     const { buffer } = this.#bytes;
     const at = writeVarint(buffer, this.#bytes.length, length);
-    // A loop beats the call into native code up to about this length.
+    // Up to about this length, a loop is faster than the call into native code.
     if (length < 48) for (let index = 0; index < length; index += 1) buffer[at + index] = source[start + index]!;
     else buffer.set(source.subarray(start, end), at);
     this.#bytes.length = at + length;
@@ -223,7 +223,7 @@ export class MapColumn implements ColumnWriter {
     return this.#offsets.count;
   }
 
-  /** Ends this row's map with what was written to `keys` and `values` since the row before. */
+  /** Ends the row's map: all entries written since the previous row. */
   end(): void {
     this.#offsets.unsigned(this.keys.count);
   }
@@ -260,7 +260,7 @@ export class ArrayColumn<Item extends ColumnWriter> implements ColumnWriter {
     return this.#offsets.count;
   }
 
-  /** Ends this row's list with what was written to `items` since the row before. */
+  /** Ends the row's list: all items written since the previous row. */
   end(): void {
     this.#offsets.unsigned(this.items.count);
   }

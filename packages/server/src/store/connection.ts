@@ -1,6 +1,6 @@
 /**
- * The HTTP interface of ClickHouse (https://clickhouse.com/docs/interfaces/http), of a server elsewhere or of the
- * embedded store on its socket: the same requests for both.
+ * Talks to ClickHouse over its HTTP interface (https://clickhouse.com/docs/interfaces/http). The requests are the same for a
+ * remote server and for the embedded store on its Unix socket.
  */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, type Readable } from "node:stream";
@@ -15,13 +15,13 @@ const compressionLevel = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 export interface ConnectionOptions {
   readonly url: string;
-  /** A Unix socket, in place of the URL's host and port. */
+  /** A Unix socket, used instead of the URL's host and port. */
   readonly socketPath?: string | undefined;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
   readonly database: string;
   readonly compression: boolean;
-  /** The folder by which the embedded store takes rows, in place of requests' bodies. */
+  /** The folder through which the embedded store takes rows, instead of request bodies. */
   readonly spoolDirectory?: string | undefined;
   readonly maximumConnections: number;
 }
@@ -48,11 +48,11 @@ export interface ReadRequest {
 export interface Connection {
   /** @throws StoreError */
   ping(signal: AbortSignal): Promise<void>;
-  /** A statement of our own without tenants' data; resolves with the answer's text. @throws StoreError */
+  /** Runs an internal statement without tenants' data; resolves with the response text. @throws StoreError */
   command(text: string, signal: AbortSignal): Promise<string>;
   /** Resolves when the rows are durable. @throws StoreError */
   insert(request: InsertRequest): Promise<void>;
-  /** The answer's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
+  /** The response's bytes in the format that the settings name. @throws StoreError, also in the middle of the bytes */
   read(request: ReadRequest): Promise<AsyncIterable<Uint8Array>>;
   close(): Promise<void>;
 }
@@ -92,13 +92,13 @@ function decoded(body: Readable, headers: IncomingHttpHeaders): Readable {
 
 function toStoreError(error: unknown, signal: AbortSignal): StoreError {
   if (error instanceof StoreError) return error;
-  // Also the reason when the signal fires in the middle of an answer, whatever error the broken stream has.
+  // If the signal fires in the middle of a response, its reason replaces the error of the broken stream.
   const isLate = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
   if (isLate) return new StoreError("The store did not answer in time.", { code: 159, cause: error });
   return new StoreError("The store cannot be reached, or its answer was cut.", { cause: error });
 }
 
-/** The bytes, whose errors are the store's as those before the first byte are. Leaving the loop ends the request. */
+/** The bytes. Errors become StoreErrors, like those before the first byte. Leaving the loop ends the request. */
 async function* bytesOf(body: Readable, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     yield* body as AsyncIterable<Uint8Array>;
@@ -108,7 +108,7 @@ async function* bytesOf(body: Readable, signal: AbortSignal): AsyncGenerator<Uin
 }
 
 /**
- * Characters of a request's URL, in which parameters stand. A ClickHouse server takes 1,048,576 by default
+ * Maximum characters of a request's URL, which contains the parameters. A ClickHouse server accepts 1,048,576 by default
  * (http_max_uri_size), the embedded store somewhat more.
  */
 const maximumPathLength = 1_000_000;
@@ -120,7 +120,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   const pool = new Pool(origin, {
     connections: options.maximumConnections,
     pipelining: 1,
-    // Every request has a deadline of its own, in its signal.
+    // Every request has its own deadline, in its signal.
     headersTimeout: 0,
     bodyTimeout: 0,
     connect: { timeout: 5000, ...(options.socketPath === undefined ? {} : { socketPath: options.socketPath }) },
@@ -184,7 +184,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         headers: options.compression ? { "content-encoding": "zstd" } : {},
         signal,
       });
-      // A server that fails after it began to answer says so in the body.
+      // A server that fails after it started to respond reports that in the body.
       if (answer.trim() !== "") throw StoreError.fromAnswer(Number(/Code: (\d+)/.exec(answer)?.[1] ?? 1), answer);
     },
     async read({ text, parameters, settings, signal }) {

@@ -1,18 +1,18 @@
-/** Batches of one table that wait to be written, and how they become groups: organizations take turns. */
+/** Queues the batches of one table and forms groups of them, round-robin over organizations. */
 import type { Batch } from "./store.ts";
 
-/** A batch whose sender waits. */
+/** A queued batch, whose sender waits for the result. */
 export interface WaitingBatch {
   readonly batch: Batch;
-  /** On the clock of `performance.now()`: when the sender is told to come again. */
+  /** When the sender is told to retry, on the clock of `performance.now()`. */
   readonly deadlineMs: number;
-  /** The sender was answered; what is left is only to give the memory back. */
+  /** The sender has been answered; only the memory remains to be released. */
   settled: boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A group is full at either of these. */
+/** A group is full when it reaches either limit. */
 const fullBytes = 16_777_216;
 const fullRows = 100_000;
 
@@ -39,8 +39,8 @@ export class InsertLane {
   }
 
   /**
-   * The next group: one batch of each organization in turn until the group is full. Who came last in this group comes
-   * last in the next one too, so that many small senders and one flood share evenly.
+   * The next group: one batch of each organization in turn until the group is full. The last organization of this group is
+   * also last in the next one, so that many small senders and one large one share evenly.
    */
   takeGroup(): WaitingBatch[] {
     const group: WaitingBatch[] = [];
@@ -49,7 +49,7 @@ export class InsertLane {
     while (this.#byOrganization.size > 0 && bytes < fullBytes && rows < fullRows) {
       const [organizationId, queue] = this.#byOrganization.entries().next().value!;
       const waiting = queue.shift()!;
-      // Taken out and put in again, it stands behind all the others.
+      // Deleting and inserting it again moves it to the end.
       this.#byOrganization.delete(organizationId);
       if (queue.length > 0) this.#byOrganization.set(organizationId, queue);
       group.push(waiting);
@@ -61,7 +61,7 @@ export class InsertLane {
     return group;
   }
 
-  /** Every batch that waits, for those whose time is up. */
+  /** All queued batches, to find those past their deadline. */
   *waiting(): Iterable<WaitingBatch> {
     for (const queue of this.#byOrganization.values()) yield* queue;
   }

@@ -1,6 +1,7 @@
 /**
- * The way into the store: batches of many requests become groups, since an insert costs about the same whatever its
- * size; a sender hears when its rows are durable. What waits is bounded in bytes, for all and for each organization.
+ * Queues rows for the store. Batches of many requests are inserted as one group, because an insert costs about the same
+ * regardless of its size. Senders are answered once their rows are durable. The queue is bounded in bytes, in total and per
+ * organization.
  * docs/adr/0022-telemetry-store.md
  */
 import { randomUUID } from "node:crypto";
@@ -15,7 +16,7 @@ import type { Batch, WriteReport } from "./store.ts";
 export interface Group {
   readonly table: TableName;
   readonly blocks: readonly Uint8Array[];
-  /** The same when the group is sent again, so that the store drops what it has already. */
+  /** The same for retries of the group, so that the store drops duplicates. */
   readonly token: string;
   readonly signal: AbortSignal;
 }
@@ -23,7 +24,7 @@ export interface Group {
 export interface InsertQueueOptions {
   /** @throws StoreError */
   readonly insert: (group: Group) => Promise<void>;
-  /** Resolves when the store can be reached, at once while it can. */
+  /** Resolves once the store is reachable. */
   readonly whenReady: (signal: AbortSignal) => Promise<void>;
   readonly queueBytes: number;
   readonly organizationQueueBytes: number;
@@ -32,19 +33,19 @@ export interface InsertQueueOptions {
   readonly observe: (report: WriteReport) => void;
 }
 
-/** Wait for company when nothing is on its way, and least time between two inserts into a table. */
+/** How long an idle lane waits for more batches, and the minimum time between two inserts into a table. */
 const lingerMs = 5;
 const intervalMs = 25;
-/** Inserts into one table at a time; more than one only while groups are full. */
+/** Concurrent inserts into one table; more than one only while groups are full. */
 const parallelInserts = 2;
 const sweepMs = 100;
 const firstRetryMs = 100;
 const longestRetryMs = 2000;
-/** So much above the limit is for organizations that have less than their share waiting: floods do not shut them out. */
+/** Room above the limit for organizations that use less than their share, so that others' floods do not shut them out. */
 const reserve = 1.25;
-/** Each day of an insert is a file of its own, so many days would keep everybody waiting. */
+/** Each day of an insert becomes a separate part, so an insert over many days would delay everyone. */
 export const maximumDays = 100;
-/** What a batch costs in memory beside its bytes. */
+/** The memory of a batch in addition to its bytes. */
 const batchOverheadBytes = 512;
 
 interface Lane {
@@ -80,7 +81,7 @@ export class InsertQueue {
     );
   }
 
-  /** Bytes of rows that wait or are on their way. */
+  /** Bytes of rows that are queued or being inserted. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -107,7 +108,7 @@ export class InsertQueue {
     });
   }
 
-  /** Takes no more, and writes what it has for as long as its senders wait. */
+  /** Accepts no more batches, and writes the queued ones until their deadlines. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#bytes > 0) await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
@@ -115,13 +116,13 @@ export class InsertQueue {
     clearInterval(this.#sweeping);
   }
 
-  /** Makes room for the batch, or says why there is none. */
+  /** Reserves memory for the batch; returns the error if there is none left. */
   #admit(batch: Batch): AppError | undefined {
     const { queueBytes, organizationQueueBytes } = this.#options;
     if (this.#closed) return new AppError("overloaded", "The server is shutting down.");
     const size = sizeOf(batch);
     const own = this.#bytesOf.get(batch.organizationId) ?? 0;
-    // A batch that is larger than the limit goes through alone: it could never go otherwise.
+    // A batch above the limit is accepted if its organization has nothing queued; otherwise it could never be written.
     if (own > 0 && own + size > organizationQueueBytes) {
       return new AppError(
         "rate_limited",
@@ -153,7 +154,7 @@ export class InsertQueue {
     this.#whenEmpty?.();
   }
 
-  /** Starts the next group of a lane now, soon, or when one that runs has ended. */
+  /** Starts the lane's next group now, after a delay, or when a running one has ended. */
   #schedule(lane: Lane): void {
     if (lane.waiting.isEmpty) return;
     if (lane.waiting.isFull && lane.running < parallelInserts) {
@@ -197,7 +198,7 @@ export class InsertQueue {
       this.#report(table, batches, undefined, performance.now() - startMs);
     } catch (error) {
       if (isRefusal(error) && wanted.length > 1) {
-        // One of them is bad, or all together are: each alone, so that the good ones are kept.
+        // Some batch is invalid, or the combination is: insert each separately, so that the valid ones are kept.
         for (const waiting of wanted) await this.#write(table, [waiting]);
         return;
       }
@@ -214,7 +215,7 @@ export class InsertQueue {
     this.#options.observe({ table, rows, outcome, durationMs });
   }
 
-  /** Tries again while the failure may pass and somebody waits. @throws StoreError the last failure */
+  /** Retries while the failure is transient and a sender still waits. @throws StoreError the last failure */
   async #insertUntil(table: TableName, group: readonly WaitingBatch[]): Promise<void> {
     const token = randomUUID();
     const blocks = group.map(({ batch }) => batch.block);
@@ -234,7 +235,7 @@ export class InsertQueue {
     }
   }
 
-  /** Tells the senders whose time is up; their rows may be stored yet, and are dropped as doubles when they come again. */
+  /** Rejects batches past their deadline. Their rows may still be stored; duplicates from a retry are dropped. */
   #sweep(): void {
     const now = performance.now();
     const isLate = ({ deadlineMs, settled }: WaitingBatch): boolean => deadlineMs <= now && !settled;
@@ -251,7 +252,7 @@ function settle(waiting: WaitingBatch, error?: AppError): void {
   else waiting.reject(error);
 }
 
-/** The store does not want these rows, now or later. */
+/** The store rejects these rows permanently. */
 function isRefusal(error: unknown): error is StoreError {
   return error instanceof StoreError && error.outlook !== "transient" && error.outlook !== "too_slow";
 }

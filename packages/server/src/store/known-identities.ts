@@ -1,4 +1,4 @@
-/** Which resources, scopes and series are in the store today, so that they are not written with every request. */
+/** Remembers which resources, scopes and series are stored today, so that requests need not write them again. */
 import type { TableName } from "./schema.ts";
 
 /** About 100 bytes each. */
@@ -32,7 +32,7 @@ export class KnownIdentities {
     this.#count += set.size - before;
   }
 
-  /** Rows of identities carry the day when they were last seen, which decides how long they are kept. */
+  /** Rows with an identity record the day when they were last seen, which determines how long they are kept. */
   #forgetYesterday(): void {
     const day = Math.floor(this.#now() / dayMs);
     if (day === this.#day) return;

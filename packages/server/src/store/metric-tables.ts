@@ -1,4 +1,4 @@
-/** The tables of metrics: series, their points, and the examples that points carry. */
+/** Defines the tables of metrics: series, points and exemplars. */
 import { choice, float64, int32, list, nanoseconds, seconds, uint64, uint8 } from "./column-types.ts";
 import {
   attributes,
@@ -18,7 +18,7 @@ import {
 export const metricTypes = { gauge: 1, sum: 2, histogram: 3, exponential_histogram: 4, summary: 5 } as const;
 export const temporalities = { unspecified: 0, delta: 1, cumulative: 2 } as const;
 
-/** What all points of a series have in common. The ID is a hash of every other column but `description`, `seen`, `days`. */
+/** What all points of a series have in common. The ID is a hash of all other columns except `description`, `seen` and `days`. */
 export const series = defineTable({
   name: "series",
   columns: {
@@ -50,10 +50,10 @@ const point = {
   organization: name,
   metric: name,
   series_id: hash,
-  /** 0 when unknown. */
+  /** 0 if unknown. */
   start_time: column(nanoseconds, "DoubleDelta, ZSTD(1)"),
   time: column(nanoseconds, "DoubleDelta, ZSTD(1)"),
-  /** OTLP DataPointFlags: bit 0 says that there is no value (a stale marker). */
+  /** OTLP DataPointFlags: bit 0 marks a point without a value (a stale marker). */
   flags: column(uint8, "ZSTD(1)"),
 } as const;
 
@@ -67,7 +67,7 @@ export const points = defineTable({
   shardColumns: ["organization", "series_id"],
 });
 
-/** Points of histograms, exponential histograms and summaries; what a type has not is empty, an absent number NaN. */
+/** Points of histograms, exponential histograms and summaries. Columns of other types are empty, absent numbers NaN. */
 export const distributionPoints = defineTable({
   name: "distribution_points",
   columns: {

@@ -1,6 +1,6 @@
 /**
- * Brings a database to the schema of this version: numbered steps that were not taken yet, then columns that schema.ts
- * has and a table lacks. Every statement may run twice and beside itself, so servers that start together need no lock.
+ * Migrates a database to this version's schema: runs the numbered steps that are missing, then adds columns that schema.ts has
+ * and a table lacks. Every statement is idempotent and safe to run concurrently, so servers that start together need no lock.
  */
 import type { Connection } from "./connection.ts";
 import { tables } from "./schema.ts";
@@ -57,8 +57,8 @@ async function addMissingColumns(connection: Connection, layout: Layout, signal:
 }
 
 /**
- * @throws StoreError when a statement fails
- * @throws Error when the database is of a newer version than this server
+ * @throws StoreError if a statement fails
+ * @throws Error if the database was migrated by a newer version of the server
  */
 export async function migrate(connection: Connection, layout: Layout, signal: AbortSignal): Promise<void> {
   await connection.command(createLedger(layout), signal);

@@ -1,10 +1,10 @@
 /**
- * Reads ClickHouse's Native format into typed arrays, for answers with many numbers: no number passes through a text, so
- * every bit is kept and a million of them take milliseconds. https://clickhouse.com/docs/interfaces/formats/Native
+ * Reads ClickHouse's Native format into typed arrays, for results with many numbers. Numbers are never converted to text, so
+ * they stay exact, and a million of them take milliseconds. https://clickhouse.com/docs/interfaces/formats/Native
  */
 import { StoreError } from "./store-error.ts";
 
-/** Numbers of one column; those of 64 bits as big integers. */
+/** Numbers of one column; 64-bit ones as BigInt. */
 export type NumberColumn =
   | Uint8Array
   | Uint16Array
@@ -22,7 +22,7 @@ export interface ListColumn {
 
 export type ReadColumn = NumberColumn | readonly string[] | ListColumn;
 
-/** Some of the answer's rows, as columns by name. */
+/** Some of the result's rows, as columns by name. */
 export interface ColumnBlock {
   readonly rowCount: number;
   readonly columns: ReadonlyMap<string, ReadColumn>;
@@ -38,7 +38,7 @@ const numberTypes = {
   Int64: BigInt64Array,
 } as const;
 
-/** Bytes as they arrive. Numbers are copied to where they stay, piece by piece, so that no large copy holds the thread. */
+/** Buffers bytes as they arrive. Numbers are copied to their destination in pieces, so that no large copy blocks the thread. */
 class NativeReader {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #chunk: Buffer = Buffer.alloc(0);
@@ -77,7 +77,7 @@ class NativeReader {
     return texts;
   }
 
-  /** The next text if all of it has arrived and it is short, as nearly all are. */
+  /** The next string if it is short, like nearly all, and has arrived completely. */
   #textHere(): string | undefined {
     const length = this.#chunk[this.#at];
     if (length === undefined || length >= 0x80 || this.#at + 1 + length > this.#chunk.length) return undefined;
@@ -85,7 +85,7 @@ class NativeReader {
     return this.#chunk.toString("utf8", this.#at - length, this.#at);
   }
 
-  /** Aligned as typed arrays must be. This machine is little-endian, as the format is. */
+  /** Aligned, as typed arrays require. The format is little-endian, like every machine that we support. */
   async numbers(type: keyof typeof numberTypes, count: number): Promise<NumberColumn> {
     const column = new numberTypes[type](count);
     await this.#fill(new Uint8Array(column.buffer));
@@ -107,7 +107,7 @@ class NativeReader {
     throw new TypeError(`Columns of type ${type} cannot be read as columns; convert them in the statement.`);
   }
 
-  /** A dictionary of this block's texts, and for each row its place in it. */
+  /** A dictionary of the block's strings, and each row's index in it. */
   async #labels(count: number): Promise<string[]> {
     await this.#take(8); // Version of the encoding: there is one.
     const width = (await this.#take(8))[0]!;
@@ -140,8 +140,8 @@ class NativeReader {
 }
 
 /**
- * The blocks of an answer. Types: integers of 8 to 64 bits, Float64, DateTime64 (its ticks), String, LowCardinality(String), and
- * lists of all but the last.
+ * The blocks of a result. Types: integers of 8 to 64 bits, Float64, DateTime64 (as ticks), String, LowCardinality(String), and
+ * arrays of all but the last.
  * @throws StoreError when the bytes end too early
  * @throws TypeError when the statement selects a column of another type
  */

@@ -1,4 +1,4 @@
-/** Puts the store together: a connection to the embedded engine or to ClickHouse, its schema, the queue, the readers. */
+/** Assembles the store: the connection to the embedded engine or ClickHouse, the schema, the insert queue, the readers. */
 import { chmod, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { TelemetrySettings } from "../config/telemetry.ts";
@@ -19,7 +19,7 @@ import { createTenantReader } from "./tenant-reader.ts";
 
 export interface StoreOptions {
   readonly settings: TelemetrySettings;
-  /** Where the server keeps its files; the embedded store gets a folder of its own in it. */
+  /** The server's data directory; the embedded store has a folder in it. */
   readonly dataDirectory: string;
   readonly logger: Logger;
   readonly observe?: (report: WriteReport) => void;
@@ -27,30 +27,30 @@ export interface StoreOptions {
   requireRoom?(): void;
 }
 
-/** Resources and scopes that are kept in memory for reading. */
+/** Memory for cached resources and scopes. */
 const cacheBytes = 16_777_216;
-/** Connections to the store for all but queries, which have one for each place. */
+/** Connections for everything except queries, which have one for each concurrent read. */
 const otherConnections = 16;
 
 const insertSettings: Settings = {
   async_insert: 0,
   max_partitions_per_insert_block: maximumDays,
-  // Sent again after a failure between the rows and the trace index, the index still gets its part.
+  // If an insert fails between the rows and the trace index, the retry still fills the index.
   deduplicate_blocks_in_dependent_materialized_views: 1,
-  // Doubles inside an insert go when parts merge, like all others, rather than by a merge of the insert with itself.
+  // Duplicates within an insert are removed when parts merge, like all others, without the cost of merging each insert.
   optimize_on_insert: 0,
 };
 const clusterInsertSettings: Settings = { distributed_foreground_insert: 1 };
 const readSettings: Settings = {
   do_not_merge_across_partitions_select_final: 1,
-  // Of the newest rows, large columns are read only once it is known which they are; older servers do it for ten rows.
+  // Read large columns only for the rows that a LIMIT returns; older servers do so for up to ten rows.
   query_plan_max_limit_for_lazy_materialization: 10_000,
 };
-/** Of a server elsewhere; the embedded engine answers in one piece and stops a statement whose reader leaves. */
+/** For remote servers. The embedded engine responds in one piece and stops a statement when its reader leaves. */
 const remoteReadSettings: Settings = {
-  // An error in the middle of a statement is the answer's status, not a text behind the first rows.
+  // Report an error in the middle of a statement as the status, not as text after the first rows.
   wait_end_of_query: 1,
-  // A server ends a statement whose reader has left only where it cannot write.
+  // Without this, a server notices that the reader has left only when it cannot write.
   readonly: 2,
   cancel_http_readonly_queries_on_client_close: 1,
 };
@@ -121,7 +121,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
 
 /**
  * Returns at once; the store becomes ready in the background, and again after each failure.
- * @throws AppError internal when the folder cannot be made
+ * @throws AppError internal if the folder cannot be created
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { settings, logger } = options;
@@ -180,7 +180,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 }
 
-/** A store that is switched off: it takes nothing and answers nothing, and says so. */
+/** A disabled store: it accepts no rows, answers no queries, and says so. */
 export function createDisabledStore(): Store {
   const refuse = (): never => {
     throw new AppError("overloaded", "This server keeps no telemetry (telemetry.enabled is false).");

@@ -1,6 +1,6 @@
 /**
- * Lets a bounded number of statements read from the store at a time, fairly between organizations, and counts the time
- * that they take. A statement holds its place until its last row is read, and nothing in between waits for another place.
+ * Limits concurrent reads of the store, fairly between organizations, and measures their time. A statement occupies its
+ * slot until its last row is read, and must not wait for another slot meanwhile.
  */
 import { availableParallelism } from "node:os";
 import { AppError } from "../errors.ts";
@@ -16,16 +16,16 @@ const readsWaiting = inputLimit({
 });
 const retryAfterMs = 2000;
 
-/** Where the setting is absent. A statement uses several processors itself. */
+/** The default of the setting. A single statement already uses several processors. */
 export function defaultConcurrentReads(processors = availableParallelism()): number {
   return Math.min(16, Math.max(4, processors * 2));
 }
 
 interface Read {
   readonly organizationId: string;
-  /** Ends the read, also while it waits: the caller's own signal and the deadline. */
+  /** Aborts the read, also while it is queued: the caller's signal and the deadline. */
   readonly signal: AbortSignal;
-  /** Called when the read has its place. */
+  /** Called once the read may start. */
   begin(): Promise<AsyncIterable<Uint8Array>>;
 }
 
@@ -35,7 +35,7 @@ export class ReadLimiter {
   constructor(places: number) {
     this.#queue = new FairQueue({
       places,
-      // One organization alone leaves a place for the others.
+      // One organization cannot occupy every slot.
       placesPerGroup: Math.max(1, places - 1),
       maxWaiting: readsWaiting,
       what: "The telemetry store",
@@ -47,7 +47,7 @@ export class ReadLimiter {
     return this.#queue.waiting;
   }
 
-  /** The bytes of the statement's answer. @throws AppError overloaded when no place is free in time; what `begin` throws */
+  /** The bytes of the statement's result. @throws AppError overloaded if no slot is free in time; what `begin` throws */
   async *read({ organizationId, signal, begin }: Read): AsyncGenerator<Uint8Array> {
     const leave = await this.#enter(organizationId, signal);
     const cost = currentRequestCost();
@@ -62,7 +62,7 @@ export class ReadLimiter {
         isWaiting = true;
       }
     } finally {
-      // A statement that fails or whose reader leaves has cost the store as much.
+      // Failed and aborted statements have used the store as well.
       if (isWaiting) cost?.addStore(performance.now() - sinceMs);
       leave();
     }

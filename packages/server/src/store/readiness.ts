@@ -1,6 +1,6 @@
 /**
- * Whether the store can be used: reachable, and with the schema of this version. Looks again every few seconds, and
- * tells an embedded engine that no longer answers to start again.
+ * Monitors whether the store is ready: reachable, and migrated to this version's schema. Checks every few seconds, and
+ * restarts an embedded engine that no longer responds.
  */
 import { abortable } from "../abort.ts";
 import { AppError } from "../errors.ts";
@@ -20,11 +20,11 @@ export interface WatchedStore {
 const lookMs = 5000;
 const pingTimeoutMs = 10_000;
 const migrationTimeoutMs = 60_000;
-/** An engine that has not answered for so long hangs. */
+/** An engine that has not responded for this long is considered hung. */
 const pingsUntilRestart = 3;
 const retryMs = 1000;
 
-/** Parts set aside but for those that somebody detached, and errors of damaged data since the engine's start. */
+/** Counts parts that the engine detached as broken (not those detached by an operator), and errors of corrupt data since its start. */
 const countDamage = `SELECT (SELECT count() FROM system.detached_parts WHERE reason != ''),
   (SELECT sum(value) FROM system.errors WHERE code IN (${[...damagedCodes].join(", ")})) FORMAT TSV`;
 
@@ -46,13 +46,13 @@ export class Readiness {
     this.#logger = logger;
   }
 
-  /** There is something to connect to. */
+  /** The store can be connected to. */
   reachable(): void {
     this.#isReachable = true;
     this.#wake();
   }
 
-  /** What there was is gone; `reachable` says when it is back, unless that is the end of it. */
+  /** The store is gone. Unless that is final, `reachable` is called when it is back. */
   lost(reason: string, isFinal: boolean): void {
     this.#isReachable = false;
     this.#isHopeless = isFinal;
@@ -69,12 +69,12 @@ export class Readiness {
     return damage === undefined ? state : { ...state, damage };
   }
 
-  /** Resolves when the store is ready; rejects with the signal's reason. */
+  /** Resolves once the store is ready; rejects with the signal's reason. */
   async whenReady(signal: AbortSignal): Promise<void> {
     while (!this.#isReady) await abortable(this.#ready.promise, signal);
   }
 
-  /** @throws AppError overloaded when the store has been down for longer than a sender would wait */
+  /** @throws AppError overloaded if the store has been down for longer than a sender would wait */
   requireHope(waitMs: number): void {
     if (this.#isReady) return;
     if (!this.#isHopeless && performance.now() - this.#downSinceMs < waitMs) return;
@@ -115,7 +115,7 @@ export class Readiness {
     }
   }
 
-  /** Until the time is over, or something happens. */
+  /** Waits until the timeout, or until something happens. */
   async #rest(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
@@ -124,7 +124,7 @@ export class Readiness {
     clearTimeout(timer);
   }
 
-  /** @throws StoreError, or Error when the schema cannot be brought to this version */
+  /** @throws StoreError, or Error if the schema cannot be migrated to this version */
   async #look({ connection, layout, engine }: WatchedStore): Promise<void> {
     const within = (ms: number): AbortSignal => AbortSignal.any([AbortSignal.timeout(ms), this.#closing.signal]);
     await connection.ping(within(pingTimeoutMs));
@@ -138,8 +138,8 @@ export class Readiness {
   }
 
   /**
-   * Parts that are damaged when the engine starts are set aside without a word; a part that is damaged later fails each
-   * query and merge that reads it. Rows are missing then, and an operator should know.
+   * The engine silently detaches parts that are corrupt at startup. A part that becomes corrupt later fails every query and
+   * merge that reads it. In both cases rows are missing, so operators are told.
    */
   async #watchDamage(connection: Connection, signal: AbortSignal): Promise<void> {
     const answer = await connection.command(countDamage, signal);
@@ -169,7 +169,7 @@ export class Readiness {
   #fail(error: unknown, times: number): void {
     if (this.#closing.signal.aborted) return;
     const transient = error instanceof StoreError && error.outlook === "transient";
-    // One failed look of a store that works may be a moment's load.
+    // A single failed check of a working store can be a moment of load.
     if (this.#isReady && times < 2) return;
     this.#logger.warn({ error, times }, "The telemetry store cannot be used");
     this.#setDown(

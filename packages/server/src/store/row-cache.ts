@@ -1,12 +1,12 @@
 /**
- * Rows that never change, kept in memory by what identifies them: nearly every answer asks again what the same few hashes
- * stand for. Each organization sees its own alone. Bounded; what was not asked for longest goes first.
+ * Caches immutable rows by identity, because nearly every response looks up the same few hashes. Each organization sees only
+ * its own rows. The cache is bounded and evicts the least recently used rows.
  */
 
-/** One organization's part. */
+/** One organization's view of the cache. */
 export interface RowCache {
   get(identity: string): object | undefined;
-  /** @param bytes about what the row takes */
+  /** @param bytes approximate memory of the row */
   set(identity: string, row: object, bytes: number): void;
 }
 
@@ -15,7 +15,7 @@ interface Entry {
   readonly bytes: number;
 }
 
-/** What an entry takes beside its row. */
+/** The memory of an entry in addition to its row. */
 const overheadBytes = 300;
 
 export class RowCaches {
@@ -37,7 +37,7 @@ export class RowCaches {
   #get(key: string): object | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
-    // Put in again, it stands behind all the others.
+    // Deleting and inserting it again makes it the most recently used.
     this.#entries.delete(key);
     this.#entries.set(key, entry);
     return entry.row;

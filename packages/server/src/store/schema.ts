@@ -1,7 +1,7 @@
 /**
- * The tables of telemetry: the one source of their columns, for the statements that make them, for the encoding of rows
- * and for whoever reads them. The organization leads every sort key. Times are nanoseconds, IDs lower-case hex digits.
- * Rows of one key (a client that sent its request again) count once: see "Duplicates" in docs/operate/telemetry-store.md.
+ * Defines the telemetry tables: the single source of their columns for creating tables, encoding rows and reading them. The
+ * organization is the first column of every sort key. Times are nanoseconds, IDs are lower-case hex digits. Rows with the same
+ * key (a client repeated its request) count once: see "Duplicates" in docs/operate/telemetry-store.md.
  * docs/adr/0022-telemetry-store.md
  */
 import {
@@ -33,9 +33,9 @@ import {
 } from "./table-definition.ts";
 
 /**
- * Kinds of attribute values. `attribute_types` has one of these letters for each attribute, in the map's order; an empty
- * text means that all are strings. Values are text: integers and doubles as JSON writes them (doubles also NaN, Infinity,
- * -Infinity), `true` or `false`, bytes in base64, lists and maps as OTLP/JSON AnyValue, empty values as empty text.
+ * Kinds of attribute values. `attribute_types` has one letter for each attribute, in the map's order; the empty string means
+ * that all are strings. Values are stored as text: integers and doubles in JSON's notation (doubles also NaN, Infinity,
+ * -Infinity), `true` or `false`, bytes in base64, lists and maps as OTLP/JSON AnyValue, empty values as the empty string.
  */
 export const attributeKinds = {
   string: "s",
@@ -48,7 +48,7 @@ export const attributeKinds = {
   empty: "e",
 } as const;
 
-/** An attribute value longer than this (bytes) goes to `span_details`, so that reading spans stays quick. */
+/** Attribute values above this number of bytes are stored in `span_details`, which keeps reading spans fast. */
 export const largeAttributeBytes = 1024;
 
 export const spans = defineTable({
@@ -92,7 +92,7 @@ export const spans = defineTable({
   },
   sortKey: ["organization", "project", "start_time", "trace_id", "span_id"],
   indexedColumns: 3,
-  // Metrics count spans by their end, and how long a span may have taken says little about where to look.
+  // Metrics select spans by their end, which the start time in the sort key locates only roughly.
   rangedColumns: ["end_time"],
   timeColumn: "start_time",
   partitioned: true,
@@ -133,17 +133,17 @@ export const spanDetails = defineTable({
   shardColumns: ["organization", "trace_id"],
 });
 
-/** OTLP's severity numbers 1–8, 9–12, 13–16, 17–24 as the four levels. */
+/** The four levels, for OTLP's severity numbers 1–8, 9–12, 13–16 and 17–24. */
 export const levels = { debug: 1, info: 2, warning: 3, error: 4 } as const;
 
 export const logs = defineTable({
   name: "logs",
   columns: {
     ...tenant,
-    /** The record's time, else its observed time, else the time of reception. */
+    /** The record's time, or else its observed time, or else the time of arrival. */
     time,
     observed_time: time,
-    /** Differs between records of a request, is the same when the request comes again: hash of the body plus position. */
+    /** Unique within a request and the same if the request is repeated: a hash of the record and its position. */
     record_id: hash,
     level: column(choice(levels)),
     /** As sent; 0 when absent. */
@@ -172,7 +172,7 @@ export const logs = defineTable({
   shardColumns: ["organization", "record_id"],
 });
 
-/** What a row's `resource_id` stands for. The ID is a hash of all other columns but `seen`, `days` among them. */
+/** The resources that `resource_id` refers to. The ID is a hash of all other columns except `seen`. */
 export const resources = defineTable({
   name: "resources",
   columns: {
@@ -192,7 +192,7 @@ export const resources = defineTable({
   identity: "resource_id",
 });
 
-/** What a row's `scope_id` stands for; the ID likewise. */
+/** The scopes that `scope_id` refers to; the ID is built the same way. */
 export const scopes = defineTable({
   name: "scopes",
   columns: {
@@ -215,8 +215,8 @@ export const scopes = defineTable({
 });
 
 /**
- * Every table that rows are appended to. One more is filled by the store from `spans`, to find a trace by its ID:
- * `trace_index` (organization, trace_id, project, first_start, last_start, days), with rows to group by trace and project.
+ * Every table that rows are appended to. The store fills one more from `spans`, to find traces by ID: `trace_index`
+ * (organization, trace_id, project, first_start, last_start, days), whose rows must be grouped by trace and project.
  */
 export const tables = {
   spans,

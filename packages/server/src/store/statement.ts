@@ -1,16 +1,16 @@
 /**
- * Statements as values: SQL text that stands in our source, and bound parameters for everything else. There is no way to
- * put a run-time text into a statement's SQL, so nothing that a caller sent can ever be read as SQL.
+ * Builds SQL statements from text in our source code and bound parameters. Run-time strings cannot become part of the SQL text,
+ * so callers' input is never parsed as SQL.
  */
 
 type Scalar = string | number | bigint;
 
-/** A value to bind, with its type in SQL. Made by `bind`. */
+/** A value to bind, with its SQL type. Created by `bind`. */
 export class Parameter {
   readonly type: string;
-  /** The value as ClickHouse reads it from a parameter: tab-separated escaping. */
+  /** The value as ClickHouse parses parameters: with tab-separated escaping. */
   readonly encoded: string;
-  /** Where a conversion must stand around the value. */
+  /** A conversion to wrap around the value, if one is needed. */
   readonly conversion: "time" | undefined;
 
   constructor(type: string, encoded: string, conversion?: "time") {
@@ -50,7 +50,7 @@ function numbers(type: string): (values: readonly Scalar[]) => Parameter {
   return (values) => new Parameter(`Array(${type})`, `[${values.map(encodeNumber).join(",")}]`);
 }
 
-/** Bound parameters by type. Integers of 64 bits may be given as bigint or as decimal text. */
+/** Bound parameters by type. 64-bit integers can be a bigint or decimal text. */
 export const bind = {
   text: (value: string): Parameter => new Parameter("String", escapeText(value)),
   uint8: numeric("UInt8"),
@@ -66,13 +66,13 @@ export const bind = {
   floats: numbers("Float64"),
 } as const;
 
-/** Stands for the organization of whoever reads. Every statement must compare `organization` with it. */
+/** The organization of the reader. Every statement must compare `organization` with it. */
 export const ownOrganization = new Parameter("String", "");
 export const organizationParameterName = "organization";
 
 type Part = Parameter | Statement;
 
-/** A statement or a piece of one. Made by `sql` and `join` alone. */
+/** A statement or part of one. Only `sql` and `join` create one. */
 export class Statement {
   readonly #pieces: readonly string[];
   readonly #parts: readonly Part[];
@@ -82,7 +82,7 @@ export class Statement {
     this.#parts = parts;
   }
 
-  /** The tag behind `sql`: the compiler's frozen template is the proof that the text is in our source. */
+  /** Implements `sql`. The frozen template object proves that the text is a literal in our source. */
   static fromTemplate(template: TemplateStringsArray, parts: readonly Part[]): Statement {
     if (!Object.isFrozen(template) || !Array.isArray(template.raw)) {
       throw new TypeError("A statement's text must be a template literal in the source.");
@@ -114,12 +114,12 @@ function place(parameter: Parameter, parameters: Map<string, string>): string {
   return parameter.conversion === "time" ? `fromUnixTimestamp64Nano(${placeholder}, 'UTC')` : placeholder;
 }
 
-/** SQL as written here; `${…}` takes parameters (`bind.…`, `ownOrganization`) and other statements, nothing else. */
+/** A template tag for SQL. `${…}` accepts only parameters (`bind.…`, `ownOrganization`) and other statements. */
 export function sql(template: TemplateStringsArray, ...parts: readonly Part[]): Statement {
   return Statement.fromTemplate(template, parts);
 }
 
-/** Several pieces with one between each two: conditions with `AND`. Empty for none. */
+/** Joins statements with a separator, such as conditions with `AND`. Empty for an empty list. */
 export function join(pieces: readonly Statement[], between: Statement): Statement {
   const [first, ...rest] = pieces;
   return rest.reduce((joined, piece) => sql`${joined}${between}${piece}`, first ?? sql``);

@@ -1,13 +1,13 @@
 /**
- * Failures of the store, with what decides whether to try again. Texts from the store quote statements and rows, which
- * are tenants' data, so they are cut down to the error's number and name where they enter.
+ * Classifies failures of the store by whether a retry can help. Error texts of the store quote statements and rows, which are
+ * tenants' data, so only the error's number and name are kept.
  */
 import { AppError } from "../errors.ts";
 
-/** What another try of a failed statement can hope for. */
+/** Whether retrying a failed statement can help. */
 type Outlook = "transient" | "permanent" | "too_slow" | "too_large" | "too_scattered" | "damaged";
 
-/** ClickHouse's error numbers that another try may heal. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
+/** ClickHouse's error numbers for which a retry can succeed. https://github.com/ClickHouse/ClickHouse/blob/master/src/Common/ErrorCodes.cpp */
 const transientCodes: ReadonlySet<number> = new Set([
   3, // UNEXPECTED_END_OF_FILE: the body was cut
   60, // UNKNOWN_TABLE: the schema of a new store is not created yet
@@ -52,7 +52,7 @@ const tooLargeCodes: ReadonlySet<number> = new Set([
   307, // TOO_MANY_BYTES
   396, // TOO_MANY_ROWS_OR_BYTES
 ]);
-/** Files of a part do not hold what they should. A body that was cut has 3 or 33, so those are not among them. */
+/** Files of a part are corrupt. 3 and 33 are missing because a truncated request body causes them too. */
 export const damagedCodes: ReadonlySet<number> = new Set([
   40, // CHECKSUM_DOESNT_MATCH
   226, // NO_FILE_IN_DATA_PART
@@ -62,13 +62,13 @@ export const damagedCodes: ReadonlySet<number> = new Set([
   432, // UNKNOWN_CODEC
 ]);
 
-/** What the text of an answer says more precisely than its number. */
+/** Errors that the text identifies more precisely than the number. */
 const textOutlooks: readonly (readonly [RegExp, Outlook])[] = [
-  // The same number as for a store that is behind with merging, which passes.
+  // The same number as for a store with a backlog of merges, which is transient.
   [/Too many partitions/, "too_scattered"],
-  // The limit of one query, which another try meets again; that of the whole store passes.
+  // The memory limit of one query, which a retry exceeds again; the store's total limit is transient.
   [/[Mm]emory limit \(for query\)|Query memory limit exceeded/, "too_large"],
-  // Error 62 of a statement that grew with the request.
+  // Error 62 for a statement that is too large because of the request.
   [/Max query size exceeded/, "too_large"],
   [/No space left on device|bad_alloc/, "transient"],
 ];
@@ -83,14 +83,14 @@ function outlookOf(code: number | undefined): Outlook {
 interface StoreErrorDetails {
   readonly code?: number | undefined;
   readonly cause?: unknown;
-  /** Where the number alone does not tell. */
+  /** Set if the number alone is ambiguous. */
   readonly outlook?: Outlook | undefined;
 }
 
-/** A statement failed, or the store cannot be reached. Stays inside the store: callers get AppErrors. */
+/** A statement failed or the store is unreachable. Never leaves the store: callers get AppErrors. */
 export class StoreError extends Error {
   override readonly name = "StoreError";
-  /** ClickHouse's error number; undefined when there was no answer. */
+  /** ClickHouse's error number; undefined if there was no response. */
   readonly code: number | undefined;
   readonly outlook: Outlook;
 
@@ -100,7 +100,7 @@ export class StoreError extends Error {
     this.outlook = outlook ?? outlookOf(code);
   }
 
-  /** From an answer's exception number and text, of which only the name (`UNKNOWN_TABLE`) is kept. */
+  /** From a response's exception number and text, of which only the name (`UNKNOWN_TABLE`) is kept. */
   static fromAnswer(code: number, text: string): StoreError {
     const name = /\((?<name>[A-Z][A-Z0-9_]{2,60})\)/.exec(text)?.groups?.["name"];
     const outlook = textOutlooks.find(([pattern]) => pattern.test(text))?.[1];
@@ -110,7 +110,7 @@ export class StoreError extends Error {
     });
   }
 
-  /** From a piece of an answer that should be a row: the error with which a statement ended, or a row that was cut. */
+  /** From text in place of a row: the error that ended the statement, or a truncated row. */
   static fromBrokenAnswer(text: string): StoreError {
     const code = /Code: (?<code>\d+)\. DB::/.exec(text)?.groups?.["code"];
     return code === undefined
@@ -144,7 +144,7 @@ const readErrors = {
   },
 } as const satisfies Record<Outlook, object>;
 
-/** What a failed read means for who asked. `signal` is the caller's own. */
+/** The caller's error for a failed read. `signal` is the caller's own. */
 export function toReadError(error: unknown, signal: AbortSignal | undefined): AppError {
   if (error instanceof AppError) return error;
   if (signal?.aborted === true) return new AppError("client_closed", "The caller ended the query.", { cause: error });

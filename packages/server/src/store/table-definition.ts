@@ -1,4 +1,4 @@
-/** How a table of the store is written down, and the columns that several tables have. */
+/** Defines the form of table definitions, and the columns that several tables share. */
 import {
   attributeMap,
   type ColumnType,
@@ -20,18 +20,18 @@ export type Columns = Readonly<Record<string, Column>>;
 export interface TableDefinition<Definition extends Columns = Columns> {
   readonly name: string;
   readonly columns: Definition;
-  /** Of equal keys one row counts; the newest where there is a difference. */
+  /** Of rows with equal keys one counts; if they differ, the newest. */
   readonly sortKey: readonly string[];
-  /** As many of the sort key's first columns as the index in memory holds; all when absent. */
+  /** The number of leading sort key columns in the in-memory index; all if absent. */
   readonly indexedColumns?: number;
-  /** Columns of which the store keeps the least and greatest value of each 8192 rows, to skip those that cannot match. */
+  /** Columns with a min-max index per 8192 rows, to skip rows that cannot match. */
   readonly rangedColumns?: readonly string[];
-  /** The time that decides about the day's partition and, with `days`, about the end. Absent: no partitions. */
+  /** The time that determines the day's partition and, with `days`, the expiry. */
   readonly timeColumn: string;
   readonly partitioned: boolean;
-  /** Which columns place a row on a shard of a cluster: part of the sort key, so that doubles meet. */
+  /** The columns that determine a row's shard in a cluster. Part of the sort key, so that duplicates share a shard. */
   readonly shardColumns: readonly string[];
-  /** Rows that describe others and repeat: the column with their hash. A writer skips those that the store knows. */
+  /** For rows that describe others and repeat: the column with their hash. Writers skip rows that are stored already. */
   readonly identity?: string;
 }
 
@@ -55,6 +55,6 @@ export const count = column(uint32, "ZSTD(1)");
 export const hash = column(uint64, "ZSTD(1)");
 export const number = column(float64, "ZSTD(1)");
 
-/** What every row begins with and its retention in days. */
+/** The first columns of every row, and its retention in days. */
 export const tenant = { organization: name, project: name } as const;
 export const retention = { days: column(uint16, "ZSTD(1)") } as const;

@@ -1,12 +1,12 @@
 /**
- * The statements that make the tables, from schema.ts. One template serves an embedded store, a single server and a
- * cluster; the three places where a cluster differs are the name, the engine, and a Distributed table before each one.
+ * Generates the statements that create the tables of schema.ts. The same template serves the embedded store, a single server
+ * and a cluster. A cluster differs in the name, the engine and the Distributed table in front of each table.
  */
 import { tables } from "./schema.ts";
 import type { TableDefinition } from "./table-definition.ts";
 
 export interface Layout {
-  /** Name of the cluster in the servers' configuration; undefined: one server, or the embedded store. */
+  /** The cluster's name in the servers' configuration; undefined for one server or the embedded store. */
   readonly cluster: string | undefined;
 }
 
@@ -17,7 +17,7 @@ export function onCluster({ cluster }: Layout): string {
   return ` ON CLUSTER '${cluster}'`;
 }
 
-/** The table that holds the rows: beside a Distributed table of the plain name on a cluster. */
+/** The table with the rows. On a cluster, the Distributed table has the plain name. */
 export function storedName(name: string, { cluster }: Layout): string {
   return cluster === undefined ? name : `${name}_local`;
 }
@@ -30,8 +30,8 @@ function engine(kind: string, { cluster }: Layout, version: string | undefined):
 }
 
 /**
- * Settings of stored tables: an answered insert is on the disk, and one that is sent again with its token is dropped.
- * Replicated tables have a window of their own.
+ * Settings of the tables with rows: inserts are synced to disk before they are acknowledged, and a repeated insert with the
+ * same token is dropped. Replicated tables have their own deduplication window.
  */
 function tableSettings({ cluster }: Layout): string {
   const settings = ["fsync_after_insert = 1", "fsync_part_directory = 1", "merge_with_ttl_timeout = 3600"];
@@ -47,17 +47,17 @@ function distributed(name: string, layout: Layout, shardColumns: readonly string
   ];
 }
 
-/** A column as a statement declares it. */
+/** The declaration of a column. */
 export function columnDeclaration(name: string, { type, codec }: TableDefinition["columns"][string]): string {
   return `${name} ${type.sql}${codec === undefined ? "" : ` CODEC(${codec})`}`;
 }
 
-/** The declaration of the index of a column's ranges. */
+/** The declaration of a column's min-max index. */
 function rangeIndex(column: string): string {
   return `${column}_range ${column} TYPE minmax GRANULARITY 1`;
 }
 
-/** The indexes of ranges for tables that were made without; files that are there get theirs in the background. */
+/** Adds min-max indexes to tables that were created without. Existing parts get them in the background. */
 export function addRangeIndexes(layout: Layout): string[] {
   return Object.values(tables).flatMap(({ name, rangedColumns = [] }: TableDefinition) =>
     rangedColumns.flatMap((column) => {
@@ -71,8 +71,8 @@ export function addRangeIndexes(layout: Layout): string[] {
 }
 
 /**
- * Rows of one key become one when parts merge, and `final` at reading hides what is not merged yet. Rows that describe
- * others (resources, scopes, series) are kept until the last day's data that may name them are gone.
+ * Merges remove duplicate rows of a key, and `final` hides those that are not merged yet. Rows that describe others
+ * (resources, scopes, series) are kept until the last data that can refer to them has expired.
  */
 export function createTable(table: TableDefinition, layout: Layout): string[] {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDeclaration(name, column));
@@ -92,7 +92,7 @@ SETTINGS ${tableSettings(layout)}`,
   ];
 }
 
-/** `trace_index`, and the view that fills it with one row a trace and insert. */
+/** `trace_index`, and the view that fills it with one row per trace and insert. */
 function createTraceIndex(layout: Layout): string[] {
   const name = storedName("trace_index", layout);
   return [
@@ -116,12 +116,12 @@ GROUP BY organization, trace_id, project`,
   ];
 }
 
-/** Everything that an empty database needs. Safe to run again, and by several servers at once. */
+/** Creates everything in an empty database. Idempotent and safe to run concurrently. */
 export function createTables(layout: Layout): string[] {
   return [...Object.values(tables).flatMap((table) => createTable(table, layout)), ...createTraceIndex(layout)];
 }
 
-/** Every table that holds tenants' rows, as a reading statement can name it. */
+/** The names of all tables with tenants' rows that a statement can read. */
 export function readableTables(layout: Layout): string[] {
   const names = [...Object.keys(tables), "trace_index"];
   return layout.cluster === undefined ? names : names.flatMap((name) => [name, storedName(name, layout)]);

@@ -1,6 +1,6 @@
 /**
- * Reading one organization's rows. Two walls stand between organizations: the statement itself must compare with the
- * bound organization, and the store filters every table by it once more, whatever the statement says.
+ * Reads one organization's rows. Organizations are isolated twice: each statement must compare with the bound organization,
+ * and ClickHouse filters every table by it regardless of the statement.
  */
 import { AppError } from "../errors.ts";
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
@@ -16,9 +16,9 @@ import { inputLimit } from "../input-limits.ts";
 
 export interface ReaderOptions {
   readonly connection: Connection;
-  /** Every name by which a statement can reach tenants' rows. */
+  /** All table names through which a statement can read tenants' rows. */
   readonly tables: readonly string[];
-  /** Settings of the installation, for every query. */
+  /** The installation's settings for every query. */
   readonly settings: Settings;
   readonly queryTimeoutMs: number;
   readonly caches: RowCaches;
@@ -27,7 +27,7 @@ export interface ReaderOptions {
 
 const defaultMaximumRows = 100_000;
 const maximumAnswerBytes = 268_435_456;
-/** Characters of all parameters together, before they are encoded for the URL, whose own limit is in connection.ts. */
+/** Maximum characters of all parameters, before URL encoding. connection.ts limits the URL itself. */
 const maximumParameterLength = inputLimit({
   area: "Logs, traces and metrics",
   bounds: "Names and values that one statement of a query asks for, together",
@@ -46,7 +46,7 @@ function tableFilters(tables: readonly string[], organizationId: string): string
   return `{${tables.map((table) => `'${table}':'organization = \\'${organizationId}\\''`).join(",")}}`;
 }
 
-/** Numbers stay exact, maps keep their order, times are `seconds.nanoseconds`; one line a row. */
+/** Numbers stay exact, maps keep their order, times are `seconds.nanoseconds`. One line per row. */
 const rowFormat: Settings = {
   default_format: "JSONCompactEachRowWithNames",
   output_format_json_quote_64bit_integers: 1,
@@ -73,13 +73,13 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string>
   if (rest !== "") yield rest;
 }
 
-/** @throws StoreError for a line that is no row: a server that fails in the middle of an answer writes its error there */
+/** @throws StoreError for a line that is not a row: a server that fails in the middle of a response writes its error there */
 function valuesOf(line: string): unknown[] {
   try {
     const values: unknown = JSON.parse(line);
     if (Array.isArray(values)) return values;
   } catch {
-    // Then it is the error, or the rest of an answer that was cut.
+    // Then it is the error, or the rest of a truncated response.
   }
   throw StoreError.fromBrokenAnswer(line);
 }
@@ -96,10 +96,10 @@ async function* rowsOf<Shape>(body: AsyncIterable<Uint8Array>): AsyncGenerator<S
   }
 }
 
-/** Memory that an answer takes for each of its bytes: as text, as rows, as what a query makes of them, and as that one's text. */
+/** Memory per byte of the response: as text, as rows, as the objects built from them, and as the text of our response. */
 const memoryPerByte = 4;
 
-/** @throws StoreError when the answer alone needs more than a request may hold; AppError when others hold the memory */
+/** @throws StoreError if the result alone exceeds the memory of a request; AppError if others hold the memory */
 async function* charged(
   body: AsyncIterable<Uint8Array>,
   memory: NonNullable<QueryOptions["memory"]>,
@@ -120,7 +120,7 @@ async function* charged(
   }
 }
 
-/** A limit ends a query with an error, whatever a server's profile says: an answer that stops early looks complete. */
+/** Exceeding a limit is always an error, regardless of the server's profile: a truncated result would look complete. */
 const overflowModes: Settings = {
   result_overflow_mode: "throw",
   timeout_overflow_mode: "throw",
@@ -132,7 +132,7 @@ const overflowModes: Settings = {
   join_overflow_mode: "throw",
 };
 
-/** The only way to tenants' rows. */
+/** The only way to read tenants' rows. */
 export function createTenantReader(options: ReaderOptions, scope: Scope): TenantReader {
   const { organizationId } = scope;
   const filters = tableFilters(options.tables, organizationId);
@@ -160,7 +160,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       additional_table_filters: filters,
     };
     const begin = (): Promise<AsyncIterable<Uint8Array>> => {
-      // The time in which it waited for its place counts.
+      // Includes the time in the queue.
       const leftSeconds = Math.max(1, Math.ceil((deadlineMs - performance.now()) / 1000));
       const timed = { ...settings, max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });

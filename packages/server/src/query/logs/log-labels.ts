@@ -1,9 +1,9 @@
-/** The labels of log streams: who wrote an entry, how grave it is, and which trace it belongs to. */
+/** Builds the labels of log streams: the service, the level and the trace of an entry. */
 import { levels } from "../../store/schema.ts";
 import type { AnyValue } from "../attribute-values.ts";
 import type { ResourceLookup } from "../resource-lookup.ts";
 
-/** What of a row becomes labels. */
+/** The columns that become labels. */
 export interface DescribedRow {
   readonly project: string;
   readonly level_number: number;
@@ -15,7 +15,7 @@ export interface DescribedRow {
   readonly scope_id: string;
 }
 
-/** Loki's default index labels, and what else tells instances of a service apart. Dots become underscores. */
+/** Loki's default index labels, and others that tell instances of a service apart. Dots become underscores. */
 const resourceLabels = [
   "service.namespace",
   "service.instance.id",
@@ -41,7 +41,7 @@ const resourceLabels = [
 const labelNames = new Map<string, string>(resourceLabels.map((name) => [name, name.replaceAll(/[.]/g, "_")]));
 const levelNames = new Map<number, string>(Object.entries(levels).map(([name, number]) => [number, name]));
 
-/** Semantic conventions' word for a service that did not say its name. */
+/** The semantic conventions' name for a service without one. */
 const unknownService = "unknown_service";
 
 export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLookup): Record<string, string> {

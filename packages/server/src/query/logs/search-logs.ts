@@ -1,5 +1,5 @@
 /**
- * The newest log entries in Loki's form. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
+ * Finds the newest log entries and returns them in Loki's format. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
  * docs/adr/0024-log-and-trace-queries.md
  */
 import type { LogsAnswer, Severity } from "../../api/observability.ts";
@@ -33,7 +33,7 @@ interface LogRow extends DescribedRow {
   readonly body_type: string;
 }
 
-/** Characters of a body that may be a large map, which takes some hundred microseconds to write. */
+/** A body of this many characters may be a large map, which takes some hundred microseconds to convert. */
 const longBody = 16_384;
 
 /** @throws AppError as the store does */
@@ -55,13 +55,13 @@ export async function searchLogs(reader: TenantReader, search: LogsSearch): Prom
     data: {
       resultType: "streams",
       result: [...streams.values()],
-      // Nothing of how long it took or how much was read: equal data give equal answers, to the byte.
+      // No duration and no amount of data read: the same data must give the same bytes.
       stats: { summary: { totalEntriesReturned: rows.length } },
     },
   };
 }
 
-/** Events of OpenTelemetry may have a name and no body. */
+/** OpenTelemetry events may have a name and no body. */
 function lineOf({ body, body_type, event_name }: LogRow): string {
   return body === "" ? event_name : toText(body, body_type);
 }
@@ -70,10 +70,10 @@ function ofSeverity(severity: Severity | undefined): Statement | undefined {
   return severity === undefined ? undefined : sql`level = ${bind.text(severity)}`;
 }
 
-/** Newest first. The store orders and filters by few columns, and reads the others of those rows that it gives. */
+/** Newest first. The store filters and sorts by a few columns, and reads the others only for the rows that it returns. */
 async function newestEntries(reader: TenantReader, search: LogsSearch): Promise<LogRow[]> {
   const entries: LogRow[] = [];
-  // Within one project this is the order in which the rows lie, so the first that are found are the answer.
+  // Within one project this is the sort order of the table, so the store can stop at the limit.
   const order = search.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
   for (const { fromUnixNano, toUnixNano } of expandingWindows(search.range, search.nowUnixNano)) {
     const conditions = allOf([

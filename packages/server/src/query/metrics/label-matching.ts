@@ -1,10 +1,10 @@
-/** Whether labels satisfy matchers. */
+/** Matches labels against a selector's matchers. */
 import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
 import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
 import { compileMatcher, matchesAll } from "../../languages/promql/series/matcher.ts";
 import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 
-/** An absent label has the value "". A matcher with a broken regular expression matches nothing. */
+/** An absent label has the value "". A matcher with an invalid regular expression matches nothing. */
 export function isMatchedBy(
   labels: Labels | ReadonlyMap<string, string>,
   matchers: readonly LabelMatcher[],
@@ -14,7 +14,7 @@ export function isMatchedBy(
   return matchesAll(matchers, valueOf, yieldBudget);
 }
 
-/** Whether a matcher takes series that lack its label. */
+/** Whether a matcher also matches series without its label. */
 export function matchesAbsence(matcher: LabelMatcher): boolean {
   const compiled = compileMatcher(matcher);
   return "matches" in compiled && compiled.matchesEmpty;

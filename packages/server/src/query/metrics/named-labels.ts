@@ -1,4 +1,4 @@
-/** The labels that a query mentions anywhere: in selectors, groupings, matchings and as arguments of functions. */
+/** Collects the labels that a query mentions in selectors, groupings, vector matching and function arguments. */
 import { childrenOf, type Expression } from "../../languages/promql/syntax/ast.ts";
 
 export function namedLabels(expression: Expression): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-/** Results of queries in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
+/** Writes query results in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
 import { LazyList } from "../../http/incremental-json.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
 import { allBuckets } from "../../languages/promql/histogram/bucket-bounds.ts";
@@ -6,13 +6,13 @@ import type { FloatHistogram } from "../../languages/promql/histogram/float-hist
 import { entriesOf, type Labels } from "../../languages/promql/series/labels.ts";
 import { formatSampleValue } from "../../languages/promql/syntax/number-literal.ts";
 
-/** Seconds and a number as text. */
+/** Seconds, and the value as a string. */
 export type SampleJson = [seconds: number, value: string];
 
 export interface HistogramJson {
   count: string;
   sum: string;
-  /** Which ends belong to the bucket (0 the upper, 1 the lower, 3 both), its bounds and its count. */
+  /** Which bounds are inclusive (0 the upper, 1 the lower, 3 both), the bounds and the count. */
   buckets: [boundaries: number, lower: string, upper: string, count: string][];
 }
 
@@ -22,7 +22,7 @@ export interface VectorItemJson {
   histogram?: [seconds: number, histogram: HistogramJson];
 }
 
-/** Long lists are made while they are written, so that an answer is never in memory as a whole. */
+/** Long lists are generated while they are written, so that a response is never in memory as a whole. */
 type List<Item> = Item[] | LazyList<Item>;
 
 export interface MatrixItemJson {
@@ -51,7 +51,7 @@ export function resultJson(value: QueryValue, timeMs: number): ResultJson {
   }
 }
 
-/** Samples and series are short; a histogram has up to some hundred buckets. */
+/** Samples and series are short; a histogram can have some hundred buckets. */
 const longList = 64;
 const longListOfHistograms = 4;
 

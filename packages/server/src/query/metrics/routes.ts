@@ -1,4 +1,4 @@
-/** The operations that read metrics, and who serves them. */
+/** Routes of metric presets: their list and their evaluation. */
 import { listMetrics, queryMetrics, type MetricList } from "../../api/observability-metrics.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";

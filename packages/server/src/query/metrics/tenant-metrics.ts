@@ -1,6 +1,6 @@
 /**
- * One organization's metrics as the PromQL engine reads them: what applications sent by OTLP, and what is counted from spans.
- * The organization is fixed by the reader and the project by the key, before any query is looked at.
+ * Serves one organization's metrics to the PromQL engine: those that applications sent over OTLP, and those over spans.
+ * The reader fixes the organization and the key fixes the project before any query is evaluated.
  * docs/adr/0026-metrics-over-spans-and-pushed-series.md
  */
 import type { YieldBudget } from "../../languages/regex/yield-budget.ts";
@@ -20,18 +20,18 @@ import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./otlp-serie
 
 export interface TenantMetricsOptions {
   readonly reader: TenantReader;
-  /** The only project that may be read; undefined: all of the organization. */
+  /** The only project that may be read; undefined means every project of the organization. */
   readonly project: string | undefined;
   /** Labels that the query mentions: some series have a label only then. */
   readonly namedLabels: ReadonlySet<string>;
-  /** What was read already, where several share it. */
+  /** Catalogs that were read before, to share them between queries of one request. */
   readonly catalogs?: MetricCatalogs;
 }
 
-/** The metrics that were sent since a time, by that time. */
+/** By the time since which metrics were sent, in Unix milliseconds. */
 export type MetricCatalogs = Map<number, Promise<readonly OtlpMetric[]>>;
 
-/** What lists of series ask for. */
+/** The request of a list of series. */
 export interface LabelSetsRequest {
   readonly matchers: readonly LabelMatcher[];
   readonly fromMs: number;
@@ -43,7 +43,7 @@ export interface LabelSetsRequest {
 }
 
 export interface TenantMetrics extends PromqlStorage {
-  /** The label sets that all matchers match. */
+  /** The label sets that satisfy all matchers. */
   labelSets(request: LabelSetsRequest): Promise<Labels[]>;
   /** The metrics that applications sent. */
   catalog(request: Pick<SelectRequest, "fromMs" | "signal" | "charge">): Promise<readonly OtlpMetric[]>;
@@ -73,7 +73,7 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
     aggregateWindows: async (request) => {
       const [name, ...others] = await namedBy(spanSeriesNames, request);
       if (name === undefined || others.length > 0) return null;
-      // Where applications count what no span tells of, the engine must weigh up both.
+      // If applications push series that no span covers, the engine must combine both.
       if (await hasUncoveredSeries(name, request, { names: await otlpNames(request), options })) return null;
       return aggregateSpanWindows(name, request, options);
     },
@@ -83,7 +83,7 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
 
 type NamesRequest = Pick<SelectRequest, "matchers" | "fromMs" | "signal" | "yieldBudget" | "charge">;
 
-/** The work of matching a metric's names, in samples looked at. */
+/** The cost of matching a metric's names, in samples. */
 const nameCost = 64;
 
 async function namedBy<Named extends { readonly name: string }>(
@@ -118,7 +118,7 @@ async function select(
   return [...counted, ...(await withoutSpanDuplicates(sent, counted, request.yieldBudget)), ...info];
 }
 
-/** One statement after the other: a selector without a name has one for each of some forty names. */
+/** Runs one statement after the other: a selector without a name needs one for each of some forty names. */
 async function readSequentially<Item, Result>(
   items: readonly Item[],
   read: (item: Item) => Promise<readonly Result[]>,
@@ -142,7 +142,7 @@ async function hasUncoveredSeries(
   return sent.some((labels) => !known.has(sourceOf(labels)));
 }
 
-/** What spans tell of a service is the truth; the same metric sent by that service would count everything twice. */
+/** Spans take precedence: the same metric pushed by the same service would count everything twice. */
 async function withoutSpanDuplicates(
   sent: readonly StoredSeries[],
   counted: readonly StoredSeries[],

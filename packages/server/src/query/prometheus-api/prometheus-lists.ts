@@ -1,4 +1,4 @@
-/** Lists of Prometheus' HTTP API: series, labels, values of a label, and what metrics are. */
+/** Serves the lists of Prometheus' HTTP API: series, label names, label values and metadata. */
 import type { TenantReader } from "../../store/store.ts";
 import { workOfLabels, type Budget } from "../../languages/promql/evaluate/budget.ts";
 import { storeAccess } from "../../languages/promql/evaluate/select-series.ts";
@@ -14,14 +14,14 @@ import { createTenantMetrics, type MetricCatalogs } from "../metrics/tenant-metr
 export interface ListRequest {
   readonly reader: TenantReader;
   readonly project: string | undefined;
-  /** Any of them must match; none: all series. */
+  /** A series must match any of them; an empty list selects all series. */
   readonly selectors: readonly (readonly LabelMatcher[])[];
   readonly fromMs: number;
   readonly toMs: number;
   readonly budget: Budget;
 }
 
-/** The label sets, each once, in the order of their labels. */
+/** The distinct label sets. */
 export async function listSeries(request: ListRequest): Promise<readonly Labels[]> {
   const { budget, selectors } = request;
   const { maxSeries } = budget.limits;
@@ -57,7 +57,7 @@ function sorted(names: ReadonlySet<string>, budget: Budget): Promise<readonly st
 export async function listLabelValues(name: string, request: ListRequest): Promise<readonly string[]> {
   if (name === "__name__" && request.selectors.length === 0) return listMetricNames(request);
   const { budget } = request;
-  // A label that series have only when a query names it is named here.
+  // Naming the label here includes series that have it only if a query names it.
   const present: LabelMatcher = { name, operator: "!=", value: "" };
   const selectors = request.selectors.length === 0 ? [[]] : request.selectors;
   const values = new Set<string>();
@@ -70,7 +70,7 @@ export async function listLabelValues(name: string, request: ListRequest): Promi
   return sorted(values, budget);
 }
 
-/** Names of metrics that were sent, and of all that are counted from spans. */
+/** The names of all metrics that were sent, and of all metrics over spans. */
 async function listMetricNames(request: ListRequest): Promise<readonly string[]> {
   const { budget } = request;
   const names = new Set(spanSeriesNames.map(({ name }) => name));
@@ -94,7 +94,7 @@ export interface MetricMetadata {
   readonly help: string;
 }
 
-/** What each metric is, by its name without the suffixes of a histogram's parts. */
+/** The metadata of each metric, by its name without the suffixes of a histogram's parts. */
 export async function listMetadata(request: ListRequest): Promise<Map<string, MetricMetadata[]>> {
   const found = new Map<string, MetricMetadata[]>();
   const add = (name: string, metadata: MetricMetadata): void => {

@@ -1,4 +1,4 @@
-/** Parameters of Prometheus' HTTP API, from the query string and from a form together. */
+/** Reads the parameters of Prometheus' HTTP API from the query string and the form. */
 import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
@@ -14,7 +14,7 @@ const maximumParameters = inputLimit({
   value: 1000,
   error: "invalid_request",
 });
-/** Selectors in `match[]`: each is a query of its own. */
+/** Selectors in `match[]`; each one is evaluated as a separate query. */
 const maximumSeriesSelectors = inputLimit({
   area: "PromQL",
   bounds: "Different `match[]` selectors of a request",
@@ -22,7 +22,7 @@ const maximumSeriesSelectors = inputLimit({
   error: "invalid_request",
 });
 
-/** Read by name; a name that is given twice with different values is refused, but for `match[]`. */
+/** Parameters by name. A name with two different values is refused, except `match[]`. */
 export class PrometheusParameters {
   readonly #values: URLSearchParams;
 
@@ -45,7 +45,7 @@ export class PrometheusParameters {
     return value;
   }
 
-  /** Unix milliseconds, of RFC 3339 or seconds. */
+  /** Unix milliseconds, from RFC 3339 or seconds. */
   timeMs(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
@@ -54,7 +54,7 @@ export class PrometheusParameters {
     throw invalid(name, `is ${showValue(text)}; expected seconds since 1970 or a time as RFC 3339 writes it`);
   }
 
-  /** Milliseconds, of a duration or seconds. */
+  /** Milliseconds, from a duration or seconds. */
   durationMs(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** Prometheus' HTTP API: who serves it. The organization is the key's, and so is the project of a key that has one. */
+/** Routes of Prometheus' HTTP API. The key determines the organization and, if it is bound to one, the project. */
 import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
 import type { AppError, ErrorCode } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
@@ -30,7 +30,7 @@ interface Call {
 
 type Serve = (call: Call) => Promise<unknown>;
 
-/** The form of a request: a query of 65,536 characters, percent-encoded, fits. */
+/** Large enough for the form of a percent-encoded query of 65,536 characters. */
 const maximumFormBytes = inputLimit({
   area: "PromQL",
   bounds: "Form of a request of Prometheus' HTTP API",
@@ -55,7 +55,7 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
       return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
     },
     metadata: (call) => serveMetadata(parts, call),
-    // Tools read this to know what they may ask; the API is that of Prometheus 3.
+    // Tools read this to learn which features they can use; the API is that of Prometheus 3.
     buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
   };
   return Object.entries(prometheusOperations).flatMap(([endpoint, operations]) =>
@@ -141,7 +141,7 @@ async function serveMetadata(parts: PrometheusParts, call: Call): Promise<unknow
   return success(Object.fromEntries(limited(found, call)));
 }
 
-/** Prometheus' words for kinds of errors. */
+/** Prometheus' error types. */
 const errorTypes: Partial<Record<ErrorCode, string>> = {
   timeout: "timeout",
   upstream_timeout: "timeout",

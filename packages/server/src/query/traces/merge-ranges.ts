@@ -1,10 +1,10 @@
-/** Times of many traces as few ranges, so that a statement stays short and reads little between them. */
+/** Merges the time ranges of many traces into few, so that a statement stays short and reads little in between. */
 import type { TimeRange } from "../time-window.ts";
 
-/** Each costs the store half a millisecond before it reads anything. */
+/** Each range costs the store half a millisecond before it reads anything. */
 const maximumRanges = 8;
 
-/** Ranges that cover all of the given ones, in order of time: overlapping ones joined, then those that are nearest. */
+/** Ranges that cover the given ones, in order of time: first overlapping ones are merged, then the nearest ones. */
 export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
   const sorted = [...ranges].sort((left, right) => compare(left.fromUnixNano, right.fromUnixNano));
   const separate = sorted.slice(0, 1);
@@ -23,7 +23,7 @@ export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
   return few;
 }
 
-/** Before which ranges the widest gaps lie: as many as may stay. @param separate in order, none meets another */
+/** The indexes of the ranges that follow the widest gaps. @param separate in order of time, without overlaps */
 function widestGaps(separate: readonly TimeRange[]): ReadonlySet<number> {
   const gaps = separate.slice(1).map(({ fromUnixNano }, index) => ({
     index: index + 1,

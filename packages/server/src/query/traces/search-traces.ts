@@ -1,6 +1,6 @@
 /**
- * Traces in Tempo's form. First the IDs are found by the few columns that tell whether a span is meant, then the index says
- * when and in which projects each trace was, and only then are spans read, from those times alone.
+ * Finds traces and returns them in Tempo's format, in three steps: find the IDs by the few columns that the search filters
+ * by, look up each trace's times and projects in the trace index, and read the spans of only those times.
  * docs/adr/0024-log-and-trace-queries.md
  */
 import type { TracesAnswer } from "../../api/observability.ts";
@@ -19,9 +19,9 @@ import type { TracePreset } from "./trace-presets.ts";
 type Trace = TracesAnswer["traces"][number];
 
 interface SearchCommon {
-  /** Undefined: every project of the organization. Of a trace in several projects the spans of this one are given. */
+  /** Only spans of this project are returned, also of traces in several projects. Undefined means every project. */
   readonly project: string | undefined;
-  /** Whether the spans are wanted. */
+  /** Whether to return the spans. */
   readonly detail: boolean;
   readonly signal: AbortSignal;
 }
@@ -36,17 +36,17 @@ export interface TracesSearch extends SearchCommon {
 export interface TraceLookup extends SearchCommon {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  /** Undefined: however old the trace is. */
+  /** Undefined finds the trace regardless of its age. */
   readonly range: TimeRange | undefined;
 }
 
-/** The newest traces that have a span as the preset says, begun in the range. */
+/** The newest traces with a span that matches the preset and started in the range. */
 export async function searchTraces(reader: TenantReader, search: TracesSearch): Promise<TracesAnswer> {
   const traceIds = await newestTraceIds(reader, search);
   return { traces: await readTraces(reader, await locate(reader, traceIds, search), search) };
 }
 
-/** The trace with an ID: one, or none when the organization has none with it. */
+/** The trace with this ID; none if the organization does not have it. */
 export async function findTrace(reader: TenantReader, lookup: TraceLookup): Promise<TracesAnswer> {
   const { range } = lookup;
   const locations = await locate(reader, [lookup.traceId], lookup);
@@ -57,7 +57,7 @@ export async function findTrace(reader: TenantReader, lookup: TraceLookup): Prom
   return { traces: await readTraces(reader, wanted, lookup) };
 }
 
-/** The newest first, by the begin of their newest span that is meant. */
+/** Newest first, by the start of their newest matching span. */
 async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promise<string[]> {
   const { project, range, limit } = search;
   const newest = project === undefined ? undefined : await lookAtNewestSpans(reader, search, project);
@@ -86,27 +86,27 @@ async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promi
   return [...found];
 }
 
-/** Spans that are looked at before anything is looked for: those of one project lie in the order of their times. */
+/** The newest spans that are read before searching; within one project, spans are stored in order of time. */
 const newestSpans = 8192;
 
 interface NewestTraces {
   readonly traceIds: string[];
-  /** Whether there are no other spans in the range. */
+  /** Whether the range has no other spans. */
   readonly isAll: boolean;
-  /** How far back the spans reach; undefined where there are none. */
+  /** The start of the oldest span; undefined without spans. */
   readonly reachedUnixNano: bigint | undefined;
 }
 
 /**
- * The traces among the newest spans of a project: enough where spans are many and most are meant, which is where steps in
- * time would read too many.
+ * The traces among the newest spans of a project. Sufficient if there are many spans and most of them match; expanding
+ * windows would then read too many.
  */
 async function lookAtNewestSpans(
   reader: TenantReader,
   { limit, preset, range, signal }: TracesSearch,
   project: string,
 ): Promise<NewestTraces> {
-  // Spans that are not meant are told of as one trace without an ID.
+  // Spans that do not match are counted under an empty ID.
   const statement = sql`
     SELECT trace_id, toUnixTimestamp64Nano(min(oldest) OVER ()) AS reached, sum(spans) OVER () AS looked_at FROM (
       SELECT trace_id, max(start_time) AS newest, min(start_time) AS oldest, count() AS spans FROM (
@@ -127,7 +127,7 @@ async function lookAtNewestSpans(
   };
 }
 
-/** When a trace's spans began and in which projects. */
+/** When a trace's spans started, and in which projects. */
 interface TraceLocation extends TimeRange {
   readonly traceId: string;
   readonly projects: readonly string[];
@@ -205,7 +205,7 @@ interface HeadRow {
   readonly end_nano: string;
 }
 
-/** What is known of traces without their spans. The root is the same as `rootOf` finds. */
+/** Summaries of traces without their spans. The root is the one that `rootOf` finds. */
 async function readHeads(reader: TenantReader, condition: Statement, signal: AbortSignal): Promise<Trace[]> {
   const order = sql`(parent_span_id != '', start_time, span_id)`;
   const rows = await reader.query<HeadRow>(

@@ -1,11 +1,11 @@
-/** Whole spans from the store: the rows, with what few of them have (events, links, large attributes) beside them. */
+/** Reads complete spans from the store: their rows, and the details (events, links, large attributes) that few have. */
 import { AppError } from "../../errors.ts";
 import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { deduplicateRows } from "../distinct-rows.ts";
 import { inputLimit } from "../../input-limits.ts";
 
-/** More spans than this are not put into one answer. */
+/** The largest number of spans in one response. */
 const maximumSpans = inputLimit({
   area: "Logs, traces and metrics",
   bounds: "Spans in one answer",
@@ -61,8 +61,8 @@ export interface StoredSpan {
 }
 
 /**
- * The spans for which the condition holds, earliest first, each once.
- * @throws AppError invalid_request when they are too many for one answer, and as the store does
+ * The spans that satisfy the condition, earliest first, without duplicates.
+ * @throws AppError invalid_request if they are too many for one response, and as the store does
  */
 export async function readSpans(
   reader: TenantReader,
@@ -91,12 +91,12 @@ export async function readSpans(
 
 type SpanKey = Pick<StoredSpan, "trace_id" | "span_id" | "start_nano">;
 
-/** What tells a span from all others of its organization. */
+/** Identifies a span within its organization. */
 export function spanKey({ trace_id, span_id, start_nano }: SpanKey): string {
   return `${trace_id}${span_id}${start_nano}`;
 }
 
-/** What some of the spans have beside their rows, by `spanKey`. @param spans earliest first */
+/** The details of the spans that have any, by `spanKey`. @param spans earliest first */
 export async function readSpanDetails(
   reader: TenantReader,
   spans: readonly StoredSpan[],
@@ -111,7 +111,7 @@ export async function readSpanDetails(
   return found;
 }
 
-/** Spans whose identifiers stand in one statement, so that its URL stays far below what a server takes. */
+/** Spans per statement, which keeps its URL far below the server's limit. */
 const spansPerStatement = 10_000;
 
 /** @param detailed at least one, earliest first */

@@ -1,6 +1,6 @@
 /**
- * A trace as Tempo writes it: OTLP's messages as protobuf JSON of the older kind, with IDs in base64, enumerations by name,
- * 64-bit numbers as strings, and nothing that is zero or empty. https://grafana.com/docs/tempo/latest/api_docs/#query
+ * Converts traces to Tempo's format: OTLP messages in protobuf's JSON mapping, with IDs in base64, enumerations by name,
+ * 64-bit numbers as strings, and zero or empty values left out. https://grafana.com/docs/tempo/latest/api_docs/#query
  */
 import type { TracesAnswer } from "../../api/observability.ts";
 import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yield.ts";
@@ -18,13 +18,13 @@ interface TraceSummary {
   readonly endUnixNano: bigint;
 }
 
-/** What spans refer to. */
+/** The resources, scopes and details of the spans. */
 interface TraceContext extends ResourceLookup {
   /** By `spanKey`. */
   readonly details: ReadonlyMap<string, SpanDetails>;
 }
 
-/** What stands at a trace's head, with its spans and without them. */
+/** The summary of a trace, which is the same with and without its spans. */
 export function traceHead({ traceId, root, startUnixNano, endUnixNano }: TraceSummary): Trace {
   return {
     traceID: traceId,
@@ -54,7 +54,7 @@ export async function toTempoTrace(
   return { ...head, batches };
 }
 
-/** The earliest span without a parent; where the root is not known (yet), the earliest span. */
+/** The earliest span without a parent; if the root has not arrived, the earliest span. */
 function rootOf(spans: readonly StoredSpan[]): StoredSpan {
   return spans.find((span) => span.parent_span_id === "") ?? spans[0]!;
 }
@@ -93,7 +93,7 @@ function toScope(scope: InstrumentationScope | undefined): Record<string, unknow
   };
 }
 
-/** OTLP's Span.SpanKind; 0 is left out as every zero is. */
+/** OTLP's Span.SpanKind; 0 is left out like every zero. */
 const spanKinds: Readonly<Record<number, string>> = {
   1: "SPAN_KIND_INTERNAL",
   2: "SPAN_KIND_SERVER",
@@ -117,7 +117,7 @@ function toSpan(span: StoredSpan, details: SpanDetails | undefined): Record<stri
     ...ifSet("kind", spanKinds[span.kind] ?? span.kind),
     ...ifTime("startTimeUnixNano", span.start_nano),
     ...ifTime("endTimeUnixNano", span.end_nano),
-    // Large attributes stand behind the others, since they are kept apart.
+    // Large attributes follow the others because they are stored separately.
     ...ifAny("attributes", [...attributesOf(span), ...(details === undefined ? [] : attributesOf(details))]),
     ...ifSet("droppedAttributesCount", details?.dropped_attributes),
     ...ifAny("events", events),

@@ -1,4 +1,4 @@
-/** The values of `trace` in trace queries: which traces each one means, as a condition on one of their spans. */
+/** Resolves the values of `trace` in trace queries: each is a condition that one span of the trace must satisfy. */
 import { showValue } from "../../api/validate.ts";
 import type { TracePresetSettings } from "../../config/trace-presets.ts";
 import { AppError } from "../../errors.ts";
@@ -8,7 +8,7 @@ import { allOf } from "../conditions.ts";
 export interface TracePreset {
   readonly name: string;
   readonly description: string;
-  /** Holds for at least one span of each trace that is meant; undefined: all traces. */
+  /** At least one span of the trace must satisfy it; undefined selects all traces. */
   readonly condition: Statement | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface TracePresets {
 }
 
 interface TracePresetOptions {
-  /** A trace with a span that took at least this long is slow. */
+  /** A trace is slow if one of its spans took at least this long. */
   readonly slowTraceMs: number;
   /** Further presets, by name. */
   readonly configured: Readonly<Record<string, TracePresetSettings>>;

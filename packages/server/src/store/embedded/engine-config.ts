@@ -1,16 +1,16 @@
 /**
- * How the embedded engine keeps its files, for one machine that inserts all the time and has few cores for merging. These
- * are settings of all tables, which the engine takes from a file only, so older folders get them too; a server elsewhere
- * has its operator's. https://clickhouse.com/docs/operations/settings/merge-tree-settings
+ * Configures how the embedded engine stores its files, for one machine with constant inserts and few cores for merging.
+ * The settings apply to all tables. The engine reads them from a file only, so existing data folders get them too. A remote
+ * server keeps its operator's settings. https://clickhouse.com/docs/operations/settings/merge-tree-settings
  */
 
 /** Ratios are of the CPU time of inserts and merges together; docs/adr/0023-embedded-engine.md has the measurements. */
 const mergeTreeSettings = {
-  // Twice as many parts go into a merge, so that a row is merged half as often.
+  // Merging twice as many parts at once halves how often a row is merged.
   merge_selector_base: 10,
-  // A part of columns in files of their own has some hundred files: not for parts that are merged again soon.
+  // A wide part has separate files for each column, some hundred in total: too many for parts that are soon merged again.
   min_bytes_for_wide_part: 134_217_728,
-  // Sketches of each column's values, which no statement of ours makes use of.
+  // Statistics of columns, which none of our statements uses.
   auto_statistics_types: "",
 } as const;
 

@@ -1,8 +1,8 @@
 /**
- * The engine: ClickHouse as a library (https://github.com/chdb-io/chdb-node), with its rules kept. A session does one
- * thing at a time, and what a statement sets stays on it: so each statement gets a session of its own. Rows come in
- * through files only, since the rest of an inline insert that is cut at a blank line would run as SQL.
- * docs/adr/0023-embedded-engine.md has the list.
+ * Runs ClickHouse as a library (https://github.com/chdb-io/chdb-node) and follows its constraints. A session runs one
+ * statement at a time and keeps the settings of each, so every statement gets its own session. Rows are inserted from files
+ * only: an inline insert is cut off at a blank line, and the rest would run as SQL. docs/adr/0023-embedded-engine.md lists
+ * all constraints.
  */
 import { randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ type Session = InstanceType<Library["Session"]>;
 export interface EngineOptions {
   readonly library: Library;
   readonly dataDirectory: string;
-  /** Written by us at each start. */
+  /** Written at each start. */
   readonly configurationFile: string;
   readonly memoryBytes: number;
 }
@@ -26,21 +26,21 @@ export interface StatementRequest {
   readonly text: string;
   /** Settings and parameters (`param_…`) that hold for this statement. */
   readonly settings: ReadonlyMap<string, string>;
-  /** Name of the format in which rows are answered. */
+  /** The format of returned rows. */
   readonly format: string;
-  /** Tenants' reads wait for each other, never what the server itself needs: writing, and looking whether all is well. */
+  /** Tenants' queries wait for each other. The server's own statements (inserts, health checks) never wait for them. */
   readonly lane: "read" | "own";
 }
 
 export interface Engine {
   readonly version: string;
-  /** Runs one statement. When the signal fires the statement is stopped; the promise settles when it has. @throws StoreError */
+  /** Runs one statement. If the signal fires, the statement is stopped, and the promise settles once it has. @throws StoreError */
   run(request: StatementRequest, signal: AbortSignal): Promise<Uint8Array>;
-  /** Stops every statement, waits for them, and lets the data directory go. */
+  /** Stops every statement, waits for their ends, and releases the data directory. */
   close(): Promise<void>;
 }
 
-/** Threads of libuv serve statements and files: together fewer than UV_THREADPOOL_SIZE. */
+/** libuv threads serve statements and files; together these must be fewer than UV_THREADPOOL_SIZE. */
 const maximumStatements = { read: 8, own: 6 };
 
 const settingName = /^[a-z][a-z0-9_]{0,100}$/;
@@ -58,7 +58,7 @@ function prelude(settings: ReadonlyMap<string, string>): string {
   return `SET ${assignments.join(", ")}; `;
 }
 
-/** At most so many at a time; the others wait in the order in which they came. */
+/** Limits concurrency; the others wait in the order of arrival. */
 function createTurns(limit: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];
@@ -75,7 +75,7 @@ function createTurns(limit: number): <Result>(work: () => Promise<Result>) => Pr
   };
 }
 
-/** Not ClickHouse's: the text of the library's errors begins with ClickHouse's number where it has one. */
+/** The library's errors have no code of their own; their text begins with ClickHouse's number if there is one. */
 function toStoreError(error: unknown): StoreError {
   const text = error instanceof Error ? error.message : String(error);
   const code = /Code: (?<code>\d+)/.exec(text)?.groups?.["code"];
@@ -84,7 +84,7 @@ function toStoreError(error: unknown): StoreError {
     : new StoreError(text, { code: Number(code) });
 }
 
-/** @throws StoreError when the data directory cannot be opened, for example because another process has it */
+/** @throws StoreError if the data directory cannot be opened, for example because another process uses it */
 export async function openEngine(options: EngineOptions): Promise<Engine> {
   const { library, dataDirectory, configurationFile, memoryBytes } = options;
   await writeFile(configurationFile, engineConfiguration(), { mode: 0o600 });
@@ -95,12 +95,12 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
     "--primary_index_cache_size=67108864",
     "--uncompressed_cache_size=0",
     "--background_pool_size=2",
-    // Merging yields to inserts and queries, and so to bigger merges.
+    // Merges have a lower priority than inserts and queries.
     "--os_threads_nice_value_merge_mutate=5",
   ];
   let first: Session;
   try {
-    // Stays open: the engine lives as long as a session does.
+    // Stays open, because the engine lives as long as one session does.
     first = new library.Session(dataDirectory, { connectionArgs });
   } catch (error) {
     throw toStoreError(error);
@@ -131,7 +131,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
       if (stop.aborted) throw new StoreError("The statement was stopped.", { code: 394 });
       const mark = randomUUID();
       const session = new library.Session(dataDirectory);
-      // A statement that began this very moment may not be seen yet, so once is not enough.
+      // A statement that has just started may not be visible yet, so once is not enough.
       let killing: NodeJS.Timeout | undefined;
       using _listener = onAbort(stop, () => {
         killing ??= setInterval(() => void kill(mark).catch(() => {}), 100);

@@ -1,7 +1,7 @@
 /**
- * The embedded engine on a Unix socket, with the part of ClickHouse's HTTP interface that connection.ts uses:
- * `/ping`, statements in the body, `?query=INSERT … FORMAT Native` with the name of a file of rows, settings and `param_…`
- * in the URL.
+ * Serves the embedded engine on a Unix socket with the part of ClickHouse's HTTP interface that connection.ts uses: `/ping`,
+ * statements in the body, `?query=INSERT … FORMAT Native` with the name of a file of rows, and settings and `param_…` in the
+ * URL.
  */
 import { once } from "node:events";
 import { chmod, rm } from "node:fs/promises";
@@ -19,7 +19,7 @@ export interface HostOptions {
 }
 
 export interface Host {
-  /** Takes no more requests and cuts those that run. */
+  /** Accepts no more requests and aborts running ones. */
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ interface InsertStatement {
   readonly signal: AbortSignal;
 }
 
-/** Settings of the HTTP interface rather than of statements. */
+/** Settings of the HTTP interface, not of statements. */
 const interfaceSettings: ReadonlySet<string> = new Set([
   "query",
   spoolFileParameter,
@@ -50,7 +50,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
 
-/** The rest of an insert that reads the table's columns, as blocks have them, from a file. */
+/** The part of an insert that reads the table's columns, with the types of blocks, from a file. */
 function selectFromFile(table: TableName, path: string): string {
   const columns = Object.entries(tables[table].columns).map(([name, { type }]) => `${name} ${type.wire}`);
   return `SELECT * FROM file(${quote(path)}, 'Native', ${quote(columns.join(", "))})`;
@@ -63,7 +63,7 @@ async function insertRows(options: HostOptions, fileName: string, insert: Insert
   await options.engine.run({ text, settings: withThreads(settings, bytes), format: "Null", lane: "own" }, signal);
 }
 
-/** Few rows are quicker without threads between them, which are started for each statement. */
+/** Few rows are faster without parallel threads, which are started for each statement. */
 function withThreads(settings: ReadonlyMap<string, string>, bytes: number): ReadonlyMap<string, string> {
   if (bytes > smallInsertBytes) return settings;
   return new Map([...settings, ["max_threads", "1"], ["max_insert_threads", "1"]]);
@@ -113,7 +113,7 @@ function refuse(response: ServerResponse, error: unknown): void {
   response.end(body);
 }
 
-/** Listens until closed. The socket can be opened by this user alone. */
+/** Listens until closed. Only this user can open the socket. */
 export async function startHost(options: HostOptions): Promise<Host> {
   const server = createServer({ maxHeaderSize: 1_200_000, requestTimeout: 0, headersTimeout: 10_000 });
   server.on("request", (request, response) => {

@@ -1,4 +1,4 @@
-/** Whether the embedded store can be there: its package is an optional one, since not every platform has a build of it. */
+/** Checks whether the package of the embedded store is installed. It is optional because some platforms have no build of it. */
 export function embeddedStoreIsInstalled(): boolean {
   try {
     import.meta.resolve("chdb");

@@ -1,6 +1,6 @@
 /**
- * Entry of the embedded store's own process: opens the engine and serves it on a socket, and ends when the server says
- * so or is gone, however that ended.
+ * Entry point of the embedded store's process: opens the engine, serves it on a socket, and exits when the server says so or
+ * has exited.
  */
 import { mkdir, rm } from "node:fs/promises";
 import { listenToParent, sendToParent } from "../../child-process/parent-channel.ts";
@@ -29,7 +29,7 @@ async function start(settings: EngineSettings): Promise<void> {
   try {
     await mkdir(settings.dataDirectory, { recursive: true, mode: 0o700 });
     engine = await openEngine({ library, configurationFile: `${settings.dataDirectory}.xml`, ...settings });
-    // The data directory is ours alone now. What lies there was on its way when an earlier process ended: it was not acknowledged.
+    // We hold the data directory now. Files left in the spool were never acknowledged by the earlier process.
     await rm(settings.spoolDirectory, { recursive: true, force: true });
     await mkdir(settings.spoolDirectory, { recursive: true, mode: 0o700 });
     host = await startHost({ engine, ...settings });
@@ -39,7 +39,7 @@ async function start(settings: EngineSettings): Promise<void> {
   }
 }
 
-/** No more requests, statements stopped and waited for, the engine let go: leaving earlier crashes in native code. */
+/** Stops requests and statements and releases the engine first: exiting earlier crashes in native code. */
 async function stop(): Promise<void> {
   if (stopping) return;
   stopping = true;

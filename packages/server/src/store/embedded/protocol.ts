@@ -1,9 +1,9 @@
-/** What the server and the embedded store's process say to each other beside the socket. */
+/** Messages between the server and the embedded store's process, outside the socket. */
 
 export interface EngineSettings {
-  /** Folder of the engine's data; created when missing. */
+  /** The engine's data folder; created if missing. */
   readonly dataDirectory: string;
-  /** Folder for rows on their way in. */
+  /** The spool folder of rows to insert. */
   readonly spoolDirectory: string;
   readonly socketPath: string;
   readonly memoryBytes: number;

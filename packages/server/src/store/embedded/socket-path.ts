@@ -1,17 +1,17 @@
-/** Where the embedded store's socket is. */
+/** Chooses the path of the embedded store's socket. */
 import { createHash } from "node:crypto";
 import { lstat, mkdir } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join, resolve } from "node:path";
 import { AppError } from "../../errors.ts";
 
-/** What the kernel takes: 104 bytes on macOS, 108 on Linux, with the final NUL. */
+/** The kernel's limit: 104 bytes on macOS, 108 on Linux, including the final NUL. */
 const longestSocketPath = 100;
 
 /**
- * `store.sock` in the store's folder; where that path is too long for a socket, a folder of this user alone in the
- * system's folder of temporary files.
- * @throws AppError internal when somebody else has made that folder
+ * `store.sock` in the store's folder. If that path is too long for a socket, it is in a private folder of this user in the
+ * system's temporary directory.
+ * @throws AppError internal if another user has created that folder
  */
 export async function socketPathFor(directory: string): Promise<string> {
   const path = resolve(directory, "store.sock");

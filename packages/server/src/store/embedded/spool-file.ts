@@ -1,6 +1,6 @@
 /**
- * Rows on their way into the embedded engine, which reads binary formats from files alone: the server writes a file beside
- * the data, and the engine's process is told its name. It is gone before the disk sees it.
+ * Passes rows to the embedded engine through a file, because the engine reads binary formats only from files. The server
+ * writes the file next to the data and sends its name. It is usually deleted before it is flushed to disk.
  */
 import { randomUUID } from "node:crypto";
 import { open, rm, stat } from "node:fs/promises";
@@ -12,7 +12,7 @@ export const spoolFileParameter = "spool_file";
 const namePattern = /^[0-9a-f-]{36}$/;
 
 /**
- * Does the work with a file that holds the blocks, and removes it.
+ * Writes the blocks to a file, calls the function with it, and removes the file.
  * @throws StoreError when the file cannot be written
  */
 export async function withSpoolFile<Result>(
@@ -37,7 +37,7 @@ async function write(path: string, blocks: readonly Uint8Array[]): Promise<void>
     const { bytesWritten } = await file.writev(blocks);
     if (bytesWritten < bytes) throw new Error(`Of ${bytes} bytes ${bytesWritten} were written.`);
   } catch (error) {
-    // A full disk here is what a full disk is in the engine.
+    // A full disk is reported as the engine would report it.
     throw new StoreError("The rows cannot be put before the store.", { code: 243, cause: error });
   }
 }
@@ -45,7 +45,7 @@ async function write(path: string, blocks: readonly Uint8Array[]): Promise<void>
 /**
  * Where the file of that name is, and its size.
  * @throws StoreError for anything but a file of `withSpoolFile`; to be tried again when the file has gone, because the
- *   engine began anew
+ *   engine was restarted
  */
 export async function findSpoolFile(directory: string, name: string): Promise<{ path: string; bytes: number }> {
   if (!namePattern.test(name)) throw new StoreError("That is no name of a file with rows.", { code: 62 });

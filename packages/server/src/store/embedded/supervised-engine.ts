@@ -1,6 +1,6 @@
 /**
- * The embedded store, kept alive: its process is started, started again when it dies (at once the first time, then with
- * growing pauses), and killed when it no longer answers.
+ * Keeps the embedded store's process running: starts it, restarts it when it dies (immediately the first time, then with
+ * growing pauses), and kills it when it no longer responds.
  */
 import { sleep } from "../../abort.ts";
 import { FailureBackoff } from "../../child-process/failure-backoff.ts";
@@ -11,15 +11,15 @@ import type { EngineSettings } from "./protocol.ts";
 export interface SupervisedEngineOptions {
   readonly settings: EngineSettings;
   readonly logger: Logger;
-  /** The socket is served, for the first time or again. */
+  /** The process serves its socket, for the first time or again. */
   onStart(): void;
-  /** The process ended or cannot be started; `isFinal` when it is of no use to try again. */
+  /** The process ended or cannot be started; `isFinal` if retrying cannot help. */
   onEnd(reason: string, isFinal: boolean): void;
 }
 
 export interface SupervisedEngine {
   readonly pid: number | undefined;
-  /** Ends a process that does not answer; another one is started. */
+  /** Kills a process that does not respond; a new one is started. */
   restart(): void;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ export interface SupervisedEngine {
 const firstPauseMs = 250;
 /** A store that has served is needed soon; one that cannot start does not start sooner for frequent attempts. */
 const longestPauseMs = { served: 1_000, failed: 15_000 };
-/** A process that lived so long died of something new. */
+/** After running this long, a process counts as having started successfully, and pauses start over. */
 const healthyMs = 60_000;
 
 export function superviseEngine({ settings, logger, onStart, onEnd }: SupervisedEngineOptions): SupervisedEngine {
@@ -35,7 +35,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
   let current: EngineProcess | undefined;
   const backoff = new FailureBackoff({ firstMs: firstPauseMs });
 
-  /** Runs one process from its start to its end; resolves with how it ended. */
+  /** Runs one process from start to exit; resolves with the reason. */
   const runOnce = async (): Promise<string> => {
     const started = await startEngineProcess(settings);
     const startedMs = performance.now();
@@ -84,7 +84,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
       closing.abort();
       await current?.stop();
       await running;
-      // A process that was still starting when the server began to close.
+      // The process was still starting when the server began to close.
       await current?.stop();
     },
   };

@@ -1,5 +1,5 @@
 /**
- * Names of the attributes that our own spans and log records have: OpenTelemetry's conventions for generative AI
+ * Names the attributes of our own spans and log records: OpenTelemetry's GenAI conventions
  * (https://github.com/open-telemetry/semantic-conventions-genai) as of November 2026, and a few of our own.
  */
 export const genAi = {
@@ -33,20 +33,20 @@ export const genAi = {
 
 export const errorType = "error.type";
 
-/** Ours: where OpenTelemetry has no word. */
+/** Our own attributes, where OpenTelemetry has none. */
 export const sounding = {
   requestId: "sounding.request.id",
   keyId: "sounding.key.id",
   engine: "sounding.engine",
   attempts: "sounding.attempts",
-  /** Seconds of speech, made or heard. */
+  /** Seconds of audio, synthesized or transcribed. */
   audioDuration: "sounding.audio.duration",
   speechCharacters: "sounding.speech.characters",
   speechFormat: "sounding.speech.format",
   timeToFirstAudio: "sounding.speech.time_to_first_audio",
   transcriptionLanguage: "sounding.transcription.language",
   timeToFirstText: "sounding.transcription.time_to_first_text",
-  /** Seconds of work for a second of audio. */
+  /** Processing time per second of audio. */
   realtimeFactor: "sounding.transcription.realtime_factor",
   transcriptionConfidence: "sounding.transcription.confidence",
   guardrailNames: "sounding.guardrail.names",

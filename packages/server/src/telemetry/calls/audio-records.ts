@@ -1,10 +1,10 @@
-/** Calls that speak and calls that transcribe, as spans and, where something went wrong, a log record. */
+/** Turns speech and transcription calls into spans and, if they failed, a log record. */
 import type { FinishedSpeech, FinishedTranscription } from "../../finished-call.ts";
 import { genAi, sounding } from "./attribute-names.ts";
 import { toCallRecords, type CallRecords, type ProviderOf } from "./call-records.ts";
 import { spokenText, transcribedText } from "./message-content.ts";
 
-/** @param keepContent whether the project's settings say that what is spoken is recorded */
+/** @param keepContent whether the project records the spoken text */
 export function toSpeechRecords(call: FinishedSpeech, keepContent: boolean, providerOf: ProviderOf): CallRecords {
   const { model, audioSeconds } = call;
   const attributes = {
@@ -20,7 +20,7 @@ export function toSpeechRecords(call: FinishedSpeech, keepContent: boolean, prov
   return toCallRecords(call, { subject: `The speech of ${model}`, attributes, keepContent }, providerOf);
 }
 
-/** @param keepContent whether the project's settings say that what was said is recorded */
+/** @param keepContent whether the project records the transcribed text */
 export function toTranscriptionRecords(
   call: FinishedTranscription,
   keepContent: boolean,

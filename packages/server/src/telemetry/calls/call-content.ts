@@ -1,4 +1,4 @@
-/** The content of a call that waits to be recorded: how much it is, and the call without it. */
+/** Measures the content of a queued call, and removes it. */
 import type { FinishedCall, FinishedChat } from "../../finished-call.ts";
 
 /** UTF-16 code units of prompts and answers; 0 if none were kept. */

@@ -1,11 +1,11 @@
-/** Spans and log records of our own, before they become rows. */
+/** Defines the spans and log records of our own calls, before they become rows. */
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
 /** Undefined ones are left out. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** OTLP's SpanKind, as far as we have them. */
+/** OTLP's SpanKind, as far as we use it. */
 export const spanKinds = { internal: 1, client: 3 } as const;
 
 export interface CallSpan {
@@ -18,7 +18,7 @@ export interface CallSpan {
   readonly kind: keyof typeof spanKinds;
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
-  /** What went wrong, if anything. */
+  /** The error message, if the span failed. */
   readonly error: string | undefined;
   readonly attributes: Attributes;
 }
@@ -33,7 +33,7 @@ export interface CallLog {
   readonly attributes: Attributes;
 }
 
-/** Nanoseconds of a time in milliseconds; its fraction is kept to the microsecond. */
+/** Converts milliseconds to nanoseconds, exact to the microsecond. */
 export function toUnixNano(unixMs: number): bigint {
   return BigInt(Math.round(unixMs * 1000)) * 1000n;
 }

@@ -1,4 +1,4 @@
-/** What the telemetry of every kind of call has in common: a span, spans of its attempts, a log record of its failure. */
+/** Builds the records that every kind of call has: a span, spans of its attempts, and a log record if it failed. */
 import type { AppError } from "../../errors.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { redactText } from "../../logger.ts";
@@ -8,11 +8,11 @@ import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
 
 /** What differs between kinds of calls. */
 interface CallKind {
-  /** What failed, in the sentence "… failed: …". */
+  /** The subject of the sentence "… failed: …". */
   readonly subject: string;
-  /** Those that other kinds do not have. */
+  /** The attributes of this kind of call. */
   readonly attributes: Attributes;
-  /** Whether the project's settings say that content is recorded. */
+  /** Whether the project records content. */
   readonly keepContent: boolean;
 }
 
@@ -21,10 +21,10 @@ export interface CallRecords {
   readonly log: CallLog | undefined;
 }
 
-/** The name by which OpenTelemetry knows the vendor of an engine. */
+/** OpenTelemetry's name of an engine's vendor. */
 export type ProviderOf = (engine: string) => string;
 
-/** Callers paste keys into model names; the telemetry of a project is no place for them. */
+/** Redacts keys that callers paste into model names, so that they do not reach the project's telemetry. */
 export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: ProviderOf): CallRecords {
   const { kind: operation, scope, requestId, error, attempts } = call;
   const model = redactText(call.model);
@@ -58,8 +58,8 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
 }
 
 /**
- * What is told of a failure; undefined where there is none, such as when the caller left. Messages about a request may quote
- * it, and so are content themselves.
+ * The recorded message of a failure; undefined without one, such as when the client disconnected. Messages about a request can
+ * quote it, so they count as content.
  */
 function failureOf(error: AppError | undefined, keepContent: boolean): string | undefined {
   if (error === undefined || error.code === "client_closed") return undefined;
@@ -69,7 +69,7 @@ function failureOf(error: AppError | undefined, keepContent: boolean): string | 
 
 const badRequestStatus = 400;
 
-/** One each, where it took more than one. They are no model calls of their own: the call is counted once. */
+/** One span per attempt, if there was more than one. Only the call itself counts as a model call. */
 function attemptSpans(
   attempts: FinishedCall["attempts"],
   { context, spanId }: { context: TraceContext; spanId: string },
@@ -93,7 +93,7 @@ function attemptSpans(
   }));
 }
 
-/** Faults of the caller are warnings; faults of engines and our own are errors. */
+/** Callers' errors are logged as warnings; failures of engines and of the server as errors. */
 const firstServerStatus = 500;
 
 function logOf(error: AppError | undefined, subject: string, span: CallSpan): CallLog | undefined {

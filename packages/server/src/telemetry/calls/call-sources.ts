@@ -1,4 +1,4 @@
-/** Spans and log records of Sounding's own calls, as the row writers ask for them. */
+/** Adapts spans and log records of Sounding's own calls to the row writers. */
 import { randomFillSync } from "node:crypto";
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { attributeKinds } from "../../store/schema.ts";

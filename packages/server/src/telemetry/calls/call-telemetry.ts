@@ -1,7 +1,7 @@
 /**
- * Telemetry of the calls that this server answers, in their caller's organization and project. It goes straight into the
- * store, beside OTLP. Nothing here can fail a call or hold one up: records wait in a bounded queue, a full queue drops,
- * and what the store does not take is dropped too; both are counted.
+ * Records the calls that the server answers, in their caller's organization and project, directly in the store. Recording
+ * never fails or delays a call: records wait in a bounded queue. Records that do not fit into the queue, or that the store
+ * does not accept, are dropped and counted.
  * docs/adr/0021-telemetry-of-own-calls.md
  */
 import { setImmediate } from "node:timers/promises";
@@ -23,42 +23,42 @@ export interface CallTelemetryParts {
   readonly identity: ServerIdentity;
   readonly providerOf: ProviderOf;
   readonly logger: Logger;
-  /** Told of calls whose telemetry is lost. */
+  /** Called when the records of calls are dropped. */
   onDrop(calls: number, reason: DropReason): void;
 }
 
 export interface CallTelemetry {
   /** Queues the records of a call. Costs no more than appending to a list; never throws. */
   observe(call: FinishedCall): void;
-  /** Whether prompts and answers of the scope's project are recorded. Never throws or rejects: no, where it cannot be told. */
+  /** Whether the scope's project records prompts and answers. Never throws or rejects: no, if that cannot be determined. */
   keepsContent(scope: Scope): boolean | Promise<boolean>;
-  /** Writes what waits, if the store takes it. */
+  /** Writes the queued records if the store accepts them. */
   close(): Promise<void>;
 }
 
-/** Calls that may wait. */
+/** Maximum queued calls. */
 const maximumCalls = 8192;
-/** Characters of prompts, answers and other content that may wait; calls beyond it are recorded without them. */
+/** Maximum queued characters of prompts, answers and other content; further calls are recorded without content. */
 const maximumCharacters = 33_554_432;
-/** How long records are gathered: an insert costs about as much whether it has one row or a thousand. */
+/** How long records are collected, because an insert of one row costs about as much as one of a thousand. */
 const gatherMs = { few: 200, many: 1000 };
-/** So many calls at a time are many; nobody looks for each of them then. */
+/** The number of queued calls from which the longer interval applies. */
 const manyCalls = 64;
-/** As many calls go into one insert, and as many are encoded without a pause for others. */
+/** Calls per insert, and calls encoded before yielding. */
 const insertCalls = 2048;
 const sliceCalls = 128;
 
-/** For a server that keeps no telemetry. */
+/** For a server with telemetry disabled. */
 export const noCallTelemetry: CallTelemetry = {
   observe: () => {},
   keepsContent: () => false,
   close: async () => {},
 };
 
-/** A call that is over. */
+/** A queued call. */
 interface Waiting {
   readonly scope: Scope;
-  /** Of its content. */
+  /** Characters of its content. */
   readonly characters: number;
   toRecords(recordContent: boolean): CallRecords;
 }
@@ -78,7 +78,7 @@ export function createCallTelemetry(parts: CallTelemetryParts): CallTelemetry {
       for (const each of calls) characters -= each.characters;
       const kept = await write(calls, parts);
       if (kept || !closing || waiting.length === 0) continue;
-      // The end of the server waits for no store that does not answer.
+      // Shutdown does not wait for a store that does not respond.
       parts.onDrop(waiting.length, "store");
       waiting = [];
     }
@@ -146,7 +146,7 @@ function toRecords(call: FinishedCall, keepContent: boolean, providerOf: Provide
   }
 }
 
-/** Never rejects; whether the store took everything. */
+/** Never rejects; resolves with whether the store accepted everything. */
 async function write(calls: readonly Waiting[], parts: CallTelemetryParts): Promise<boolean> {
   const byOrganization = Map.groupBy(calls, ({ scope }) => scope.organizationId);
   const kept = await Promise.all(
@@ -182,7 +182,7 @@ async function writeOrganization(
   }
 }
 
-/** Of one project. */
+/** The records of one project. */
 function toGroup(calls: readonly Waiting[], settings: ProjectSettings): CallGroup {
   const records = calls.map((call) => call.toRecords(settings.record_content));
   return {

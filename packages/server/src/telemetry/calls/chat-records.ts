@@ -1,4 +1,4 @@
-/** A chat call as spans and, where something went wrong, a log record. */
+/** Turns a chat call into spans and, if it failed, a log record. */
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { FinishedChat } from "../../finished-call.ts";
 import { genAi, sounding } from "./attribute-names.ts";
@@ -6,7 +6,7 @@ import { toCallRecords, type CallRecords, type ProviderOf } from "./call-records
 import { contentAttributes } from "./message-content.ts";
 import type { Attributes } from "./call-record-types.ts";
 
-/** @param keepContent whether the project's settings say that prompts and answers are recorded */
+/** @param keepContent whether the project records prompts and answers */
 export function toChatRecords(call: FinishedChat, keepContent: boolean, providerOf: ProviderOf): CallRecords {
   const { model, messages } = call.request;
   const attributes = {

@@ -1,6 +1,6 @@
 /**
- * Prompts and answers in the form of the conventions' `gen_ai.input.messages`, `gen_ai.output.messages` and
- * `gen_ai.system_instructions`, as JSON text. https://github.com/open-telemetry/semantic-conventions-genai
+ * Converts prompts and answers to the JSON of the attributes `gen_ai.input.messages`, `gen_ai.output.messages` and
+ * `gen_ai.system_instructions`. https://github.com/open-telemetry/semantic-conventions-genai
  */
 import type { ChatRequest } from "../../api/chat-request.ts";
 import type { AnsweredChoice, AnsweredToolCall, RecordedAnswer } from "../../finished-call.ts";
@@ -11,7 +11,7 @@ type Message = ChatRequest["messages"][number];
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Longer texts are left out, since a JSON text that is cut is none. */
+/** Longer texts are left out, because truncated JSON is invalid. */
 const longestText = 262_144;
 /** Of a message, a part or a call as JSON: `{"type":""}`. */
 const shortestItem = 11;
@@ -32,7 +32,7 @@ function isInstruction({ role }: Message): boolean {
   return role === "system" || role === "developer";
 }
 
-/** Looks at no more messages than may be kept: this runs without a pause, and a prompt may have millions of parts. */
+/** Reads no more messages than can be kept: this runs without yielding, and a prompt can have millions of parts. */
 function partsText(messages: readonly Message[], partsOf: (message: Message) => Part[]): string | undefined {
   let room = longestText;
   for (const message of messages) {
@@ -42,7 +42,7 @@ function partsText(messages: readonly Message[], partsOf: (message: Message) => 
   return toText(messages.flatMap(partsOf));
 }
 
-/** No message is shorter than this once it is written as JSON. */
+/** The minimum JSON length of a message. */
 function leastLength({ content, tool_calls: calls }: Message): number {
   let length = shortestItem;
   if (typeof content === "string") length += content.length;
@@ -53,19 +53,19 @@ function leastLength({ content, tool_calls: calls }: Message): number {
     }
   }
   for (const call of calls ?? []) {
-    // Arguments may be shorter once they are parsed, but as long a text takes long to parse.
+    // Parsed arguments can be shorter, but parsing such a long text takes too long.
     length += shortestItem + call.function.arguments.length;
     if (length > longestText) return length;
   }
   return length;
 }
 
-/** What was to be spoken, as a message of the caller. */
+/** The text to speak, as an input message. */
 export function spokenText(input: string | undefined): string | undefined {
   return toText(input === undefined ? [] : [{ role: "user", parts: [textPart(input)] }]);
 }
 
-/** What was understood, as an answer of the model. */
+/** The transcribed text, as an output message. */
 export function transcribedText(text: string | undefined): string | undefined {
   return toText(text === undefined ? [] : [{ role: "assistant", parts: [textPart(text)], finish_reason: "stop" }]);
 }
@@ -95,7 +95,7 @@ function messageParts(message: Message): Part[] {
 function contentParts({ content }: Message): Part[] {
   if (typeof content === "string") return [textPart(content)];
   return (content ?? []).map((part) =>
-    // Images and sound are named, not kept.
+    // Images and audio are mentioned, but their data is not kept.
     part.type === "text" && "text" in part ? textPart(String(part.text)) : { type: part.type },
   );
 }

@@ -1,4 +1,4 @@
-/** Names of vendors as OpenTelemetry has them: the well-known values of `gen_ai.provider.name`. */
+/** Maps engines to the well-known values of `gen_ai.provider.name`. */
 
 interface EngineSettings {
   readonly type: string;
@@ -14,7 +14,7 @@ const byType: Readonly<Record<string, string>> = {
   cohere: "cohere",
 };
 
-/** Vendors with an API like OpenAI's, by their addresses. */
+/** Vendors with an OpenAI-compatible API, by their hosts. */
 const byHost: Readonly<Record<string, string>> = {
   "api.openai.com": "openai",
   "api.deepseek.com": "deepseek",
@@ -23,7 +23,7 @@ const byHost: Readonly<Record<string, string>> = {
   "api.x.ai": "x_ai",
 };
 
-/** The vendor behind an engine; its name in the configuration where none is known. */
+/** The vendor of an engine; the engine's configured name if the vendor is unknown. */
 export function providerName(engine: string, settings: EngineSettings | undefined): string {
   if (settings === undefined) return engine;
   const host = URL.parse(settings.base_url ?? "")?.hostname ?? "";

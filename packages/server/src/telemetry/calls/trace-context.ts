@@ -1,14 +1,14 @@
-/** The caller's place in its own trace, as the header `traceparent` has it. https://www.w3.org/TR/trace-context/#traceparent-header */
+/** Parses the caller's trace context from the headers `traceparent` and `tracestate`. https://www.w3.org/TR/trace-context/#traceparent-header */
 import { randomBytes } from "node:crypto";
 import { inputLimit } from "../../input-limits.ts";
 
 export interface TraceContext {
   /** 32 lower-case hex digits. */
   readonly traceId: string;
-  /** The caller's span, 16 lower-case hex digits; empty: we are the root. */
+  /** The caller's span, 16 lower-case hex digits; empty if our span is the root. */
   readonly parentSpanId: string;
   readonly traceState: string;
-  /** The low byte is W3C's trace flags; the others say whether the parent is remote, as OTLP has it. */
+  /** The low byte has W3C's trace flags; two other bits tell whether the parent is remote, as in OTLP. */
   readonly flags: number;
 }
 
@@ -16,7 +16,7 @@ const pattern =
   /^(?<version>[0-9a-f]{2})-(?<traceId>[0-9a-f]{32})-(?<spanId>[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<rest>-.*)?$/;
 const zeroTrace = "0".repeat(32);
 const zeroSpan = "0".repeat(16);
-/** The conventions let longer ones be cut or dropped. */
+/** The specification allows truncating or dropping longer ones. */
 const longestTraceState = inputLimit({
   area: "HTTP",
   bounds: "`tracestate` header",
@@ -24,11 +24,11 @@ const longestTraceState = inputLimit({
   unit: "characters",
   error: { instead: "the header is ignored" },
 });
-/** OTLP's SpanFlags: "it is known whether the parent is remote", and "it is". */
+/** OTLP's SpanFlags: HAS_IS_REMOTE and IS_REMOTE. */
 const remoteParentFlags = 0x300;
 const sampled = 1;
 
-/** The caller's context; a trace of our own where there is none, or where it is malformed. */
+/** The caller's context; a new trace if it is absent or malformed. */
 export function traceContext(traceparent: string | undefined, tracestate: string | undefined): TraceContext {
   const groups = pattern.exec(traceparent?.trim() ?? "")?.groups;
   if (groups !== undefined) {
@@ -38,7 +38,7 @@ export function traceContext(traceparent: string | undefined, tracestate: string
     > & {
       rest: string | undefined;
     };
-    // Version 00 ends after the flags; later ones may go on.
+    // Version 00 ends after the flags; later versions can have more fields.
     const known = version !== "ff" && (version !== "00" || rest === undefined);
     if (known && traceId !== zeroTrace && spanId !== zeroSpan) {
       return {
@@ -52,7 +52,7 @@ export function traceContext(traceparent: string | undefined, tracestate: string
   return { traceId: newTraceId(), parentSpanId: "", traceState: "", flags: sampled };
 }
 
-/** Random bytes are fetched for many IDs at a time: one by one they cost a microsecond each. */
+/** Random bytes are generated for many IDs at once; separately, each would cost a microsecond. */
 let pool = Buffer.alloc(0);
 let used = 0;
 

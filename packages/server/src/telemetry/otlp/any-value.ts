@@ -1,4 +1,4 @@
-/** OTLP's AnyValue as the store keeps it: one letter for the kind, and the value as text (see `attributeKinds`). */
+/** Reads OTLP's AnyValue and writes it as the store keeps it: a letter for the kind, and the value as text (see `attributeKinds`). */
 import { isUtf8 } from "node:buffer";
 import type { StringColumn } from "../../store/column-writers.ts";
 import { kindCodes } from "../rows/attribute-kinds.ts";
@@ -9,7 +9,7 @@ import { malformed, MessageScan } from "./message-scan.ts";
 import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "./numbers.ts";
 import { inputLimit } from "../../input-limits.ts";
 
-/** How deep lists and maps may be nested; beyond it a request is refused. */
+/** Maximum nesting of lists and maps; deeper requests are rejected. */
 export const maximumDepth = inputLimit({
   area: "OpenTelemetry data",
   bounds: "Levels of nested lists and maps in a value",
@@ -34,7 +34,7 @@ kindByField[field.arrayValue] = kind.array;
 kindByField[field.kvlistValue] = kind.map;
 kindByField[field.bytesValue] = kind.bytes;
 
-/** Writes bytes that should be UTF-8; what is not becomes U+FFFD. */
+/** Writes bytes that should be UTF-8; invalid sequences become U+FFFD. */
 export function writeText(column: StringColumn, bytes: Uint8Array, start: number, end: number): void {
   if (isValidText(bytes, start, end)) column.bytes(bytes, start, end);
   else column.text(textAt(bytes, start, end));
@@ -59,7 +59,7 @@ function writeDigits(column: StringColumn, value: number): void {
   column.bytes(digits, at, digits.length);
 }
 
-/** Whether a varint begins here and ends exactly at the end. */
+/** Whether the bytes are exactly one varint. */
 function isOneVarint(bytes: Uint8Array, start: number, end: number): boolean {
   for (let index = start; index < end - 1; index += 1) if (bytes[index]! < 0x80) return false;
   return bytes[end - 1]! < 0x80;
@@ -79,11 +79,11 @@ export class AnyValueReader {
   readonly #scan = new MessageScan(anyValue);
   /** One of `kindCodes`. */
   kind = kind.empty;
-  /** Where a string's or bytes' content, or a number, stands. */
+  /** Where the content of a string or bytes, or a number, begins. */
   start = 0;
   end = 0;
 
-  /** Reads the AnyValue at that place; the empty one when `start` is 0. */
+  /** Reads the AnyValue at this position; an empty value if `start` is 0. */
   read(bytes: Uint8Array, start: number, end: number): void {
     this.kind = kind.empty;
     this.start = 0;
@@ -91,7 +91,7 @@ export class AnyValueReader {
     if (start === 0) return;
     if (this.#readShort(bytes, start, end)) return;
     this.#scan.read(bytes, start, end);
-    // Of a oneof the last on the wire counts.
+    // Of a oneof's members, the last on the wire counts.
     for (let number = 1; number < kindByField.length; number += 1) {
       if (this.#scan.starts[number]! > this.start) {
         this.kind = kindByField[number]!;
@@ -102,7 +102,7 @@ export class AnyValueReader {
     this.#scan.forget();
   }
 
-  /** Nearly every value is one short string or one number: read without the detour over a scan. */
+  /** Nearly every value is a short string or a number, which needs no scan. */
   #readShort(bytes: Uint8Array, start: number, end: number): boolean {
     const length = end - start;
     const tag = bytes[start];
@@ -129,7 +129,7 @@ export class AnyValueReader {
     } else column.text(this.text(bytes));
   }
 
-  /** Adds the value to a hash, the same for every way of encoding it. */
+  /** Adds the value to a hash, which is the same for every encoding of the value. */
   hash(hash: Hash64, bytes: Uint8Array): void {
     hash.add(this.kind, 0);
     if (this.kind === kind.array || this.kind === kind.map) hash.addText(this.text(bytes));

@@ -1,4 +1,4 @@
-/** Finds attributes of known names among a record's attributes: for each target the best of several names. */
+/** Finds known attributes among a record's attributes; if one has several names, the best one counts. */
 import type { FixedColumn, StringColumn } from "../../store/column-writers.ts";
 import { kindCodes } from "../rows/attribute-kinds.ts";
 import { AnyValueReader } from "./any-value.ts";
@@ -36,7 +36,7 @@ export class AttributeNames {
 const noRank = 255;
 const { string: stringKind, integer: integerKind, double: doubleKind } = kindCodes;
 
-/** What was found in one record; `reset` before the next. */
+/** The known attributes of one record; `reset` before the next. */
 export class AttributeFinder {
   readonly #names: AttributeNames;
   readonly #ranks: Uint8Array;
@@ -58,7 +58,7 @@ export class AttributeFinder {
     this.#ranks.fill(noRank);
   }
 
-  /** Looks at one attribute of the record. */
+  /** Remembers the attribute if it is a known one. */
   note(bytes: Uint8Array, attribute: AttributeReader): void {
     const { keyStart, keyEnd } = attribute;
     const candidates = this.#names.byLength[keyEnd - keyStart];
@@ -74,7 +74,7 @@ export class AttributeFinder {
     }
   }
 
-  /** The value as text; empty when there is none. */
+  /** The value as text; empty if absent. */
   text(target: number, bytes: Uint8Array): string {
     if (this.#ranks[target] === noRank) return "";
     this.#value.read(bytes, this.#starts[target]!, this.#ends[target]!);
@@ -84,7 +84,7 @@ export class AttributeFinder {
     return Object.hasOwn(values, text) ? values[text]! : "";
   }
 
-  /** The value when it is a string that is not empty. */
+  /** The value if it is a non-empty string. */
   stringValue(target: number, bytes: Uint8Array): string | undefined {
     if (this.#ranks[target] === noRank) return undefined;
     this.#value.read(bytes, this.#starts[target]!, this.#ends[target]!);
@@ -100,7 +100,7 @@ export class AttributeFinder {
     } else column.text(this.text(target, bytes));
   }
 
-  /** Writes a count: a whole number, also one that came as a double or as text; 0 for anything else. */
+  /** Writes a count: an integer, also if it was sent as a double or as text; 0 for anything else. */
   writeCount(column: FixedColumn, target: number, bytes: Uint8Array): void {
     if (this.#ranks[target] === noRank) column.addDefault();
     else column.unsigned(this.#count(target, bytes));

@@ -1,4 +1,4 @@
-/** Lists of OTLP attributes: read one by one, hashed whatever their order, and written as the store's maps. */
+/** Reads lists of OTLP attributes, hashes them regardless of their order, and writes them as the store's maps. */
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { AttributeKinds } from "../rows/attribute-kinds.ts";
 import { AnyValueReader, writeText } from "./any-value.ts";
@@ -12,17 +12,17 @@ const field = keyValue.fields;
 const keyTag = (field.key << 3) | wireType.bytes;
 const valueTag = (field.value << 3) | wireType.bytes;
 
-/** Where the key and the value of the attribute that was read last stand. */
+/** The position of key and value of the attribute that was read last. */
 export class AttributeReader {
   readonly #scan = new MessageScan(keyValue);
   keyStart = 0;
   keyEnd = 0;
-  /** Of the AnyValue; 0 when there is none. */
+  /** Position of the AnyValue; 0 if absent. */
   valueStart = 0;
   valueEnd = 0;
 
   read(bytes: Uint8Array, start: number, end: number): void {
-    // Nearly every attribute is a short key and then a short value, each with a length of one byte.
+    // Nearly every attribute is a short key followed by a short value, each with a length of one byte.
     const keyEnd = start + 2 + bytes[start + 1]!;
     if (
       bytes[start] === keyTag &&
@@ -48,7 +48,7 @@ export class AttributeReader {
   }
 }
 
-/** Writes one map after the other, and beside each the letters of its values' kinds. */
+/** Writes maps, and the kinds of their values. */
 export class AttributeWriter {
   readonly #value = new AnyValueReader();
   readonly #reader = new AttributeReader();
@@ -82,7 +82,7 @@ const reader = new AttributeReader();
 const value = new AnyValueReader();
 const each = new Hash64();
 
-/** Adds the attributes to a hash so that their order does not matter. */
+/** Adds the attributes to a hash, regardless of their order. */
 export function hashAttributes(hash: Hash64, bytes: Uint8Array, list: RangeList): Hash64 {
   let low = 0;
   let high = 0;

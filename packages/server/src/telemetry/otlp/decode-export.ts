@@ -1,4 +1,4 @@
-/** Walks through an export request: resources, their scopes, their records, each turned into rows. */
+/** Decodes an export request: walks through resources, scopes and records and writes their rows. */
 import { inputLimit } from "../../input-limits.ts";
 import type { ByteRange, ResourceScopeReader } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
@@ -7,7 +7,7 @@ import { MessageScan } from "./message-scan.ts";
 import type { Signal } from "./signals.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 
-/** A span or log record becomes a row without a pause. The points of a metric are rows of their own. */
+/** A span or log record is decoded without yielding. Metrics are not limited, because decoding yields between points. */
 const maxRecordBytes = inputLimit({
   area: "OpenTelemetry data",
   bounds: "One span or log record",
@@ -20,7 +20,7 @@ const { request: requestField, resourceGroup: groupField, scopeGroup: scopeField
 
 /**
  * Reads the whole request into the builder.
- * @throws AppError invalid_request when the bytes are not such a request; then nothing of it may be stored
+ * @throws AppError invalid_request if the bytes are not a valid request; the caller must not store any of it then
  */
 export async function decodeExport(
   bytes: Uint8Array,

@@ -1,6 +1,6 @@
 /**
- * JSON values as protobuf, by the table of messages: for OTLP/JSON requests, which are then decoded like any other, and
- * for our own answers. OTLP's rules differ from protobuf's JSON mapping: IDs are hex digits and enums numbers.
+ * Encodes JSON values as protobuf, for OTLP/JSON requests, which are then decoded like protobuf requests, and for our
+ * responses. OTLP differs from protobuf's JSON mapping: IDs are hex digits and enums are numbers.
  * https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding
  */
 import { showValue } from "../../api/validate.ts";
@@ -8,7 +8,7 @@ import { AppError } from "../../errors.ts";
 import { type Field, MessageType, wireType, wireTypeOf } from "./message-type.ts";
 import { inputLimit } from "../../input-limits.ts";
 
-/** How deep messages may be nested; a request without attributes of lists in lists has less than ten. */
+/** Maximum nesting of messages. Requests without nested lists in attributes have fewer than ten levels. */
 const maximumDepth = inputLimit({
   area: "OpenTelemetry data",
   bounds: "Levels of nesting of a message in OTLP/JSON",
@@ -20,7 +20,7 @@ const int64Limit = 1n << 63n;
 
 /**
  * The message's bytes.
- * @throws AppError invalid_request naming the member that is wrong
+ * @throws AppError invalid_request that names the invalid member
  */
 export function encodeMessage(type: MessageType, value: unknown): Buffer {
   const encoder = new MessageEncoder();
@@ -31,7 +31,7 @@ export function encodeMessage(type: MessageType, value: unknown): Buffer {
 class MessageEncoder {
   #bytes = Buffer.allocUnsafe(4096);
   #length = 0;
-  /** Where the value stands, for messages: names and indexes. */
+  /** The path of names and indexes to the current value, for error messages. */
   readonly #path: (string | number)[] = [];
 
   finish(): Buffer {
@@ -45,7 +45,7 @@ class MessageEncoder {
       const field = type.byJsonName.get(name);
       if (field === undefined) continue;
       const member = (value as Record<string, unknown>)[name];
-      // Null stands for absent, as everywhere in protobuf's JSON.
+      // Null means absent, as everywhere in protobuf's JSON.
       if (member === null || member === undefined) continue;
       this.#path.push(name);
       if (field.repeated) this.#list(field, member);
@@ -70,7 +70,7 @@ class MessageEncoder {
     else this.#number(kind, value);
   }
 
-  /** Written behind one byte for its length, and moved when the length needs more. */
+  /** Writes the message after one byte for its length, and moves it if the length needs more bytes. */
   #nested(type: MessageType, value: unknown): void {
     this.#reserve(1);
     const lengthAt = this.#length;
@@ -211,7 +211,7 @@ class MessageEncoder {
   }
 }
 
-/** Objects are not shown: they may be large, and deep beyond what JSON.stringify takes. */
+/** Objects are not shown: they can be large, or too deep for JSON.stringify. */
 function shown(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   return typeof value === "object" && value !== null ? "an object" : showValue(value);

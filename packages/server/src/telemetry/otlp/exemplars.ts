@@ -19,7 +19,7 @@ export class ExemplarWriter {
     this.#builder = builder;
   }
 
-  /** @param pointTimeAt where the point's time stands, for exemplars whose own is not usable */
+  /** @param pointTimeAt position of the point's time, for exemplars without a usable time */
   write(bytes: Uint8Array, pointTimeAt: number, context: PointContext): void {
     const list = context.exemplars;
     if (list === undefined) return;

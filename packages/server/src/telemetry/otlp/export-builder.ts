@@ -1,7 +1,7 @@
-/** What becomes of one export request: its rows, and the records that were rejected, with the reasons. */
+/** Collects the result of one export request: its rows, and the rejected records with the reasons. */
 import { RowBuilder } from "../rows/row-builder.ts";
 
-/** Reasons named in an answer; more are summed up. */
+/** Maximum reasons in a response; further ones are summed up. */
 const maximumReasons = 8;
 
 export class ExportBuilder extends RowBuilder {
@@ -18,7 +18,7 @@ export class ExportBuilder extends RowBuilder {
   }
 
   /**
-   * Why records were rejected; undefined when none was.
+   * Why records were rejected; undefined if none was.
    * @param items what is counted, in the plural: `spans`
    */
   rejection(items: string): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * What an exporter is told: success, partial success, or an error as google.rpc.Status, each in protobuf or JSON.
+ * Writes responses to exporters: success, partial success, or an error as google.rpc.Status, in protobuf or JSON.
  * https://opentelemetry.io/docs/specs/otlp/#otlphttp-response
  * https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
@@ -8,7 +8,7 @@ import { encodeMessage } from "./encode-message.ts";
 import { message } from "./message-type.ts";
 import type { Signal } from "./signals.ts";
 
-/** How the request was written; the answer is written the same way. */
+/** The encoding of the request, which is also that of the response. */
 export type Encoding = "protobuf" | "json";
 
 export const mediaTypes: Readonly<Record<Encoding, string>> = {
@@ -16,18 +16,18 @@ export const mediaTypes: Readonly<Record<Encoding, string>> = {
   json: "application/json",
 };
 
-/** JSON when the request says so, and protobuf, the default of OTLP, for anything else. */
+/** JSON if the request says so; otherwise protobuf, OTLP's default. */
 export function encodingOf(contentType: string | undefined): Encoding {
   return contentType?.split(";", 1)[0]!.trim().toLowerCase() === mediaTypes.json ? "json" : "protobuf";
 }
 
-/** Longest text in an answer; answers must stay below 4 MiB. */
+/** Maximum length of a text in a response; responses must stay below 4 MiB. */
 const maximumTextLength = 2000;
 
 const rejectedCount = message("PartialSuccess", { rejected: [1, "int64"], errorMessage: [2, "string"] });
 const exportResponse = message("ExportResponse", { partialSuccess: [1, rejectedCount] });
 
-/** What became of a request that was taken. */
+/** The result of an accepted request. */
 export interface ExportResult {
   readonly accepted: number;
   readonly rejected: number;
@@ -35,7 +35,7 @@ export interface ExportResult {
   readonly message: string | undefined;
 }
 
-/** The response message of the signal's export: empty when all was accepted. */
+/** The signal's export response; empty if everything was accepted. */
 export function writeExportResult(
   { rejected, message: reason }: ExportResult,
   signal: Signal,
@@ -44,7 +44,7 @@ export function writeExportResult(
   if (rejected === 0) return Buffer.from(encoding === "json" ? "{}" : "");
   const errorMessage = (reason ?? "").slice(0, maximumTextLength).toWellFormed();
   if (encoding === "protobuf") return encodeMessage(exportResponse, { partialSuccess: { rejected, errorMessage } });
-  // 64-bit integers are text in protobuf's JSON.
+  // 64-bit integers are strings in protobuf's JSON.
   return Buffer.from(JSON.stringify({ partialSuccess: { [signal.rejectedField]: String(rejected), errorMessage } }));
 }
 
@@ -101,7 +101,7 @@ const retryInfo = message("google.rpc.RetryInfo", { retryDelay: [1, duration] })
 
 const typePrefix = "type.googleapis.com/google.rpc.";
 
-/** The error as the bytes of google.rpc.Status, with details: the field that is wrong, or when to come back. */
+/** The error as google.rpc.Status, with the invalid field or the retry delay as details. */
 export function writeStatus(error: AppError, encoding: Encoding): Uint8Array {
   const text = error.message.slice(0, maximumTextLength).toWellFormed();
   const violations =

@@ -1,4 +1,4 @@
-/** One message of gRPC and what belongs to it in headers and trailers. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
+/** Reads and writes the messages, headers and trailers of unary gRPC calls. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import { AppError } from "../../errors.ts";
 import { type BodyLimits, collectBody } from "../../http/collect-body.ts";
@@ -6,7 +6,7 @@ import { decompress } from "../../http/decompress.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./export-result.ts";
 
 export const grpcContentType = "application/grpc+proto";
-/** One byte that says whether the message is compressed, and four of its length. */
+/** One byte for the compression flag, and four for the message's length. */
 const prefixBytes = 5;
 
 /** The message of a unary call. @throws AppError unsupported_media_type, payload_too_large, invalid_request or client_closed */
@@ -74,17 +74,17 @@ export function replyGrpcError(stream: ServerHttp2Stream, error: AppError): void
   };
   stream.respond(headers, { endStream: true });
   if (stream.readableEnded) return;
-  // What the client still sends of its message is thrown away; a paused stream would never close.
+  // Discard the rest of the client's message, because a paused stream would never close.
   stream.resume();
   stream.close(constants.NGHTTP2_NO_ERROR);
 }
 
-/** A compression that is not known is UNIMPLEMENTED in gRPC. */
+/** An unknown compression is UNIMPLEMENTED in gRPC. */
 function grpcCodeOf(error: AppError): number {
   return error.code === "unsupported_media_type" ? rpcCodes.unimplemented : rpcCodeOf(error);
 }
 
-/** Printable ASCII but the percent sign stays; the rest is UTF-8 in `%XX`. */
+/** Keeps printable ASCII except the percent sign; the rest is percent-encoded UTF-8. */
 function percentEncoded(text: string): string {
   return [...Buffer.from(text.toWellFormed().slice(0, 1000), "utf8")]
     .map((byte) =>
@@ -97,7 +97,7 @@ function percentEncoded(text: string): string {
 
 const unitMs: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000, m: 1, u: 1e-3, n: 1e-6 };
 
-/** The time that the client gives the call, in milliseconds; undefined when it names none. */
+/** The call's timeout in milliseconds; undefined if the client set none. */
 export function timeoutMs(headers: IncomingHttpHeaders): number | undefined {
   const parts = /^(?<amount>\d{1,8})(?<unit>[HMSmun])$/.exec(String(headers["grpc-timeout"] ?? ""))?.groups;
   return parts === undefined ? undefined : Number(parts["amount"]) * unitMs[parts["unit"]!]!;

@@ -1,6 +1,6 @@
 /**
- * OTLP/gRPC: three unary calls over HTTP/2 without TLS, as exporters speak it on port 4317. Written on node:http2, since
- * a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest.md).
+ * Serves OTLP/gRPC: three unary methods over HTTP/2 without TLS, which exporters expect on port 4317. Built on node:http2,
+ * because a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest.md).
  * https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
  */
 import { once } from "node:events";
@@ -25,9 +25,9 @@ import { type Signal, signals } from "./signals.ts";
 export interface GrpcSettings {
   readonly host: string;
   readonly port: number;
-  /** Longest time for a whole message to arrive. */
+  /** Timeout for receiving a message. */
   readonly bodyTimeoutMs: number;
-  /** How long calls in flight may take when the server stops. */
+  /** Timeout for calls in flight at shutdown. */
   readonly shutdownTimeoutMs: number;
 }
 
@@ -40,16 +40,16 @@ export interface GrpcParts {
   readonly logger: Logger;
   readonly settings: GrpcSettings;
   readonly limits: BodyLimits;
-  /** Told of every call that is over; must not throw. */
+  /** Called for every finished call; must not throw. */
   observe(call: FinishedCall): void;
 }
 
-/** What is known of a call when it is over, in the terms of HTTP. */
+/** A finished call, in HTTP's terms. */
 export interface FinishedCall {
   readonly operation: string;
   readonly status: number;
   readonly durationMs: number;
-  /** Time for which it held the main thread, as far as its steps are measured. */
+  /** Time on the main thread, as far as it is measured. */
   readonly mainThreadMs: number;
   readonly storeMs: number;
 }
@@ -57,11 +57,11 @@ export interface FinishedCall {
 export interface GrpcServer {
   readonly host: string;
   readonly port: number;
-  /** Tells clients to go away (GOAWAY), lets running calls end within the shutdown time, then cuts them off. */
+  /** Sends GOAWAY, lets calls in flight finish within the shutdown timeout, then aborts them. */
   close(): Promise<void>;
 }
 
-/** Large windows: a message of half a megabyte should not wait for the client's acknowledgements. */
+/** Large windows, so that a message of half a megabyte does not wait for window updates. */
 const windowBytes = 1_048_576;
 const concurrentCalls = inputLimit({
   area: "OpenTelemetry data",
@@ -126,7 +126,7 @@ async function serveCall(call: Call, parts: GrpcParts): Promise<void> {
   }
 }
 
-/** A call on its way. */
+/** A call in flight. */
 class Call {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
@@ -148,11 +148,11 @@ class Call {
   }
 }
 
-/** Ends the call when the client's time is up, or when its message does not arrive. */
+/** Ends the call at the client's deadline, or if its message does not arrive in time. */
 function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): NodeJS.Timeout {
   return setTimeout(
     () => {
-      // The store may still write the rows, and the client may send them again: they count once.
+      // The store can still write the rows. If the client retries, duplicates are removed.
       if (call.outcome === "ok") fail(call, new AppError("timeout", "The time of this call ran out."));
       call.stream.close();
     },

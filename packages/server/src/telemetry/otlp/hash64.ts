@@ -1,7 +1,7 @@
 /**
- * A 64-bit hash of bytes and numbers in order, for the identity of resources, scopes, series and log records. The mixing
- * is that of MurmurHash3 with two lanes of 32 bits; it is no defence against chosen collisions, and need not be: an
- * identity counts inside one organization alone. https://github.com/aappleby/smhasher/wiki/MurmurHash3
+ * Computes a 64-bit hash of bytes and numbers, for the identity of resources, scopes, series and log records. It mixes like
+ * MurmurHash3 with two lanes of 32 bits. It does not resist chosen collisions and need not, because identities are only
+ * compared within one organization. https://github.com/aappleby/smhasher/wiki/MurmurHash3
  */
 const words = new Uint32Array(2);
 const wordBytes = new Uint8Array(words.buffer);
@@ -39,7 +39,7 @@ export class Hash64 {
     return this;
   }
 
-  /** The bytes and their number, so that neighbours cannot run into each other. */
+  /** Adds the bytes and their number, so that adjacent values cannot be confused. */
   addBytes(bytes: Uint8Array, start: number, end: number): this {
     let at = start;
     for (; at + 8 <= end; at += 8) {
@@ -76,7 +76,7 @@ export class Hash64 {
     return this;
   }
 
-  /** The eight bytes, little-endian, valid until the next call of any hash. */
+  /** The eight bytes, little-endian. Valid until the next call on any hash. */
   bytes(): Uint8Array {
     words[0] = this.low;
     words[1] = this.high;

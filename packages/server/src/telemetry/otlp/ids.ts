@@ -1,4 +1,4 @@
-/** Trace and span IDs: of the right size and not all zero. https://www.w3.org/TR/trace-context/#trace-id */
+/** Validates and writes trace and span IDs, which have a fixed size and are not all zero. https://www.w3.org/TR/trace-context/#trace-id */
 import type { StringColumn } from "../../store/column-writers.ts";
 
 export function isId(bytes: Uint8Array, start: number, end: number, size: 8 | 16): boolean {
@@ -7,7 +7,7 @@ export function isId(bytes: Uint8Array, start: number, end: number, size: 8 | 16
   return false;
 }
 
-/** Writes an ID that may be absent; one that is not valid counts as absent. */
+/** Writes an optional ID; an invalid one counts as absent. */
 export function writeIdOrNothing(
   column: StringColumn,
   bytes: Uint8Array,

@@ -1,4 +1,4 @@
-/** Taking one export request: decode, append, and only then say so. docs/adr/0020-telemetry-ingest.md */
+/** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest.md */
 import type { Batch, Store } from "../../store/store.ts";
 import type { CheckedKey } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
@@ -28,9 +28,9 @@ export interface ExportRequest {
 }
 
 /**
- * Resolves when every row is durable.
- * @throws AppError invalid_request or invalid_json for what cannot be decoded, then nothing is stored; rate_limited or
- *   overloaded when the store cannot take the rows now
+ * Resolves once every row is durable.
+ * @throws AppError invalid_request or invalid_json if the request cannot be decoded, then nothing is stored; rate_limited or
+ *   overloaded if the store cannot accept the rows now
  */
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
@@ -45,7 +45,7 @@ export function createIngest({ store, settingsOf, converter, now = Date.now }: I
   };
 }
 
-/** Rows of one request that wait in the store's queue at a time, so that a large request is not too large for the queue. */
+/** Rows of one request that are queued at a time, so that a large request does not exceed the queue's limit. */
 const waveBytes = 8_388_608;
 
 async function appendAll(store: RowStore, batches: readonly Batch[]): Promise<void> {

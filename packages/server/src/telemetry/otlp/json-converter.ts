@@ -1,6 +1,6 @@
 /**
- * OTLP/JSON to protobuf without holding the event loop: small bodies at once, large ones in a worker thread, since
- * JSON.parse cannot be cut into slices.
+ * Converts OTLP/JSON to protobuf without blocking the event loop: small bodies inline, large ones in a worker thread, because
+ * JSON.parse cannot be interrupted.
  */
 import { AppError, type ErrorCode } from "../../errors.ts";
 import { FairQueue } from "../../scheduling/fair-queue.ts";
@@ -11,12 +11,12 @@ import { WatchedWorker, type WorkerEnd } from "../../child-process/watched-worke
 import { jsonToProtobuf } from "./json-request.ts";
 import type { Signal, SignalName } from "./signals.ts";
 
-/** Bodies up to this size are converted at once: under a millisecond, and 15 ms for the worst of them. */
+/** Bodies up to this size are converted inline, which takes less than a millisecond, and 15 ms in the worst case. */
 const inlineBytes = 32_768;
-/** The worker's heap: what a body of 64 MiB of ordinary records needs, with room to spare. */
+/** The worker's heap, which is more than a body of 64 MiB of ordinary records needs. */
 const defaultHeapMiB = 1280;
 
-/** The request, its text and the protobuf message, each at most 64 MiB, with room to spare. */
+/** For the request, its text and the protobuf message, at most 64 MiB each. */
 const buffersMiB = 512;
 /** The longest body takes about three seconds. */
 const defaultLongestCpuMs = inputLimit({
@@ -27,11 +27,11 @@ const defaultLongestCpuMs = inputLimit({
   error: "payload_too_large",
 });
 
-/** What the worker is asked, and what it answers. */
+/** The messages to and from the worker. */
 export interface ConvertRequest {
   readonly signal: SignalName;
   readonly bytes: Uint8Array;
-  /** What parsing may take of the worker's heap. */
+  /** How much of the worker's heap parsing can use. */
   readonly heapBytes: number;
 }
 export type ConvertAnswer =
@@ -41,12 +41,12 @@ export type ConvertAnswer =
     };
 
 export interface JsonConverter {
-  /** @throws AppError invalid_json, invalid_request or, when the body is too much even for the worker, payload_too_large */
+  /** @throws AppError invalid_json, invalid_request or, if the body is too large even for the worker, payload_too_large */
   convert(bytes: Uint8Array, signal: Signal, organizationId: string): Uint8Array | Promise<Uint8Array>;
   close(): Promise<void>;
 }
 
-/** The body that the worker has. */
+/** The pending conversion. */
 interface Waiting {
   readonly resolve: (bytes: Uint8Array) => void;
   readonly reject: (error: unknown) => void;
@@ -59,7 +59,7 @@ const tooMuch: Readonly<Record<Exclude<WorkerEnd["reason"], "crashed">, string>>
   memory: "This JSON body needs too much memory; send smaller requests, or protobuf.",
 };
 
-/** `heapMiB`: the worker's heap; a body that needs more is refused, as is one that takes more than `longestCpuMs`. */
+/** Bodies that need more heap than `heapMiB` or more CPU time than `longestCpuMs` are rejected. */
 export function createJsonConverter(
   logger: Logger,
   { heapMiB = defaultHeapMiB, longestCpuMs = defaultLongestCpuMs } = {},
@@ -68,8 +68,8 @@ export function createJsonConverter(
   let worker: WatchedWorker | undefined;
 
   /**
-   * One body after the other, so that the heap is there for one of them alone; a worker that dies fails the one it had.
-   * Organizations take turns. The memory budget bounds how many wait.
+   * Converts one body at a time, so that it has the whole heap, and a crash fails only this one. The queue is round-robin over
+   * organizations; the memory budget bounds its length.
    */
   const turns = new FairQueue({ places: 1, maxWaiting: 100_000, what: "The reader of OTLP/JSON" });
   const never = new AbortController().signal;
@@ -91,11 +91,11 @@ export function createJsonConverter(
     return new Promise((resolve, reject) => {
       worker ??= new WatchedWorker(entry, { stallCpuMs: longestCpuMs, heapMiB, buffersMiB }, { onMessage, onEnd });
       waiting = { resolve, reject };
-      // JSON.parse reports no progress, so a body has its whole CPU time at once.
+      // JSON.parse reports no progress, so the CPU limit applies to the whole body.
       worker.watch(() => 0);
-      // A large body has its memory to itself, and nobody needs it any more: it is handed over, not copied.
+      // A large body has its own buffer and is not used afterwards, so it is transferred, not copied.
       const whole = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
-      // A part of the heap stays free for what else the worker needs.
+      // Leaves part of the heap for everything else in the worker.
       const request: ConvertRequest = { signal: signal.name, bytes: whole, heapBytes: heapMiB * 2 ** 20 * 0.9 };
       worker.post(request, [whole.buffer as ArrayBuffer]);
     });
@@ -118,7 +118,7 @@ export function createJsonConverter(
       return inTurn(bytes, signal, organizationId);
     },
     async close() {
-      // Every body before this one is converted once it is this one's turn.
+      // Wait for the bodies ahead in the queue.
       const leave = await turns.enter("", never);
       leave();
       await worker?.terminate();

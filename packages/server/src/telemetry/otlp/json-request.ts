@@ -1,20 +1,20 @@
-/** An OTLP/JSON request as protobuf. Pure: it runs on the event loop for small bodies and in a worker for large ones. */
+/** Converts an OTLP/JSON request to protobuf. Runs on the event loop for small bodies and in a worker for large ones. */
 import { AppError } from "../../errors.ts";
 import { encodeMessage } from "./encode-message.ts";
 import type { MessageType } from "./message-type.ts";
 
-/** Sixteen digits or more in a row, not in quotes: a number that a double may not hold exactly. */
+/** Sixteen or more digits outside of quotes: a number that a double may not represent exactly. */
 const longNumber = /[[:,]\s*-?\d{16}/;
 
 /**
- * What a value costs in memory once it is parsed, at most, for each comma, colon and opening bracket: measured with
- * bodies of empty objects, of many short keys and the like. With a reviver the parser keeps the source of each value.
+ * Maximum memory of parsed values per comma, colon and opening bracket, measured with bodies of empty objects, many short keys
+ * and the like. With a reviver, the parser also keeps the source of each value.
  */
 const bytesPerMark = 96;
 const bytesPerMarkWithReviver = 320;
 
 /**
- * @param heapBytes what parsing may take. It cannot be interrupted, and a heap that overflows meanwhile ends the process.
+ * @param heapBytes the memory that parsing can use. Parsing cannot be interrupted, and a heap overflow ends the process.
  * @throws AppError invalid_json, invalid_request or payload_too_large
  */
 export function jsonToProtobuf(bytes: Uint8Array, type: MessageType, heapBytes = Number.POSITIVE_INFINITY): Buffer {
@@ -31,7 +31,7 @@ function requireRoom(neededBytes: number, heapBytes: number): void {
   throw new AppError("payload_too_large", "This JSON body needs too much memory; send smaller requests, or protobuf.");
 }
 
-/** Commas, colons and opening brackets, also those inside of text. */
+/** Counts commas, colons and opening brackets, also inside of strings. */
 function countMarks(bytes: Uint8Array): number {
   let marks = 0;
   for (let index = 0; index < bytes.length; index += 1) {
@@ -52,7 +52,7 @@ function parse(text: string, hasLongNumbers: boolean): unknown {
   }
 }
 
-/** Integers beyond 2^53 stay the digits that they were written with. */
+/** Keeps the digits of integers beyond 2^53. */
 function keepLongIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value) || context?.source === undefined) return value;
   return /^-?\d+$/.test(context.source) ? context.source : value;

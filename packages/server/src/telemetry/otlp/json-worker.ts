@@ -1,4 +1,4 @@
-/** The worker thread that reads large OTLP/JSON bodies: JSON in, protobuf out. */
+/** Worker thread that converts large OTLP/JSON bodies to protobuf. */
 import { parentPort } from "node:worker_threads";
 import { toAppError } from "../../errors.ts";
 import type { ConvertAnswer, ConvertRequest } from "./json-converter.ts";
@@ -7,7 +7,7 @@ import { signals } from "./signals.ts";
 
 parentPort?.on("message", ({ signal, bytes, heapBytes }: ConvertRequest) => {
   try {
-    // A copy with a buffer of its own, which is handed over instead of copied once more.
+    // A copy with its own buffer, which is transferred instead of copied again.
     const converted = new Uint8Array(jsonToProtobuf(bytes, signals[signal].messages.request, heapBytes));
     parentPort?.postMessage({ bytes: converted } satisfies ConvertAnswer, [converted.buffer]);
   } catch (thrown) {

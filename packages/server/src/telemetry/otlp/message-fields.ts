@@ -1,4 +1,4 @@
-/** Reads fields of a scanned message as numbers, and writes them to columns. An absent field is 0 or the column's default. */
+/** Reads fields of a scanned message and writes them to columns. An absent field is 0 or the column's default. */
 import type { FixedColumn, StringColumn } from "../../store/column-writers.ts";
 import { writeText } from "./any-value.ts";
 import { writeIdOrNothing } from "./ids.ts";

@@ -1,13 +1,13 @@
 /**
- * Where the fields of one protobuf message lie in its bytes: read in one pass, without making an object of any value.
- * Fields come in any order on the wire, and rows need them in the table's. What is unknown is skipped; a known field
- * with another wire type counts as unknown, as the protobuf specification says.
+ * Locates the fields of a protobuf message in its bytes in one pass, without allocating values. Fields can have any order on the
+ * wire, but columns are written in the table's order. Unknown fields are skipped; as the protobuf specification says, a known
+ * field with another wire type counts as unknown.
  */
 import { AppError } from "../../errors.ts";
 import { inputLimit } from "../../input-limits.ts";
 import { type MessageType, wireType } from "./message-type.ts";
 
-/** Places of a repeated field's values, or of a map's entries: pairs of start and end. */
+/** Start and end of each value of a repeated field. */
 export class RangeList {
   #bounds = new Int32Array(16);
   length = 0;
@@ -38,8 +38,8 @@ export class RangeList {
 }
 
 /**
- * One message is scanned without a pause, and each value of a repeated field takes 8 bytes: 64 MiB of empty records would
- * hold the server for seconds.
+ * A message is scanned without yielding, and each value of a repeated field takes 8 bytes: 64 MiB of empty records would
+ * block the server for seconds.
  */
 const maxMessageFields = inputLimit({
   area: "OpenTelemetry data",
@@ -56,7 +56,7 @@ function tooManyFields(name: string): AppError {
   );
 }
 
-/** How deep groups of unknown fields may be nested. */
+/** Maximum nesting of groups in unknown fields. */
 const maximumGroupDepth = inputLimit({
   area: "OpenTelemetry data",
   bounds: "Levels of nested groups in unknown fields",
@@ -71,7 +71,7 @@ export class MessageScan {
   readonly #type: MessageType;
   /** The bytes that the message was read from. */
   bytes: Uint8Array = noBytes;
-  /** By field number: where the value begins (behind its tag and length), 0 when the message has no such field. */
+  /** By field number: where the value begins, after its tag and length; 0 if the message does not have the field. */
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   readonly #lists: (RangeList | undefined)[];
@@ -89,7 +89,7 @@ export class MessageScan {
     this.bytes = noBytes;
   }
 
-  /** The values of a repeated field. Repeated numbers may lie packed, several in one range. */
+  /** The values of a repeated field. Repeated numbers can be packed, several in one range. */
   list(number: number): RangeList {
     return this.#lists[number]!;
   }
@@ -98,7 +98,7 @@ export class MessageScan {
     return this.starts[number] !== 0;
   }
 
-  /** @throws AppError invalid_request when the bytes are not a message */
+  /** @throws AppError invalid_request if the bytes are not a valid message */
   read(bytes: Uint8Array, start: number, end: number): void {
     this.bytes = bytes;
     const { starts, ends } = this;
@@ -164,12 +164,12 @@ export class MessageScan {
   }
 }
 
-/** The request's bytes are not what they should be. */
+/** The error for invalid bytes. */
 export function malformed(message: string, field?: string): AppError {
   return new AppError("invalid_request", `The request cannot be decoded: ${message}.`, { param: field });
 }
 
-/** The offset behind the varint at `at`. */
+/** The offset after the varint at `at`. */
 export function varintEnd(bytes: Uint8Array, at: number, end: number): number {
   const limit = Math.min(end, at + 10);
   for (let index = at; index < limit; index += 1) if (bytes[index]! < 0x80) return index + 1;

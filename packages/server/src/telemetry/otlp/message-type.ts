@@ -1,6 +1,6 @@
 /**
- * Protobuf messages as data: field numbers, JSON names and kinds, written once for the reading of protobuf, the reading
- * of JSON and the writing of answers. https://protobuf.dev/programming-guides/encoding/
+ * Describes protobuf messages as data: field numbers, JSON names and kinds, for decoding protobuf, encoding JSON requests and
+ * encoding responses. https://protobuf.dev/programming-guides/encoding/
  */
 
 /** `id`: bytes that JSON writes as hex digits. `enum`: a number in JSON too (both are OTLP's own rules). */
@@ -89,7 +89,7 @@ export function wireTypeOf(kind: Field["kind"]): number {
 
 function acceptedWireTypes({ kind, repeated }: Field): number {
   const single = wireTypeOf(kind);
-  // Repeated numbers come packed into one field or one by one; a reader takes both.
+  // Repeated numbers can be packed into one field or not; readers must accept both.
   return (1 << single) | (repeated ? 1 << wireType.bytes : 0);
 }
 

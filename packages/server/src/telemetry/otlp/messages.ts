@@ -1,5 +1,5 @@
 /**
- * The messages of OTLP 1.11 as data, and the two answers that every signal has.
+ * Defines the messages of OTLP 1.11.
  * https://github.com/open-telemetry/opentelemetry-proto/tree/v1.11.0/opentelemetry/proto
  */
 import { message, MessageType } from "./message-type.ts";
@@ -193,7 +193,7 @@ const summaryPoint = message("SummaryDataPoint", {
   flags: [8, "uint32"],
 });
 
-/** Each kind of metric's data: the points, and for all but gauges and summaries the temporality. */
+/** The data of each kind of metric. Gauges and summaries have no temporality; only sums can be monotonic. */
 function metricData(name: string, point: MessageType) {
   return message(name, {
     dataPoints: [1, point, "repeated"],

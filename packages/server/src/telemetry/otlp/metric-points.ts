@@ -1,4 +1,4 @@
-/** Writers of data points, one for each kind of metric. */
+/** Writes data points, with one writer for each kind of metric. */
 import { distributionPoints, points } from "../../store/metric-tables.ts";
 import type { ArrayColumn, FixedColumn } from "../../store/column-writers.ts";
 import { ExemplarWriter } from "./exemplars.ts";
@@ -10,7 +10,7 @@ import { MessageScan, type RangeList, varintEnd } from "./message-scan.ts";
 import { doubleAt, sint32At, uint64At } from "./numbers.ts";
 
 export interface PointWriter {
-  /** What is wrong with the point, as the end of "1 data point …". */
+  /** Why the point cannot be stored, as the end of "1 data point …". */
   problem(bytes: Uint8Array, point: MessageScan, flags: number): string | undefined;
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void;
 }
@@ -24,7 +24,7 @@ const quantileField = metricParts.valueAtQuantile.fields;
 /** The same in every kind of point. */
 const { startTimeUnixNano, timeUnixNano } = numberField;
 
-/** DataPointFlags: the point says that there is no value. */
+/** DataPointFlags: the point has no value. */
 const noRecordedValue = 1;
 const largestTime = 0x8000_0000;
 
@@ -52,7 +52,7 @@ function writeHead(
   columns.metric.bytes(context.metric, 0, context.metric.length);
   columns.series_id.copy(context.seriesId.bytes(), 0);
   const startAt = point.starts[startTimeUnixNano]!;
-  // A start beyond the year 2262 is no time that the store can hold: unknown.
+  // The store cannot represent times after 2262; such a start counts as unknown.
   if (startAt !== 0 && bytes[startAt + 7]! * 0x100_0000 < largestTime) columns.start_time.copy(bytes, startAt);
   columns.time.copy(bytes, point.starts[timeUnixNano]!);
   columns.flags.unsigned(context.flags);
@@ -87,7 +87,7 @@ function writeVarintList(column: ArrayColumn<FixedColumn>, bytes: Uint8Array, li
   column.end();
 }
 
-/** How many numbers of eight bytes the list holds; NaN when one is cut off. */
+/** How many numbers of eight bytes the list has; NaN if one is truncated. */
 function countFixed(list: RangeList): number {
   let bytes = 0;
   for (let index = 0; index < list.length; index += 1) {

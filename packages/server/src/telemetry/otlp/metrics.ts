@@ -1,4 +1,4 @@
-/** Metrics as rows: what the points of a series share in `series`, the points apart by their kind. */
+/** Decodes OTLP metrics: series, and points by kind of metric. */
 import { metricTypes, series, temporalities } from "../../store/metric-tables.ts";
 import { textAt } from "./any-value.ts";
 import { AttributeWriter, hashAttributes } from "./attributes.ts";
@@ -79,14 +79,14 @@ const kinds: readonly MetricKind[] = [
   },
 ];
 
-/** The metric that is being read: what all its points share. */
+/** What all points of the current metric share. */
 interface Metric {
   readonly name: Uint8Array;
   readonly temporality: number;
   readonly monotonic: number;
   readonly group: ResourceScope;
   readonly kind: MetricKind;
-  /** The hash of all that, to which each point adds its attributes. */
+  /** A hash of the above, to which each point adds its attributes. */
   readonly low: number;
   readonly high: number;
 }
@@ -114,7 +114,7 @@ export class MetricDecoder {
     return this.#data.list(dataField.dataPoints).length;
   }
 
-  /** A promise when the metric has so many points that others must be let in between. */
+  /** Returns a promise if the metric has so many points that decoding must yield. */
   add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void | Promise<void> {
     const count = this.count(bytes, start, end);
     const kind = this.#kind();
@@ -130,7 +130,7 @@ export class MetricDecoder {
     );
   }
 
-  /** Of a oneof the last on the wire counts. */
+  /** Of a oneof's members, the last on the wire counts. */
   #kind(): MetricKind | undefined {
     const { starts } = this.#metric;
     let last: MetricKind | undefined;
@@ -230,7 +230,7 @@ export class MetricDecoder {
   }
 }
 
-/** A copy of the text's bytes; what is not UTF-8 becomes U+FFFD. */
+/** A copy of the text's bytes; invalid UTF-8 becomes U+FFFD. */
 function validText(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return Buffer.from(textAt(bytes, start, end), "utf8");
 }

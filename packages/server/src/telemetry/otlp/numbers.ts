@@ -1,11 +1,11 @@
-/** Numbers of the protobuf encoding, read where they stand. https://protobuf.dev/programming-guides/encoding/#signed-ints */
+/** Reads numbers of the protobuf encoding. https://protobuf.dev/programming-guides/encoding/#signed-ints */
 const words = new Uint32Array(2);
 const wordBytes = new Uint8Array(words.buffer);
 const double = new Float64Array(words.buffer);
 const signed = new BigInt64Array(words.buffer);
 const unsigned = new BigUint64Array(words.buffer);
 
-/** Reads a varint's lower and upper 32 bits into `words`. The varint must be whole. */
+/** Reads a varint's lower and upper 32 bits into `words`. The varint must be complete. */
 function readVarint(bytes: Uint8Array, at: number): void {
   let low = 0;
   let high = 0;
@@ -27,7 +27,7 @@ function readFixed(bytes: Uint8Array, at: number): void {
   for (let index = 0; index < 8; index += 1) wordBytes[index] = bytes[at + index]!;
 }
 
-/** The lower 32 bits of a varint, unsigned: what protobuf makes of an oversized uint32. */
+/** The lower 32 bits of a varint, unsigned, as protobuf truncates an oversized uint32. */
 export function uint32At(bytes: Uint8Array, at: number): number {
   const first = bytes[at]!;
   if (first < 0x80) return first;
@@ -79,12 +79,12 @@ export function fixed32At(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0;
 }
 
-/** A fixed64 as a number: for comparing times, exact to about 256 ns. */
+/** A fixed64 as a number, to compare times; exact to about 256 ns. */
 export function fixed64At(bytes: Uint8Array, at: number): number {
   return fixed32At(bytes, at + 4) * 0x1_0000_0000 + fixed32At(bytes, at);
 }
 
-/** A double as JSON writes it, and also NaN, Infinity, -Infinity and -0, which JSON cannot. */
+/** A double in JSON's notation, plus NaN, Infinity, -Infinity and -0, which JSON lacks. */
 export function doubleText(value: number): string {
   return Object.is(value, -0) ? "-0" : String(value);
 }

@@ -1,4 +1,4 @@
-/** OTLP in, put together: the routes of OTLP/HTTP, and what they share with OTLP/gRPC. */
+/** Assembles the OTLP ingest: the routes of OTLP/HTTP, and what they share with OTLP/gRPC. */
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../logger.ts";
 import { MemoryBudget } from "../../memory-budget.ts";

@@ -1,10 +1,10 @@
-/** What data points of all kinds have in common, and their exemplars too. */
+/** Defines what data points of all kinds and their exemplars have in common. */
 import type { Hash64 } from "./hash64.ts";
 import type { MessageScan, RangeList } from "./message-scan.ts";
 import { doubleAt, sfixed64At } from "./numbers.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 
-/** What a point's row takes from its metric. */
+/** The values of a point's row that come from its metric. */
 export interface PointContext {
   readonly metric: Uint8Array;
   readonly seriesId: Hash64;
@@ -14,7 +14,7 @@ export interface PointContext {
   readonly group: ResourceScope;
 }
 
-/** The value of the oneof of a double and an integer: the last on the wire. */
+/** The value of a oneof of a double and an integer: the last on the wire. */
 export function numberOf(
   bytes: Uint8Array,
   scan: MessageScan,

@@ -1,6 +1,6 @@
 /**
- * The two levels of grouping in a request: resources and scopes. Their attributes are written once, under a hash; each
- * resource also tells the project that its records go to.
+ * Reads the resources and scopes of a request. Their attributes are stored once, under a hash. The resource also determines
+ * the project of its records.
  */
 import type { CheckedKey, ProjectSettings } from "../../tenant.ts";
 import { defaultProjectName, Scope } from "../../tenant.ts";
@@ -18,7 +18,7 @@ import { resource as resourceMessage, scope as scopeMessage } from "./messages.t
 import { MessageScan } from "./message-scan.ts";
 import { inputLimit } from "../../input-limits.ts";
 
-/** How a project's telemetry is kept; at once when it is known. */
+/** A project's settings; not a promise if they are cached. */
 export type SettingsOf = (scope: Scope) => ProjectSettings | Promise<ProjectSettings>;
 
 /** The records of one resource and scope, and which times they can have. */
@@ -34,10 +34,10 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** A project that the request may write to, or why it may not. */
+/** A project that the request can write to, or why it cannot. */
 type Project = { readonly name: Uint8Array; readonly days: number } | { readonly refusal: string };
 
-/** More different projects in one request than this are refused, since each is looked up. */
+/** Records of further projects are rejected, because each project needs a lookup. */
 const maximumProjects = inputLimit({
   area: "OpenTelemetry data",
   bounds: "Projects in one request",
@@ -77,7 +77,7 @@ export class ResourceScopeReader {
     this.#builder = parts.builder;
   }
 
-  /** The group of a resource, still without its scope; or why the resource's records are rejected. */
+  /** The group of a resource, without a scope yet; or why the resource's records are rejected. */
   async resource(
     bytes: Uint8Array,
     range: ByteRange,
@@ -154,7 +154,7 @@ export class ResourceScopeReader {
     return resourceId;
   }
 
-  /** By what the resource says of itself, else by the key, else by the service's namespace. */
+  /** The project that the resource names, or else the key's, or else the service's namespace. */
   async #project(named: string | undefined, namespace: string | undefined): Promise<Project> {
     const name = named ?? this.#key.projectName ?? namespace ?? defaultProjectName;
     const id = `${named === undefined ? "" : "named "}${name}`;

@@ -1,4 +1,4 @@
-/** OTLP/HTTP: the three operations and who serves them. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
+/** Routes of OTLP/HTTP. https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import { exportLogs, exportMetrics, exportTraces } from "../../api/otlp.ts";
 import type { Operation } from "../../api/operation.ts";
 import { type ErrorWriter, route, type Route } from "../../http/route.ts";
@@ -22,7 +22,7 @@ export function otlpRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
   return [serve(exportTraces, traceSignal), serve(exportLogs, logSignal), serve(exportMetrics, metricSignal)];
 }
 
-/** Limits of a request's body, for HTTP and gRPC. */
+/** Limits of request bodies, for HTTP and gRPC. */
 export interface BodyLimits {
   /** Largest body, after decompression. */
   readonly bodyLimitBytes: number;

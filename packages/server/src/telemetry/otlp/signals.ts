@@ -1,4 +1,4 @@
-/** The three signals of OTLP: their messages, their words, and who decodes their records. */
+/** Defines OTLP's three signals: their messages, names and decoders. */
 import type { ResourceScope } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { LogDecoder } from "./logs.ts";
@@ -8,11 +8,11 @@ import { MetricDecoder } from "./metrics.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { SpanDecoder } from "./spans.ts";
 
-/** Turns the records of one request into rows. */
+/** Decodes the records of one request into rows. */
 export interface RecordDecoder {
-  /** Adds or rejects what the record holds. A promise when that takes more than one slice. */
+  /** Adds or rejects the record's items. Returns a promise if decoding has to yield. */
   add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void | Promise<void>;
-  /** How many items the record holds, for the count of rejected ones. */
+  /** The number of items in the record, to count rejected ones. */
   count(bytes: Uint8Array, start: number, end: number): number;
 }
 
@@ -25,7 +25,7 @@ export interface Signal {
     readonly resourceGroup: MessageType;
     readonly scopeGroup: MessageType;
   };
-  /** What is counted, in words. */
+  /** What is counted, in the plural. */
   readonly items: string;
   /** JSON name of the count in a partial success. */
   readonly rejectedField: string;

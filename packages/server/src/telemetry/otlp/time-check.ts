@@ -1,11 +1,11 @@
 /**
- * Which times a record may have. Older than the retention, it would be deleted as soon as it is stored; far in the future,
- * it would open a partition that nothing else needs: both are refused, aloud, rather than lost.
+ * Checks the times of records. Records older than the retention would be deleted immediately, and records far in the future
+ * would create extra partitions. Both are rejected with a reason instead of being lost.
  */
 import type { ResourceScope } from "./resource-scopes.ts";
 import { fixed64At } from "./numbers.ts";
 
-/** What is wrong with the time at that place, as the end of "1 span …". */
+/** Why the time at this position is rejected, as the end of "1 span …". */
 export function timeProblem(bytes: Uint8Array, at: number, group: ResourceScope): string | undefined {
   return millisecondsProblem(fixed64At(bytes, at) / 1e6, group);
 }

@@ -1,7 +1,7 @@
 /**
- * Telemetry about this server as a process, for whoever runs it: a span and a duration of each HTTP request, sent by
- * OpenTelemetry's SDK as its standard variables say (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
- * It names operations and statuses and nothing that a caller sent; tenants' telemetry goes into the store.
+ * Exports telemetry about the server process for its operator: a span and a duration for each HTTP request, sent by
+ * OpenTelemetry's SDK as configured by its standard variables (https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/).
+ * It contains operations and statuses but nothing that callers sent; tenants' telemetry goes to the store.
  * docs/adr/0021-telemetry-of-own-calls.md
  */
 import { operations } from "../../api/index.ts";

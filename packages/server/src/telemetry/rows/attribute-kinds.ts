@@ -1,4 +1,4 @@
-/** The kinds of attribute values: collected for one map after the other, and written next to it. */
+/** Collects the kinds of a map's attribute values and writes them to the column next to it. */
 import type { StringColumn } from "../../store/column-writers.ts";
 import { attributeKinds } from "../../store/schema.ts";
 

@@ -1,5 +1,5 @@
 /**
- * Attributes that have a column of their own, under today's names and older ones: OpenTelemetry's GenAI conventions
+ * Lists the attributes that have their own columns, with their current and older names: OpenTelemetry's GenAI conventions
  * (https://github.com/open-telemetry/semantic-conventions-genai), their predecessors (`gen_ai.system`, `llm.…`),
  * OpenInference (https://github.com/Arize-ai/openinference), Traceloop and the AI SDK (`ai.…`).
  */

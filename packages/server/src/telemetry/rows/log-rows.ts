@@ -1,4 +1,4 @@
-/** Writes log records to the store's table, wherever they come from: OTLP requests or calls that Sounding answered. */
+/** Writes the rows of log records, which come from OTLP requests or from Sounding's own calls. */
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { levels, logs } from "../../store/schema.ts";
 import type { RecordGroup } from "./record-group.ts";

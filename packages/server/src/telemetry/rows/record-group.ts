@@ -1,4 +1,4 @@
-/** What the records of one resource and scope have in common, as their rows have it. */
+/** Defines the column values that all records of one resource and scope share. */
 export interface RecordGroup {
   readonly project: Uint8Array;
   readonly service: Uint8Array;

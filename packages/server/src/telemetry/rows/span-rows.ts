@@ -1,4 +1,4 @@
-/** Writes spans to the store's tables, wherever they come from: OTLP requests or calls that Sounding answered. */
+/** Writes the rows of spans, which come from OTLP requests or from Sounding's own calls. */
 import type { ColumnWriters } from "../../store/block.ts";
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { spanDetails, spans } from "../../store/schema.ts";

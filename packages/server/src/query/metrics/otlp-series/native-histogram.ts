@@ -1,13 +1,13 @@
-/** OTLP's exponential histograms as native histograms. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
+/** Converts OTLP's exponential histograms to Prometheus' native histograms. https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#exponential-histograms */
 import { noBuckets, type Buckets, type FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
 
 export interface ExponentialPoint {
   readonly count: number;
-  /** NaN when it was not sent. */
+  /** NaN if absent. */
   readonly sum: number;
   readonly scale: number;
   readonly zeroCount: number;
-  /** NaN when it was not sent. */
+  /** NaN if absent. */
   readonly zeroThreshold: number;
   readonly positive: ExponentialBuckets;
   readonly negative: ExponentialBuckets;
@@ -21,7 +21,7 @@ export interface ExponentialBuckets {
 const lowestSchema = -4;
 const highestSchema = 8;
 
-/** The histogram, or null for buckets so wide that Prometheus has no schema for them. */
+/** The native histogram; null if the buckets are wider than any schema of Prometheus. */
 export function toNativeHistogram(point: ExponentialPoint): FloatHistogram | null {
   if (point.scale < lowestSchema) return null;
   const schema = Math.min(point.scale, highestSchema);
@@ -39,7 +39,7 @@ export function toNativeHistogram(point: ExponentialPoint): FloatHistogram | nul
   };
 }
 
-/** Buckets by rising index; of a finer scale as many are joined as make one. OTLP's lower bounds are Prometheus' upper ones. */
+/** Buckets by rising index. Those of a finer scale are merged. OTLP indexes a bucket by its lower bound, Prometheus by its upper bound. */
 function toBuckets({ counts, offset }: ExponentialBuckets, shift: number): Buckets {
   const joined = new Map<number, number>();
   for (const [position, count] of counts.entries()) {

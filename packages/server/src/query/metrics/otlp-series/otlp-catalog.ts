@@ -1,4 +1,4 @@
-/** Which metrics applications sent by OTLP, and the names under which PromQL sees them. */
+/** Lists the metrics that applications sent over OTLP, with the names under which PromQL selects them. */
 import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { metricTypes } from "../../../store/metric-tables.ts";
 import type { TenantReader } from "../../../store/store.ts";
@@ -15,7 +15,7 @@ interface CatalogRow {
   readonly monotonic: number;
 }
 
-/** The metrics that were sent since a time, at most 50 000. */
+/** The metrics that were sent since a time, at most 50,000. */
 export async function readCatalog(
   reader: TenantReader,
   {
@@ -38,7 +38,7 @@ export async function readCatalog(
   return rows.map((row) => ({ ...row, monotonic: row.monotonic === 1, name: nameOf(row) }));
 }
 
-/** Series are written again each day that they have points. */
+/** The row of a series is written again on each day that the series has points. */
 export function seenSinceCondition(fromMs: number): Statement {
   const seconds = BigInt(Math.max(0, Math.floor(fromMs / 1000) - 2 * 86_400));
   return sql`seen >= fromUnixTimestamp(${bind.int64(seconds)})`;

@@ -1,4 +1,4 @@
-/** Points of OTLP's histograms with explicit bounds, read from the store as columns, and the series of their parts. */
+/** Reads points of OTLP's explicit-bounds histograms as columns, and derives the `_bucket`, `_sum` and `_count` values. */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { ListColumn } from "../../../store/native-reader.ts";
 import { sql } from "../../../store/statement.ts";
@@ -13,11 +13,11 @@ export interface HistogramColumns {
   readonly bounds: Float64Array;
   readonly counts: Float64Array;
   readonly sums: Float64Array;
-  /** For each point the counts of its buckets, one more than bounds; empty unless asked for. */
+  /** For each point its bucket counts, one more than bounds; empty unless requested. */
   readonly bucketCounts: Float64Array;
 }
 
-/** By the series' ID, one for each list of bounds that its points have. */
+/** By series ID; one entry for each list of bounds that occurs in the series. */
 export async function readHistograms(
   reader: TenantReader,
   request: PointsRequest,
@@ -58,18 +58,18 @@ export async function readHistograms(
   return found;
 }
 
-/** Every bound that some point has, infinity among them. */
+/** The union of all points' bounds, including infinity. */
 export function boundsOf(groups: readonly HistogramColumns[]): number[] {
   const bounds = new Set(groups.flatMap((group) => [...group.bounds]));
   return [...bounds.add(Infinity)].sort((left, right) => left - right);
 }
 
-/** The points' counts or sums. */
+/** The counts or sums of all points. */
 export function totalsOf(groups: readonly HistogramColumns[], part: "counts" | "sums"): ValueColumns {
   return joined(groups, (group) => group[part]);
 }
 
-/** Observations at or below a bound; points without that bound tell of the next lower one. */
+/** Observations at or below a bound; for points without that bound, those at or below the next lower one. */
 export function countsUpTo(groups: readonly HistogramColumns[], bound: number): ValueColumns {
   return joined(groups, ({ bounds, bucketCounts, counts }) => {
     if (bound === Infinity) return counts;

@@ -1,6 +1,6 @@
 /**
- * The labels of series that came by OTLP. Where the data themselves have a label of one of our names, theirs gets the
- * prefix `exported_`, as Prometheus does: no data can say which project or job they belong to.
+ * Builds the labels of series that applications sent over OTLP. An attribute that collides with one of our labels gets
+ * the prefix `exported_`, as in Prometheus, so data cannot claim to belong to another project or job.
  */
 import type { KeyValue } from "../../attribute-values.ts";
 import { toText } from "../../attribute-values.ts";
@@ -19,7 +19,7 @@ export interface OtlpSeriesRow {
   readonly attribute_types: string;
 }
 
-/** All labels but the name's and those of parts (`le`, `quantile`). */
+/** All labels except the name and those of parts (`le`, `quantile`). */
 export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: ResourceLookup): Map<string, string> {
   const own = new Map([
     ["project_name", row.project],
@@ -52,7 +52,7 @@ function isOurs(name: string, own: ReadonlyMap<string, string>): boolean {
   return reservedNames.has(name) || own.has(name);
 }
 
-/** `job` and `instance`, which name a process in Prometheus. */
+/** `job` and `instance`, which identify a process in Prometheus. */
 export function identityLabels(attributes: readonly KeyValue[]): [string, string][] {
   const namespace = textOf(attributes, "service.namespace");
   const service = textOf(attributes, "service.name");

@@ -1,4 +1,4 @@
-/** Points of OTLP series, read from the store as columns. */
+/** Reads the points of OTLP series from the store. */
 import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
@@ -10,7 +10,7 @@ import { inTimeOrder, type ValueColumns } from "./value-columns.ts";
 
 export interface PointsRequest {
   readonly metrics: readonly string[];
-  /** All series of the metrics when they are too many to name. */
+  /** `all`: every series of the metrics, if they are too many to list. */
   readonly seriesIds: readonly string[] | "all";
   readonly fromMs: number;
   readonly toMs: number;
@@ -44,9 +44,9 @@ interface SeriesOfPoints<Tuple> {
 /** A point of any kind. */
 interface Point {
   readonly timeMs: number;
-  /** 0 when unknown. */
+  /** 0 if unknown. */
   readonly startMs: number;
-  /** The series says that it has no value any more. */
+  /** The point is a stale marker: the series has ended. */
   readonly isStale: boolean;
 }
 
@@ -62,10 +62,10 @@ export interface DistributionPoint extends Point {
   readonly quantileValues: readonly number[];
 }
 
-/** Of one metric, more IDs than this make statements larger than they make the answer smaller. */
+/** Above this number of series per metric, listing IDs makes the statement grow more than it makes the result shrink. */
 const maximumNamedSeries = 20_000;
 
-/** The metrics and series of each statement that reads points; together they read all that was asked for. */
+/** Divides the requested series into statements that stay within the store's size limit. */
 export function pointLists(
   series: Iterable<{ readonly metric: string; readonly id: string }>,
 ): Pick<PointsRequest, "metrics" | "seriesIds">[] {
@@ -88,18 +88,18 @@ export function pointLists(
   ];
 }
 
-/** Milliseconds from the request's begin; 32 bits hold 49 days. */
+/** Milliseconds since the start of the requested range; 32 bits hold 49 days. */
 export function offsetOf({ fromMs, toMs }: PointsRequest): Statement {
   const sinceFrom = sql`toUnixTimestamp64Milli(time) - ${bind.int64(fromMs)}`;
   return toMs - fromMs < 2 ** 32 ? sql`toUInt32(${sinceFrom})` : sql`toFloat64(${sinceFrom})`;
 }
 
-/** Whether some of a series' points have a start. */
+/** Whether any point of the series has a start time. */
 export const hasStarts = sql`max(start_time) > fromUnixTimestamp64Nano(0)`;
 
-/** Gauges and sums by the series' ID. */
+/** Points of gauges and sums, by series ID. */
 export async function readValues(reader: TenantReader, request: PointsRequest): Promise<Map<string, ValueColumns>> {
-  // One list of tuples, since lists of single columns do not keep to one order where a column is stored sparsely.
+  // One list of tuples: separate lists can differ in order if a column is stored sparsely.
   const blocks = await reader.columns(
     sql`SELECT series_id, points.1 AS times, points.2 AS point_values, if(has_starts, points.3, []) AS starts,
         if(has_stale, points.4, []) AS stale
@@ -122,12 +122,12 @@ export async function readValues(reader: TenantReader, request: PointsRequest): 
   return found;
 }
 
-/** The list of a row. */
+/** The list in one row of a list column. */
 export function listOf({ ends, items }: ListColumn, row: number): NumberColumn {
   return (items as NumberColumn).subarray(row === 0 ? 0 : ends[row - 1], ends[row]);
 }
 
-/** A row's columns `times`, `starts` and `stale`. */
+/** The columns `times`, `starts` and `stale` of one row. */
 export function timeColumnsOf(
   columns: ColumnBlock["columns"],
   row: number,
@@ -143,7 +143,7 @@ export function timeColumnsOf(
   };
 }
 
-/** Exponential histograms and summaries by the series' ID; in rising order of time, of doubles the last. */
+/** Points of exponential histograms and summaries, by series ID, in order of time; of duplicates the last. */
 export async function readDistributions(
   reader: TenantReader,
   request: PointsRequest,
@@ -169,7 +169,7 @@ export async function readDistributions(
 
 const timeColumns = sql`toUnixTimestamp64Milli(time), toUnixTimestamp64Nano(start_time), bitAnd(flags, 1)`;
 
-/** Which points: of the series and the time. */
+/** Selects the points of the requested series and time range. */
 export function pointCondition({ fromMs, metrics, seriesIds, toMs }: PointsRequest): Statement {
   const from = BigInt(Math.max(0, fromMs)) * 1_000_000n;
   const to = BigInt(Math.max(0, toMs + 1)) * 1_000_000n;

@@ -1,4 +1,4 @@
-/** Series of metrics that applications sent by OTLP, with Prometheus' names, labels and parts. */
+/** Reads series that applications sent over OTLP, with Prometheus' names, labels and histogram parts. */
 import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
 import { labelsFrom, type Labels } from "../../../languages/promql/series/labels.ts";
 import { markStale, type StoredSeries } from "../../../languages/promql/storage.ts";
@@ -26,7 +26,7 @@ import {
 } from "./series-lookup.ts";
 import type { ValueColumns } from "./value-columns.ts";
 
-/** The names' series that have points in the time. Errors as the store's. */
+/** The series of the names that have points in the range. @throws AppError as the store does */
 export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): Promise<StoredSeries[]> {
   if (request.names.length === 0) return [];
   const found = await findSeries(request, query);
@@ -86,12 +86,12 @@ function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColu
   const { stale, startTimestampsMs, timestampsMs, values } = columns;
   for (let index = stale?.indexOf(1) ?? -1; index !== -1; index = stale!.indexOf(1, index + 1))
     markStale(values, index);
-  // Only what rises has a begin; a gauge's start time says nothing.
+  // Only counters have a meaningful start time; a gauge's is ignored.
   const isRising = series.monotonic || series.type === "histogram";
   return [{ labels, timestampsMs, values, startTimestampsMs: isRising ? startTimestampsMs : undefined }];
 }
 
-/** The answers of all statements, one after the other, since each may be large. */
+/** The results of all statements, read one after the other because each can be large. */
 async function readAll<Points>(
   requests: readonly PointsRequest[],
   read: (request: PointsRequest) => Promise<ReadonlyMap<string, Points>>,
@@ -106,7 +106,7 @@ async function readAll<Points>(
 interface HistogramParts {
   readonly yieldBudget: YieldBudget;
   readonly groups: readonly HistogramColumns[] | undefined;
-  /** On the labels of parts: buckets that none asks for are not counted. */
+  /** Matchers on the labels of parts, so that buckets that the query does not select are not computed. */
   readonly matchers: readonly LabelMatcher[];
 }
 
@@ -173,7 +173,7 @@ function parted(
   return [...new Set(points.flatMap(values))].sort((left, right) => left - right);
 }
 
-/** The label sets of the names' series, whether or not they have points in the time. */
+/** The label sets of the names' series, whether or not they have points in the range. */
 export async function otlpLabelSets(request: OtlpRequest, query: OtlpQuery): Promise<Labels[]> {
   if (request.names.length === 0) return [];
   const { yieldBudget } = request;

@@ -1,9 +1,9 @@
 /**
- * OpenTelemetry's names of metrics and attributes as Prometheus' names of metrics and labels.
+ * Converts OpenTelemetry's names of metrics and attributes to Prometheus' names of metrics and labels.
  * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#otlp-metric-points-to-prometheus
  */
 
-/** UCUM units that have a word of their own; others stay as they are. */
+/** UCUM units with a name in Prometheus; others are kept unchanged. */
 const unitWords: ReadonlyMap<string, string> = new Map([
   ["d", "days"],
   ["h", "hours"],
@@ -33,7 +33,7 @@ const unitWords: ReadonlyMap<string, string> = new Map([
   ["%", "percent"],
 ]);
 
-/** Units behind a slash. */
+/** Units after a slash. */
 const perUnitWords: ReadonlyMap<string, string> = new Map([
   ["s", "second"],
   ["m", "minute"],
@@ -49,7 +49,7 @@ export interface NamedMetric {
   readonly name: string;
   /** UCUM. */
   readonly unit: string;
-  /** A sum that only rises. */
+  /** A monotonic sum. */
   readonly isCounter: boolean;
   readonly isGauge: boolean;
 }
@@ -64,7 +64,7 @@ export function metricName({ isCounter, isGauge, name, unit }: NamedMetric): str
   return /^\d/.test(joined) ? `_${joined}` : joined;
 }
 
-/** A unit's words: those of `m/s` are `meters` and `per_second`. What stands in braces says what is counted, and goes. */
+/** A unit's words: those of `m/s` are `meters` and `per_second`. Annotations in braces are dropped. */
 function unitSuffix(unit: string): string[] {
   const [main = "", per] = unit.replaceAll(/\{[^}]*\}/g, "").split("/", 2);
   const mainWord = unitWords.get(main.trim()) ?? cleanUnit(main);
@@ -83,7 +83,7 @@ export function labelName(attribute: string): string {
   return isPlain ? name : /^\d/.test(name) || name.startsWith("_") ? `key_${name.replace(/^_/, "")}` : name;
 }
 
-/** Attributes as labels; values of attributes that get the same label are joined in the order of their names. */
+/** Attributes as labels. If several attributes map to one label, their values are joined in the order of their names. */
 export function attributeLabels(attributes: Iterable<readonly [name: string, value: string]>): Map<string, string> {
   const labels = new Map<string, string>();
   const sorted = [...attributes].sort(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0));

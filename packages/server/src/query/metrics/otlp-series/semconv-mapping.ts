@@ -1,18 +1,18 @@
 /**
- * Series that applications push and that tell the same as series over spans: under the same names, or under those of
+ * Maps metrics that applications push to the equivalent metrics over spans: those of the same name, and those of
  * OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-metrics/). They fill in for
- * services of which no span tells, with labels of the same names.
+ * services that send no spans.
  */
 import type { OtlpMetric, OtlpPart, OtlpSeriesName, SemconvMapping, SeriesLabels } from "./otlp-metric.ts";
 import { agentOperations, inferenceOperations, spanSeriesNames } from "../span-series/span-metrics.ts";
 import { timeoutErrorTypes } from "../span-series/span-labels.ts";
 
 interface Form {
-  /** OpenTelemetry's name, and the unit that it must have. */
+  /** OpenTelemetry's name, and the required unit. */
   readonly pushed: string;
   readonly unit: string;
   readonly part: OtlpPart;
-  /** The name over spans. */
+  /** The name of the metric over spans. */
   readonly name: string;
   readonly covers?: (labels: SeriesLabels) => boolean;
 }
@@ -50,17 +50,17 @@ const forms: readonly Form[] = [
   { pushed: "rai.rejection", unit: "", part: "value", name: "rai_rejections_total" },
 ];
 
-/** The parts that a point of the type has. */
+/** The parts of a point of each type. */
 const partsOf: Partial<Record<OtlpMetric["type"], readonly OtlpPart[]>> = {
   sum: ["value"],
   histogram: ["bucket", "sum", "count"],
-  // Its buckets are no classic ones.
+  // Its buckets are not classic buckets.
   exponential_histogram: ["sum", "count"],
 };
 
 const metricsByName = new Map(spanSeriesNames.map(({ metric, name }) => [name, metric]));
 
-/** The names over spans under which a pushed metric is seen as well. */
+/** The names of metrics over spans under which a pushed metric can be selected too. */
 export function semconvNames(metric: OtlpMetric): OtlpSeriesName[] {
   return forms
     .filter(({ part, pushed, unit }) => {
@@ -83,7 +83,7 @@ export function withSpanMetric(name: OtlpSeriesName): OtlpSeriesName {
   return metric === undefined ? name : { ...name, mapping: { metric, covers: () => true } };
 }
 
-/** By label of ours, the labels that say it: the first that a series has. */
+/** For each of our labels, the pushed labels that it is taken from; the first one present counts. */
 const sources: Readonly<Record<string, readonly string[]>> = {
   model_key: ["gen_ai_request_model", "gen_ai_response_model"],
   provider: ["gen_ai_provider_name", "gen_ai_system"],
@@ -96,7 +96,7 @@ const sources: Readonly<Record<string, readonly string[]>> = {
   category: ["gen_ai_guardrail_risk_category", "rai_category"],
 };
 
-/** The labels of a pushed series with ours among them. None is taken away, so that different series stay different. */
+/** The labels of a pushed series plus ours. None is removed, so that distinct series stay distinct. */
 export function semconvLabels(labels: SeriesLabels, { metric }: SemconvMapping): SeriesLabels {
   const filled = new Map(labels);
   for (const name of [...metric.labels, ...metric.labelsWhenNamed, "operation"]) {

@@ -1,11 +1,11 @@
-/** Long lists of values, cut into lists that fit into a statement each: ClickHouse takes statements of 256 KiB. */
+/** Divides long lists of values to fit into statements, which ClickHouse limits to 256 KiB. */
 
-/** Characters of one statement's lists together; escaping may nearly double them. */
+/** Characters of all lists of one statement; escaping can nearly double them. */
 const maximumListCharacters = 120_000;
-/** What surrounds a value. */
+/** Quotes and comma around a value. */
 const quoteCharacters = 3;
 
-/** The items in their order, in lists of bounded length. */
+/** The items in order, in lists of bounded length. */
 export function listsThatFit<Item>(items: Iterable<Item>, lengthOf: (item: Item) => number): Item[][] {
   const lists: Item[][] = [];
   let free = 0;

@@ -1,4 +1,4 @@
-/** Samples as the columns that the engine takes. */
+/** Builds series in the column format of the PromQL engine. */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { FloatHistogram } from "../../../languages/promql/histogram/float-histogram.ts";
 import type { Labels } from "../../../languages/promql/series/labels.ts";
@@ -13,7 +13,7 @@ export interface Sample {
   readonly histogram?: FloatHistogram | null;
 }
 
-/** One series of samples in rising order of time; none without samples. */
+/** A series of samples, which must be in order of time; empty if there are no samples. */
 export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredSeries[] {
   if (samples.length === 0) return [];
   const values = Float64Array.from(samples, ({ value }) => value);
@@ -31,7 +31,7 @@ export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredS
   ];
 }
 
-/** Series of the same labels as one: sent by processes that nothing tells apart. */
+/** Merges series with the same labels, sent by processes that cannot be told apart. */
 export async function mergeSeries(series: readonly StoredSeries[]): Promise<StoredSeries[]> {
   const byLabels = new Map<string, StoredSeries[]>();
   const yielder = new CooperativeYield();

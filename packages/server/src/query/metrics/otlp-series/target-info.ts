@@ -1,4 +1,4 @@
-/** `target_info`: one series for each process that sent metrics, with its resource's attributes as labels. */
+/** Provides `target_info`: one series for each process that sent metrics, with its resource attributes as labels. */
 import { AppError } from "../../../errors.ts";
 import { ownOrganization, sql } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
@@ -14,12 +14,12 @@ import { attributeLabels } from "./prometheus-names.ts";
 
 export const targetInfoName = "target_info";
 
-/** Close enough that an instant selector, which looks back five minutes, always finds one. */
+/** Small enough that an instant selector, which looks back five minutes, always finds a sample. */
 const distanceMs = 120_000;
 /** Ten years. */
 const maximumTimes = 2_628_000;
 
-/** Label sets that match; only processes with a job or an instance have one. */
+/** The matching label sets. Only processes with a job or an instance have one. */
 export async function targetInfoLabels(
   { charge, fromMs, matchers, maxSeries, signal, yieldBudget }: Omit<OtlpRequest, "names">,
   { project, reader }: OtlpQuery,
@@ -43,7 +43,7 @@ export async function targetInfoLabels(
   return [...found.values()];
 }
 
-/** The work of making labels of a resource, in samples looked at. */
+/** The cost of building a resource's labels, in samples. */
 const workOfResource = 256;
 
 const identifying: ReadonlySet<string> = new Set(["service.name", "service.namespace", "service.instance.id"]);
@@ -62,7 +62,7 @@ function toLabels(project: string, attributes: readonly KeyValue[]): Labels | un
   return labelsFrom(new Map([...rest, ["project_name", project], ...identity, ["__name__", targetInfoName]]));
 }
 
-/** The label sets as series of ones over the whole time. */
+/** The label sets as series with the value 1 over the whole range. */
 export async function selectTargetInfo(request: Omit<OtlpRequest, "names">, query: OtlpQuery): Promise<StoredSeries[]> {
   const count = Math.ceil((request.toMs - request.fromMs) / distanceMs) + 1;
   if (count > maximumTimes) {

@@ -1,16 +1,16 @@
-/** Points of one series as they come from the store: sorted runs, in any order, with doubles where a sender sent again. */
+/** Sorts the points of a series, which come from the store as sorted runs with duplicates of what was sent twice. */
 
 export interface ValueColumns {
   /** Unix milliseconds, strictly rising. */
   readonly timestampsMs: Float64Array;
   readonly values: Float64Array;
-  /** 0 where unknown; absent when no point has one. */
+  /** 0 if unknown; absent if no point has one. */
   readonly startTimestampsMs: Float64Array | undefined;
-  /** 1 where the series says that it has no value any more; absent when no point says so. */
+  /** 1 for stale markers; absent if there are none. */
   readonly stale: Uint8Array | undefined;
 }
 
-/** The same points in rising order of time; of those of one time the last. */
+/** The same points in order of time; of several with the same time, the last one. */
 export function inTimeOrder(columns: ValueColumns): ValueColumns {
   const { timestampsMs } = columns;
   if (isRising(timestampsMs)) return columns;
@@ -29,7 +29,7 @@ function isRising(times: Float64Array): boolean {
   return true;
 }
 
-/** Mostly each run is one stretch of time: then they need only be put one behind the other. */
+/** Usually the runs do not overlap in time and only need to be concatenated. */
 function orderOf(times: Float64Array): Uint32Array {
   const starts = [0];
   for (let index = 1; index < times.length; index++) if (times[index]! < times[index - 1]!) starts.push(index);

@@ -1,4 +1,4 @@
-/** Presets about agents, refused content, sessions and audio. */
+/** Metric presets about agents, refused content, sessions and audio. */
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { aggregate, betweenVectors, call, range, withNumber } from "./expression-factories.ts";
 import { increaseOf, quantileOf, quotient } from "./inference-presets.ts";
@@ -34,7 +34,7 @@ const agentPresets: readonly MetricPreset[] = [
     build(presetCall) {
       const all = increaseOf("agent_tasks_total", agent, withoutStatus(presetCall));
       const withStatus = increaseOf("agent_tasks_total", agent, presetCall);
-      // An agent without a run of the status has the share 0.
+      // The share is 0 for an agent without a run of this status.
       return quotient(betweenVectors(withStatus, "or", withNumber(all, "*", 0)), all);
     },
   },

@@ -1,6 +1,6 @@
 /**
- * Presets of the configuration: PromQL with `range()` for the window and `"$name"` for the filter of that name. The text is
- * parsed once, at the start; a call puts values into the tree, so none of them can change what the query is.
+ * Compiles the metric presets of the configuration: PromQL with `range()` for the window and `"$name"` for a filter. The text
+ * is parsed once at startup. Calls put values into the parsed tree, so a value cannot change the structure of the query.
  */
 import type { MetricPresetSettings } from "../../../config/metric-presets.ts";
 import { AppError, toAppError } from "../../../errors.ts";
@@ -65,7 +65,7 @@ function filtersIn(template: Expression, param: string): MatcherFilter[] {
   return [...found];
 }
 
-/** The template with its parameters replaced; a matcher whose filter was not given is left out. */
+/** The template with its parameters filled in. A matcher whose filter is absent is dropped. */
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks
 function substitute(node: Expression, presetCall: PresetCall): Expression {
   const inside = <Kind extends Expression>(each: Kind): Kind => substitute(each, presetCall) as Kind;
@@ -105,12 +105,12 @@ function substituteMatcher(matcher: LabelMatcher, { matchers }: PresetCall): Lab
   return [{ ...matcher, value: isPattern ? escapePattern(given.value) : given.value }];
 }
 
-/** A regular expression that matches the text alone. */
+/** A regular expression that matches exactly this text. */
 function escapePattern(text: string): string {
   return text.replaceAll(/[\\.+*?()|[\]{}^$]/g, String.raw`\$&`);
 }
 
-/** `range()` is the window; inside arithmetic too. */
+/** Replaces `range()` with the window, also inside arithmetic. */
 function substituteDuration(node: DurationExpression, presetCall: PresetCall): DurationExpression {
   switch (node.kind) {
     case "duration-context":

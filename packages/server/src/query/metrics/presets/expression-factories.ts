@@ -1,4 +1,4 @@
-/** Trees of queries, built by code: what a caller sent becomes a value in a tree and is quoted when the tree is printed. */
+/** Builds PromQL expressions as trees. Callers' input becomes a value in the tree and is quoted when the tree is printed. */
 import type {
   Aggregation,
   BinaryExpression,
@@ -51,7 +51,7 @@ export function call(name: string, ...args: readonly Expression[]): Call {
 /** A vector of one series with one value and these labels. */
 export function constantSeries(value: number, labels: Readonly<Record<string, string>>): Expression {
   return Object.entries(labels).reduce<Expression>(
-    // In a replacement `$` stands for groups of the regular expression.
+    // In a replacement, `$` refers to groups of the regular expression.
     (series, [name, label]) =>
       call("label_replace", series, text(name), text(label.replaceAll("$", "$$$$")), text(""), text("")),
     call("vector", number(value)),
@@ -76,7 +76,7 @@ const oneToOne: VectorMatching = {
   fillRight: null,
 };
 
-/** An operator between two vectors of the same labels. */
+/** An operator between two vectors with the same labels. */
 export function betweenVectors(left: Expression, operator: BinaryOperator, right: Expression): BinaryExpression {
   const isSet = operator === "or" || operator === "and" || operator === "unless";
   const matching: VectorMatching = isSet ? { ...oneToOne, cardinality: "many-to-many" } : oneToOne;
@@ -97,7 +97,7 @@ export function withNumber(left: Expression, operator: BinaryOperator, value: nu
   return { kind: "binary", operator, left: grouped(left), right, returnBool: false, matching: null, at: nowhere };
 }
 
-/** Parentheses around what has an operator, so that people need not know which binds more strongly. */
+/** Adds parentheses around operators, so that readers need not know the precedence. */
 function grouped(expression: Expression): Expression {
   return expression.kind === "binary" ? { kind: "parentheses", inner: expression, at: nowhere } : expression;
 }

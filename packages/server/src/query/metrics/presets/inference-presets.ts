@@ -1,4 +1,4 @@
-/** Presets about calls of models and about tokens. */
+/** Metric presets about model calls and tokens. */
 import { AppError } from "../../../errors.ts";
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
@@ -20,7 +20,7 @@ export function rateOf(name: string, labels: readonly string[], { matchers, wind
   return aggregate("sum", labels, call("rate", range(name, matchers, windowSeconds)));
 }
 
-/** A quotient where there is something to divide by. */
+/** A quotient, only where the divisor is not zero. */
 export function quotient(dividend: Expression, divisor: Expression): Expression {
   return betweenVectors(dividend, "/", withNumber(divisor, ">", 0));
 }
@@ -128,13 +128,13 @@ export const inferencePresets: readonly MetricPreset[] = [
   },
 ];
 
-/** What a million tokens of a model cost, in any currency. */
+/** The price of a million tokens of a model, in any currency. */
 export interface TokenPrice {
   readonly input: number;
   readonly output: number;
 }
 
-/** The preset of costs; it needs prices. */
+/** The preset of token costs, which needs the configured prices. */
 export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): MetricPreset {
   return {
     name: "token_cost",
@@ -148,7 +148,7 @@ export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): M
   };
 }
 
-/** Tokens times prices, which are series of the same labels: one question to the store, however many models have a price. */
+/** Tokens times prices. Prices are constant series with the same labels, so one store query serves any number of models. */
 function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: PresetCall): Expression {
   const wanted = presetCall.matchers.find(({ name }) => name === "model_key")?.value;
   const priceSeries = Object.entries(prices)
@@ -168,7 +168,7 @@ function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: Preset
   return aggregate("sum", ["model_key"], betweenVectors(tokens, "*", unionOf(priceSeries)));
 }
 
-/** As a balanced tree: the depth of queries is limited. */
+/** A balanced tree, because the depth of queries is limited. */
 function unionOf(parts: readonly Expression[]): Expression {
   if (parts.length === 1) return parts[0]!;
   const middle = parts.length >> 1;

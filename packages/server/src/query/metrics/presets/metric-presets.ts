@@ -1,4 +1,4 @@
-/** The values of `metric` in metrics queries: those that every server has, and those of its configuration. */
+/** Resolves the values of `metric` in metrics queries: the built-in presets and those of the configuration. */
 import { showValue } from "../../../api/validate.ts";
 import type { MetricPresetSettings, TokenPrices } from "../../../config/metric-presets.ts";
 import { AppError } from "../../../errors.ts";

@@ -1,4 +1,4 @@
-/** A metrics query's parameters, checked against the preset that it names. */
+/** Checks a metrics query's parameters against its preset. */
 import type { MetricsQuery } from "../../../api/observability-metrics.ts";
 import { showValue } from "../../../api/validate.ts";
 import { AppError } from "../../../errors.ts";
@@ -20,7 +20,7 @@ export interface CheckedCall extends PresetCall {
 }
 
 /**
- * @param project the one project that may be seen; undefined: all of the organization
+ * @param project the only project that may be read; undefined means every project of the organization
  * @throws AppError invalid_request that names the parameter
  */
 export function checkCall(
@@ -44,12 +44,12 @@ function refuseForeignFilters({ filters, name }: MetricPreset, query: MetricsQue
   }
 }
 
-/** `0.95` and `95` are the same. */
+/** `0.95` and `95` mean the same. */
 function readPercentile(given: string | number | null | undefined): number {
   if (given == null) return defaultPercentile;
   const value = typeof given === "number" || /^(?:\d+\.?\d*|\.\d+)$/.test(given) ? Number(given) : Number.NaN;
   if (value >= 0 && value <= 1) return value;
-  // Rounded, so that 99.9 is 0.999 and not a neighbour of it.
+  // Rounded, so that 99.9 becomes exactly 0.999.
   if (value > 1 && value <= 100) return Number((value / 100).toPrecision(15));
   throw new AppError(
     "invalid_request",
@@ -64,13 +64,13 @@ function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times
     return { times: { kind: "instant", timeMs: nowMs }, windowSeconds: windowMs / 1000 };
   }
   const stepMs = milliseconds(query.step === null || query.step === "" ? defaultStep : query.step, "step", nowMs);
-  // The points' ranges lie side by side and end now; the first one may begin before the look-back.
+  // The points' ranges are adjacent and end now. The first can start before the window.
   const points = Math.max(1, Math.ceil(windowMs / stepMs));
   const times = { kind: "range", startMs: nowMs - (points - 1) * stepMs, endMs: nowMs, stepMs } as const;
   return { times, windowSeconds: Math.min(stepMs, windowMs) / 1000 };
 }
 
-/** No further back than 1970. */
+/** At most back to 1970. */
 function milliseconds(text: string, parameter: string, nowMs: number): number {
   return Math.min(Number(parseDuration(text, parameter) / 1_000_000n), nowMs);
 }

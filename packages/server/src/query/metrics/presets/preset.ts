@@ -1,4 +1,4 @@
-/** What a preset of metrics queries is: a named PromQL query with filters. */
+/** Defines what a metric preset is: a named PromQL query with filters. */
 import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 
 /** The filters of metrics queries that become label matchers. */
@@ -15,11 +15,11 @@ export type MatcherFilter = (typeof matcherFilters)[number];
 
 export type PresetFilter = MatcherFilter | "percentile";
 
-/** What a call of a preset asks for, checked. */
+/** The checked parameters of a preset's call. */
 export interface PresetCall {
-  /** The filters that were given or have a default, as matchers. */
+  /** The given filters, and defaults of the others, as matchers. */
   readonly matchers: readonly LabelMatcher[];
-  /** The length of the ranges: the look-back, or the distance of the points. */
+  /** The length of the ranges: the window, or the step between points. */
   readonly windowSeconds: number;
   /** 0 to 1. */
   readonly percentile: number;
@@ -29,13 +29,13 @@ export interface MetricPreset {
   readonly name: string;
   readonly group: string;
   readonly description: string;
-  /** Of the values. */
+  /** The unit of the values. */
   readonly unit: string;
-  /** That the results have. */
+  /** The labels of the results. */
   readonly labels: readonly string[];
-  /** Beside `organization_id`, `time_window` and `step`, which all have. */
+  /** In addition to `organization_id`, `time_window` and `step`, which every preset has. */
   readonly filters: readonly PresetFilter[];
-  /** Values of filters that were not given. */
+  /** Defaults of filters. */
   readonly defaults?: Readonly<Partial<Record<MatcherFilter, string>>>;
   /** @throws AppError invalid_request when the call cannot be answered */
   readonly build: (call: PresetCall) => Expression;

@@ -1,4 +1,4 @@
-/** `POST /observability/metrics`: a preset, evaluated now. */
+/** Serves `POST /observability/metrics`: evaluates a preset. */
 import type { MetricsAnswer, MetricsQuery } from "../../../api/observability-metrics.ts";
 import { CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { Store } from "../../../store/store.ts";

@@ -1,12 +1,12 @@
-/** The labels of series that are made from spans, each as an expression over the columns of `spans`. */
+/** Defines the labels of metrics over spans, each as an expression over the columns of `spans`. */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 
-/** Values of `error.type` by which SDKs and gateways tell that time ran out. */
+/** Values of `error.type` with which SDKs and gateways report a timeout. */
 export const timeoutErrorTypes = ["408", "504", "deadline_exceeded", "DEADLINE_EXCEEDED", "ETIMEDOUT"];
 
 const isTimeout = sql`(positionCaseInsensitive(error_type, 'timeout') > 0 OR error_type IN ${bind.texts(timeoutErrorTypes)})`;
 
-/** By label name. Where a span lacks the attribute the label is empty, which in PromQL means absent. */
+/** By label name. If a span lacks the attribute, the label is empty, which means absent in PromQL. */
 export const spanLabels = {
   project_name: sql`project`,
   service_name: sql`service`,
@@ -19,9 +19,9 @@ export const spanLabels = {
   status: sql`multiIf(${isTimeout}, 'timeout', status_code = 2 OR error_type != '', 'failure', 'success')`,
   session_id: sql`session_id`,
   tool_name: sql`attributes['gen_ai.tool.name']`,
-  /** `input` or `output`; from the ARRAY JOIN of the metric. */
+  /** `input` or `output`, from the metric's ARRAY JOIN. */
   token_type: sql`token_type`,
-  /** Why content was refused: the head of `harassment/threatening`. */
+  /** Why content was refused: the first part of `harassment/threatening`. */
   category: sql`splitByChar('/', arrayFirst(x -> x != '', [attributes['gen_ai.guardrail.risk.category'], attributes['rai.category'], attributes['category'], 'unknown']))[1]`,
   voice: sql`attributes['gen_ai.request.voice']`,
 } as const satisfies Readonly<Record<string, Statement>>;

@@ -1,7 +1,7 @@
 /**
- * Metrics that are not stored but counted from spans when they are asked for: each span adds to its series at the moment it
- * ends. Names follow Prometheus' conventions (https://prometheus.io/docs/practices/naming/); where an attribute has no name
- * in OpenTelemetry's GenAI conventions (https://opentelemetry.io/docs/specs/semconv/gen-ai/) it has one of ours.
+ * Defines the metrics that are computed from spans at query time. A span counts at the moment it ends. Names follow
+ * Prometheus' conventions (https://prometheus.io/docs/practices/naming/) and OpenTelemetry's GenAI conventions
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes without a name there have one of ours.
  */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { spanLabels, type SpanLabel } from "./span-labels.ts";
@@ -23,18 +23,18 @@ export interface SpanMetric {
   readonly type: "counter" | "histogram" | "gauge";
   readonly unit: string;
   readonly help: string;
-  /** Where the number comes from, for the documents. */
+  /** Where the number comes from, for the documentation. */
   readonly source: string;
   readonly labels: readonly SpanLabel[];
-  /** Labels that a series has only where the query names them, since they have too many values. */
+  /** Labels with many values, which series have only if the query names them. */
   readonly labelsWhenNamed: readonly SpanLabel[];
-  /** The table, with what it is joined with. */
+  /** The table and its joins. */
   readonly from: Statement;
   /** Which spans count. */
   readonly condition: Statement;
-  /** What a span adds to a counter, what a histogram observes, or a gauge's value. */
+  /** The increment of a counter, the observation of a histogram or the value of a gauge. */
   readonly value: Statement;
-  /** Of a gauge's values the one that is wanted, where spans of a series end at the same time. */
+  /** Which of a gauge's values counts if several spans of a series end at the same time. */
   readonly edge?: "min" | "max";
 }
 
@@ -146,7 +146,7 @@ const agents: readonly SpanMetric[] = [
     source:
       "Spans, but for those of agents, with `error.type` `content_filter` or the finish reason `content_filter`; the category is `gen_ai.guardrail.risk.category`, `rai.category` or `category`.",
     labels: [...agentLabels, "model_key", "category"],
-    // What a model refused is told again by the agent that asked it, and by each attempt of ours.
+    // A model's refusal is also reported by the agent that called it, and by each of our attempts.
     condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
       AND NOT ${isAgent} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
     value: one,
@@ -237,14 +237,14 @@ const audio: readonly SpanMetric[] = [
 /** Every metric over spans. */
 export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio];
 
-/** Upper bounds of the histograms' buckets in seconds: ten to each power of ten, so that quantiles are near the truth. */
+/** Upper bounds of the histograms' buckets in seconds: ten per power of ten, so that quantiles are accurate. */
 export const bucketBounds: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>
   [1, 1.25, 1.6, 2, 2.5, 3.2, 4, 5, 6.3, 8].map((factor) => Number(`${factor}e${power}`)),
 );
 
 export type SeriesPart = "value" | "bucket" | "sum" | "count";
 
-/** One name that queries can select: a metric, or a part of a histogram. */
+/** A name that queries can select: a metric, or a part of a histogram. */
 export interface SpanSeriesName {
   readonly name: string;
   readonly metric: SpanMetric;
@@ -253,7 +253,7 @@ export interface SpanSeriesName {
 
 const histogramParts = ["bucket", "sum", "count"] as const;
 
-/** All names over spans. */
+/** The names of all metrics over spans. */
 export const spanSeriesNames: readonly SpanSeriesName[] = spanMetrics.flatMap((each): SpanSeriesName[] =>
   each.type === "histogram"
     ? histogramParts.map((part) => ({ name: `${each.name}_${part}`, metric: each, part }))

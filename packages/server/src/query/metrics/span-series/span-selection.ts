@@ -1,4 +1,4 @@
-/** What of `spans` a selector means: conditions and labels of a statement. */
+/** Translates a selector into conditions and labels over `spans`. */
 import { bind, join, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
@@ -6,31 +6,31 @@ import { matchesAbsence } from "../label-matching.ts";
 import { isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
 import { bucketBounds, type SpanMetric } from "./span-metrics.ts";
 
-/** A span that took longer than this may be missed: spans are found by their begin, and counted when they end. */
+/** Longer spans can be missed: spans are found by their start, but count when they end. */
 const longestSpanMs = 86_400_000;
 
 export interface SpanSelection {
   readonly metric: SpanMetric;
-  /** Undefined: all projects of the organization. */
+  /** Undefined means every project of the organization. */
   readonly project: string | undefined;
   readonly matchers: readonly LabelMatcher[];
-  /** Unix milliseconds of the spans' ends, both included. */
+  /** Unix milliseconds of the spans' ends, both inclusive. */
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** The end of a span as metrics see it. */
+/** The end of a span in milliseconds, the resolution of metrics. */
 export const endMs = sql`toUnixTimestamp64Milli(end_time)`;
 
 /** The upper bound of the bucket that a value belongs to. */
 export function bucketOf({ value }: SpanMetric): Statement {
   const highest = bucketBounds.at(-1)!;
   const negated = bucketBounds.map((bound) => -bound).reverse();
-  // roundDown searches the greatest bound that is not above: of the negated ones, the least that is not below.
+  // roundDown finds the greatest bound that is not above the value; with negated bounds, the least one that is not below.
   return sql`if(${value} > ${bind.float(highest)}, inf, -roundDown(-${value}, ${bind.floats(negated)}))`;
 }
 
-/** The condition of a selection, or null when no series can match. */
+/** The condition of a selection; null if no series can match. */
 export function selectionCondition(selection: SpanSelection): Statement | null {
   const { fromMs, matchers, metric, project, toMs } = selection;
   const conditions: Statement[] = [];
@@ -54,7 +54,7 @@ function nanos(ms: number): bigint {
   return BigInt(Math.max(0, Math.floor(ms))) * 1_000_000n;
 }
 
-/** A metric's label of this name, if it has it. */
+/** The expression of a metric's label; undefined if the metric does not have it. */
 export function labelOf(metric: SpanMetric, name: string): SpanLabel | undefined {
   const known = isSpanLabel(name) && (metric.labels.includes(name) || metric.labelsWhenNamed.includes(name));
   return known ? name : undefined;
@@ -66,7 +66,7 @@ function labelCondition(label: Statement, { operator, value }: LabelMatcher): St
       return sql`(${label}) = ${bind.text(value)}`;
     case "!=":
       return sql`(${label}) != ${bind.text(value)}`;
-    // ClickHouse's regular expressions are RE2's too; `s` lets a dot match a newline, as in Prometheus.
+    // ClickHouse uses RE2 like Prometheus; `s` lets a dot match a newline, as in Prometheus.
     case "=~":
       return sql`match(${label}, ${bind.text(`^(?s:${value})$`)})`;
     default:
@@ -74,7 +74,7 @@ function labelCondition(label: Statement, { operator, value }: LabelMatcher): St
   }
 }
 
-/** Expressions as a list of texts, one for each label. */
+/** The labels' expressions as one array of strings. */
 export function labelList(labels: readonly SpanLabel[]): Statement {
   if (labels.length === 0) return sql`CAST([], 'Array(String)')`;
   const expressions = labels.map((label) => sql`toString(${spanLabels[label]})`);

@@ -1,7 +1,7 @@
 /**
- * Series over spans as samples. Each sample is a delta: what the spans added that ended in one millisecond, with a start
- * just before it, so that the engine's rate and increase add up the deltas and invent nothing. For those two functions a
- * sample of zero stands at the end of each window, since a count that did not change is known to be the same.
+ * Reads metrics over spans as samples. Each sample is a delta: the sum over spans that ended in one millisecond, with a start
+ * time just before it, so `rate` and `increase` add up the deltas without extrapolation. For these two functions, a sample
+ * of zero ends each window, because a counter without new spans is known to be unchanged.
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
@@ -16,7 +16,7 @@ import { bucketOf, endMs, labelList, selectionCondition } from "./span-selection
 
 export interface SpanQuery {
   readonly reader: TenantReader;
-  /** Undefined: all projects of the organization. */
+  /** Undefined means every project of the organization. */
   readonly project: string | undefined;
   /** Labels that the query mentions anywhere. */
   readonly namedLabels: ReadonlySet<string>;
@@ -28,7 +28,7 @@ interface SampleRow {
   readonly samples: readonly (readonly [timeMs: string, amount: number | string])[];
 }
 
-/** Half a millisecond: less than the distance of two samples. */
+/** Half a millisecond, which is less than the distance between two samples. */
 const startBeforeMs = 0.5;
 
 /** The labels of a metric's series in one query. */
@@ -36,7 +36,7 @@ export function seriesLabels(metric: SpanMetric, namedLabels: ReadonlySet<string
   return [...metric.labels, ...metric.labelsWhenNamed.filter((label) => namedLabels.has(label))];
 }
 
-/** The samples of the series of one name. Errors as the store's. */
+/** The samples of the series of one name. @throws AppError as the store does */
 export async function selectSpanSeries(
   { metric, name, part }: SpanSeriesName,
   request: SelectRequest,
@@ -56,7 +56,7 @@ export async function selectSpanSeries(
   const yielder = new CooperativeYield();
   for (const series of part === "bucket" ? bucketSeries(rows, build) : eachSeries(rows, build)) {
     if (part !== "bucket" || (await matchesLe(series.labels, request))) found.push(series);
-    // What zeros and buckets add to the answer.
+    // The memory of zeros and buckets, which are added after reading.
     request.charge(series.timestampsMs.length * bytesPerSample);
     if (yielder.isDue(longStep)) await yielder.yield();
   }
@@ -84,7 +84,7 @@ function samplesStatement(metric: SpanMetric, { condition, labels, part }: Sampl
 
 const totals = { sum: sql`sum`, min: sql`min`, max: sql`max` } as const;
 
-/** The aggregate function of the store that makes one value of many spans. */
+/** The store's aggregate function that combines the values of spans. */
 export function totalOf({ edge }: SpanMetric): Statement {
   return totals[edge ?? "sum"];
 }
@@ -123,7 +123,7 @@ function fromSamples(
   return { labels, timestampsMs, values, startTimestampsMs: timestampsMs.map((time) => time - startBeforeMs) };
 }
 
-/** A histogram's buckets are cumulative: what falls into one counts in all that are higher. */
+/** Makes a histogram's buckets cumulative. */
 function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
   const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
   for (const group of byLabels.values()) {
@@ -137,7 +137,7 @@ function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<Stor
   }
 }
 
-/** A number of the store's JSON, where infinity is text. */
+/** A number from the store's JSON, which writes infinity as a string. */
 export function toNumber(value: number | string): number {
   if (typeof value === "number") return value;
   return value === "inf" ? Infinity : value === "-inf" ? -Infinity : Number(value);
@@ -153,7 +153,7 @@ function matchesLe(
 
 const maximumWindowEnds = 11_000;
 
-/** The ends of the windows of rate and increase, as far as they can be known: inside subqueries they are multiples of the step. */
+/** The ends of the windows of `rate` and `increase`; inside subqueries they are multiples of the step. */
 function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
   if (hints.rangeMs === 0 || (hints.function !== "rate" && hints.function !== "increase")) return [];
   const first = fromMs + hints.rangeMs - 1;
@@ -167,7 +167,7 @@ function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
   return ends;
 }
 
-/** The projects and services of which spans tell, as label sets with the name. */
+/** The projects and services that sent spans, as label sets with the metric's name. */
 export async function spanSources(
   { metric, name }: SpanSeriesName,
   request: LabelSetsSelection,
@@ -187,7 +187,7 @@ type LabelSetsSelection = Pick<SelectRequest, "matchers" | "fromMs" | "toMs" | "
   readonly maxSeries: number;
 };
 
-/** The different label sets of a name's series, for lists of series and labels. */
+/** The distinct label sets of a name's series, for lists of series and labels. */
 export async function spanLabelSets(
   { metric, name, part }: SpanSeriesName,
   request: LabelSetsSelection,

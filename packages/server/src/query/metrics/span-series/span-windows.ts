@@ -1,6 +1,6 @@
 /**
- * Functions over windows of spans, grouped, computed by the store: what `rate` and `increase` add up, and the edges of gauges.
- * The answer is the engine's own to the last count. Time is cut into cells of which every window has a whole number.
+ * Computes functions over windows of spans in the store: the sums of `rate` and `increase`, and the first and last values of
+ * gauges. Results equal the engine's exactly. Time is divided into cells, so that each window is a whole number of cells.
  */
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
@@ -21,7 +21,7 @@ interface CellsRow {
 const maximumCells = 200_000;
 
 interface Cells {
-  /** Where the first window begins. */
+  /** The start of the first window. */
   readonly originMs: number;
   readonly lengthMs: number;
   readonly perStep: number;
@@ -29,7 +29,7 @@ interface Cells {
   readonly count: number;
 }
 
-/** The series that a function over windows makes of spans, or null where only the engine can compute them. */
+/** The series of a function over windows of spans; null if only the engine can compute them. */
 export async function aggregateSpanWindows(
   { metric, part }: SpanSeriesName,
   request: WindowsRequest,
@@ -60,13 +60,13 @@ export async function aggregateSpanWindows(
   return series;
 }
 
-/** Counts are added up; of a gauge only the edge that it is about is known to the last digit. */
+/** Counts are added up. For a gauge, only its first or last value is exact. */
 function fits({ function: windowFunction }: WindowsRequest, { edge }: SpanMetric): boolean {
   if (edge !== undefined) return windowFunction === `${edge}_over_time`;
   return windowFunction === "rate" || windowFunction === "increase";
 }
 
-/** Cells as long as divides both the step and the window. */
+/** The cell length: the greatest common divisor of step and window. */
 function cellsOf({ windowEndMs, windowMs }: WindowsRequest): Cells | null {
   const { count, first, stepMs } = windowEndMs;
   const lengthMs = count === 1 ? windowMs : greatestCommonDivisor(windowMs, stepMs);
@@ -91,7 +91,7 @@ interface StatementParts {
 function cellsStatement(metric: SpanMetric, { cells, condition, labels, part }: StatementParts): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
-  // A cell is open at its begin, as windows are.
+  // A cell excludes its start, as windows do.
   const cell = sql`intDiv(${endMs} - ${bind.int64(cells.originMs + 1)}, ${bind.int64(cells.lengthMs)})`;
   return sql`SELECT label_values, bucket, groupArray((cell, amount)) AS totals FROM (
       SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${cell} AS cell, ${totalOf(metric)}(${amount}) AS amount
@@ -111,12 +111,12 @@ function labelsOf(row: CellsRow, { labels }: GridParts, le?: number): Labels {
   return labelsFrom(entries);
 }
 
-/** What spans left in each cell; where none did, what makes no difference to a window. */
+/** The value of each cell; without spans, the neutral element. */
 function totalsOf(row: CellsRow, { cells, request }: GridParts): Float64Array {
   const totals = new Float64Array(cells.count).fill(nothing[request.function]);
   for (const [cell, amount] of row.totals) {
     const at = Number(cell);
-    // Between two windows that do not touch there are cells of none.
+    // Cells between windows that do not touch belong to no window.
     if (at >= 0 && at < totals.length) totals[at] = toNumber(amount);
   }
   return totals;
@@ -140,7 +140,7 @@ const folds = {
   max_over_time: Math.max,
 } as const;
 
-/** What each window's cells make together, anew for each window, so that no rounding is carried on. */
+/** Combines each window's cells from scratch, so that rounding errors do not accumulate. */
 function foldWindows(totals: Float64Array, { cells, request }: GridParts): Float64Array {
   const fold = folds[request.function];
   const values = new Float64Array(request.windowEndMs.count);
@@ -153,7 +153,7 @@ function foldWindows(totals: Float64Array, { cells, request }: GridParts): Float
   return values;
 }
 
-/** A window without a span has the sum 0: that nothing was counted is known. */
+/** A window without spans has the sum 0: it is known that nothing was counted. */
 function sumGrid(labels: Labels, totals: Float64Array, grid: GridParts): GridSeries {
   const { function: windowFunction, windowMs } = grid.request;
   const values = foldWindows(totals, grid);
@@ -163,7 +163,7 @@ function sumGrid(labels: Labels, totals: Float64Array, grid: GridParts): GridSer
   return { labels, values, present: new Uint8Array(values.length).fill(1) };
 }
 
-/** A window without a span has no edge. */
+/** A window without spans has no first or last value. */
 function edgeGrid(labels: Labels, totals: Float64Array, grid: GridParts): GridSeries {
   const values = foldWindows(totals, grid);
   const present = new Uint8Array(values.length);
@@ -171,7 +171,7 @@ function edgeGrid(labels: Labels, totals: Float64Array, grid: GridParts): GridSe
   return { labels, values, present };
 }
 
-/** Histograms: with `le` a series for each bucket, which counts all lower ones too; without, the sum over all of them. */
+/** Histograms: grouped by `le`, one cumulative series per bucket; otherwise the sum over all buckets. */
 function* bucketGrids(rows: readonly CellsRow[], grid: GridParts): Generator<GridSeries> {
   const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
   const withBuckets = grid.request.groupBy.labels.includes("le");
