@@ -105,7 +105,7 @@ export async function* decodeSamples(
       missing -= piece.length;
       const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
       const whole = bytes.length - (bytes.length % frameBytes);
-      // Copied: the source may write over its piece once it is asked for the next.
+      // Copied: the source may overwrite its piece when the next one is requested.
       rest = bytes.slice(whole);
       if (whole === 0) continue;
       samplesLeft -= whole / frameBytes;

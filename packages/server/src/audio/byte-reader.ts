@@ -11,7 +11,7 @@ export interface ByteReader {
   skip(length: number): Promise<void>;
   /** The bytes at hand, one or more up to `limit`; null at the end. */
   readSome(limit: number): Promise<Uint8Array | null>;
-  /** Tells the source that no more is wanted. */
+  /** Closes the source. */
   close(): Promise<void>;
 }
 

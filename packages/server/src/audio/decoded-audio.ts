@@ -4,7 +4,7 @@ import { type AudioLimits, checkLayout, mixChannels, type SampleSource, tooLong 
 import type { ByteReader } from "./byte-reader.ts";
 import { boundedSample } from "./sample-encodings.ts";
 
-/** What decoders give: channels that lie apart. */
+/** The output of decoders: separate channels. */
 export interface DecodedAudio {
   readonly channelData: readonly Float32Array[];
   readonly samplesDecoded: number;
@@ -15,7 +15,7 @@ export interface DecodedAudio {
 interface StreamDecoder {
   readonly ready: Promise<void>;
   decode(bytes: Uint8Array): DecodedAudio | Promise<DecodedAudio>;
-  /** Gives what is left, where something may be. */
+  /** Returns the rest, for decoders that buffer. */
   flush?(): Promise<DecodedAudio>;
   free(): void;
 }
@@ -62,7 +62,7 @@ export function free(decoder: { free(): void }): void {
 }
 
 /**
- * Waits for the first sound. Damaged frames, which give none, are passed over.
+ * Waits for the first samples. Damaged frames, which contain none, are skipped.
  * @param format as people call it, such as `MP3`
  * @throws AppError `invalid_request` if there is no sound in it
  */
@@ -103,7 +103,7 @@ async function* mixed(
   }
 }
 
-/** Damaged frames may decode to anything, and what is no number would spread through filters to all that follows. */
+/** Damaged frames may decode to anything, and NaN would spread through filters to all later samples. */
 function withinFullScale(samples: Float32Array): Float32Array {
   for (let index = 0; index < samples.length; index += 1) samples[index] = boundedSample(samples[index]!);
   return samples;
@@ -118,7 +118,7 @@ async function nextSound(sounds: AsyncGenerator<DecodedAudio, void, undefined>):
   }
 }
 
-/** A file of some format that cannot be read, and why. */
+/** The error for a damaged file, with the reason. */
 export function damaged(format: string, reason: string, cause?: unknown): AppError {
   return new AppError("invalid_request", `The ${format} file is damaged: ${reason}.`, { param: "file", cause });
 }

@@ -81,7 +81,7 @@ export class DecoderPool implements DecoderSlots {
   }
 
   /**
-   * Decodes up to the first sound.
+   * Decodes up to the first samples.
    * @throws AppError `invalid_request` for a damaged file, `unsupported_media_type` for sound that is not read, `overloaded`
    */
   open(job: DecodingJob): Promise<AudioInput> {

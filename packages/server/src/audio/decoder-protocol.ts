@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../errors.ts";
 import type { CompressedKind } from "./compressed-kind.ts";
 
-/** How the samples are wanted. */
+/** The requested form of the samples. */
 export interface DecodeRequest {
   /** In Hz; the worker resamples. */
   readonly rate: number;

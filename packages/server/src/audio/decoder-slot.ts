@@ -10,12 +10,12 @@ export interface Tenant {
   readonly canBeEvicted: boolean;
   /** CPU time that its progress justifies, in ms. */
   earnedMs(): number;
-  /** Since when the worker has been waiting for bytes, or for somebody to take samples; undefined while it works. */
+  /** Since when the worker has been waiting for bytes, or for a reader of its samples; undefined while it works. */
   waitingSinceMs(): number | undefined;
   onMessage(message: FromDecoder): void;
   /** The worker exited, or was terminated for a limit. */
   onEnd(end: WorkerEnd): void;
-  /** Others need the worker: it must leave its seat now, and may ask for another one. */
+  /** Others need the worker: the recording must release it now, and may queue for another one. */
   evict(): void;
 }
 
@@ -24,7 +24,7 @@ export interface DecoderSlot {
   post(message: ToDecoder, transfer?: ArrayBuffer[]): void;
   /** Gives the worker back when it has sent everything. */
   finish(): void;
-  /** Terminates the worker: what a decoder does after it was left half-way is not known. */
+  /** Terminates the worker, because the state of an interrupted decoder is unknown. */
   leave(): void;
 }
 

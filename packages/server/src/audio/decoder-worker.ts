@@ -16,7 +16,7 @@ import { joinSamples } from "./samples.ts";
 // Decoders report every damaged frame.
 for (const method of ["debug", "error", "info", "log", "warn"] as const) console[method] = () => {};
 for (const stream of [process.stdout, process.stderr]) stream.write = () => true;
-// Libraries leave promises behind when they are stopped half-way.
+// Libraries leave pending promises when they are interrupted.
 process.on("unhandledRejection", () => {});
 
 type Start = Extract<ToDecoder, { type: "start" }>;
@@ -71,7 +71,7 @@ async function decode({ kind, maxSeconds }: Start, session: DecoderSession): Pro
     const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder broke at it", thrown);
     send({ type: "error", code: error.code, message: error.message, param: error.param });
   }
-  // A loop that a library left behind would never let it come to this.
+  // A loop in a library would never let this run.
   await nextTurn();
   send({ type: "free" });
 }
@@ -133,7 +133,7 @@ class DecoderSession {
     }
   }
 
-  /** Waits until somebody wants the samples. */
+  /** Waits until the samples are requested. */
   async rate(): Promise<number> {
     const { rate, skip } = await this.#fromServer(this.#playing.promise);
     this.#skip = skip;

@@ -44,7 +44,7 @@ export class Decoding implements AudioInput, Tenant {
   readonly #controller = new AbortController();
   readonly #abortListener: Disposable | undefined;
   #reader: ByteReader | undefined;
-  /** The bytes that the worker asked for are on their way. */
+  /** The bytes that the worker requested are being read. */
   #feeding: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
   #seat: DecoderSlot | undefined;
@@ -87,7 +87,7 @@ export class Decoding implements AudioInput, Tenant {
     return this.#job.reopen !== undefined;
   }
 
-  /** Its first sound is decoded before it is handed out. */
+  /** Its first samples are decoded before it is returned. */
   async hasSound(): Promise<boolean> {
     return true;
   }

@@ -3,7 +3,7 @@
 export const audioFormats = ["wav", "mp3", "pcm", "opus"] as const;
 export type AudioFormat = (typeof audioFormats)[number];
 
-/** The rates, in Hz, that every format can be asked for. */
+/** The sample rates, in Hz, that every format supports. */
 export const audioSampleRates = [8000, 16_000, 22_050, 24_000, 44_100, 48_000] as const;
 
 /** The media type of each format. */
@@ -21,7 +21,7 @@ export interface Encoder {
    * four formats, as long as the decoder honours what the file says about its first samples (mp3: LAME tag; opus: pre-skip).
    */
   readonly delaySeconds: number;
-  /** Takes the next mono samples and gives the bytes that are ready, maybe none. */
+  /** Takes the next mono samples and returns the bytes that are ready, maybe none. */
   push(samples: Float32Array): Uint8Array;
   /** Gives the last bytes. Nothing may be pushed afterwards. */
   end(): Uint8Array;

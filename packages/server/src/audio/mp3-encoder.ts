@@ -10,7 +10,7 @@ import { joinBytes } from "./samples.ts";
 
 type Lame = Awaited<ReturnType<typeof loadLame<"audio/mpeg">>>;
 
-/** The sample rates of MPEG-1, MPEG-2 and MPEG-2.5 layer III, with the bitrate in kbit/s that we give one voice at each. */
+/** The sample rates of MPEG-1, MPEG-2 and MPEG-2.5 layer III, each with its bitrate in kbit/s for one voice. */
 export const mp3Bitrates = {
   8000: 32,
   11_025: 32,
@@ -103,7 +103,7 @@ function start(lame: Lame, stream: boolean): Encoder {
     },
     end() {
       const flushed = lame.finalize().slice();
-      // LAME flushes up to two frames of silence more than are needed to hear the last sample.
+      // LAME flushes up to two frames of silence more than needed to play the last sample.
       const limit = framesNeeded(header ?? flushed, sampleCount) - frameCount;
       const last = pass(flushed, limit);
       if (idle.length < idleLimit) idle.push(lame);

@@ -4,7 +4,7 @@
  * http://gabriel.mp3-tech.org/mp3infotag.html · https://www.mp3-tech.org/programmer/frame_header.html
  */
 
-/** Samples that LAME puts before the sound. */
+/** Samples that LAME adds before the audio. */
 const encoderDelay = 576;
 /** Samples that every decoder adds; one that honours the tag cuts both. */
 const decoderDelay = 529;

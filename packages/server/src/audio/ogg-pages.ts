@@ -22,7 +22,7 @@ export function fitsIntoPage(segments: number): boolean {
   return segments <= segmentLimit;
 }
 
-/** A writer of pages: each call gives one page, numbered in order. Packets are never split over pages. */
+/** A writer of pages: each call returns one page, numbered in order. Packets are never split over pages. */
 export function createPageWriter(serialNumber: number): (page: OggPage) => Uint8Array {
   let sequence = 0;
   return ({ packets, granulePosition, isFirst = false, isLast = false }) => {

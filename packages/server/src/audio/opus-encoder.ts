@@ -10,7 +10,7 @@ import { createPageWriter, fitsIntoPage, segmentsOf } from "./ogg-pages.ts";
 import { createResampler } from "./resampler.ts";
 import { joinBytes, joinSamples, toInt16 } from "./samples.ts";
 
-/** The rates that libopus takes as they are, with the bitrate in bit/s that we give one voice at each. */
+/** The rates that libopus supports, each with its bitrate in bit/s for one voice. */
 const bitrates: ReadonlyMap<number, number> = new Map([
   [8000, 32_000],
   [12_000, 32_000],

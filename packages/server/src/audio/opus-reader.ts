@@ -17,7 +17,7 @@ const mostCachedBytes = 8 * 1024 * 1024;
 
 /**
  * @param container as people call it, such as `WebM`
- * @throws AppError `unsupported_media_type` for other sound than Opus, `invalid_request` for a damaged file
+ * @throws AppError `unsupported_media_type` for other audio than Opus, `invalid_request` for a damaged file
  */
 export async function* decodeOpus(
   reader: ByteReader,
@@ -36,7 +36,7 @@ export async function* decodeOpus(
           const bytes = await reader.readSome(pieceBytes);
           sourceEnded = bytes === null;
           if (bytes === null) controller.close();
-          // Copied: the source may write over its piece once it is asked for the next.
+          // Copied: the source may overwrite its piece when the next one is requested.
           else controller.enqueue(bytes.slice());
         } catch (error) {
           failure = error;
@@ -44,7 +44,7 @@ export async function* decodeOpus(
         }
       },
     },
-    // Nothing is read ahead: a decoder that asks for bytes is one that waits for them.
+    // Nothing is read ahead: bytes are read only when the decoder waits for them.
     { highWaterMark: 0 },
   );
   const source = new ReadableStreamSource(stream, { maxCacheSize: mostCachedBytes, handleUnhandledError: () => {} });

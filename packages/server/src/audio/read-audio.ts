@@ -41,7 +41,7 @@ const wavStartBytes = 12;
  * Reads WAV, MP3, FLAC, Ogg (Opus, Vorbis), WebM, Matroska and MP4 (Opus), or raw samples: those whose media type is
  * `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or `.raw`. What begins like a WAV file is one, whatever it is
  * called. WAV and raw samples are read here; everything else is decoded in a worker.
- * @param source a function gives the file from its beginning each time it is called
+ * @param source returns the file from its beginning each time it is called
  * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
  */
 export async function readAudio(

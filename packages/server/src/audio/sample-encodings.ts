@@ -41,7 +41,7 @@ export const sampleEncodings: Readonly<Record<SampleEncodingName, SampleEncoding
   muLaw: { name: "mu-law", bytes: 1, read: (view, offset) => muLawValues[view.getUint8(offset)] ?? 0 },
 };
 
-/** Floats may hold anything: what is no number is silence, what is beyond full scale is clipped. */
+/** Floats may hold anything: NaN becomes silence, values beyond full scale are clipped. */
 export function boundedSample(value: number): number {
   if (value >= -1 && value <= 1) return value;
   return Number.isNaN(value) ? 0 : Math.sign(value);

@@ -21,7 +21,7 @@ export class SampleHistory {
     this.#end += samples.length;
   }
 
-  /** Forgets the pieces that lie before this sample as a whole. */
+  /** Drops the pieces that are entirely before this sample. */
   forgetBefore(sample: number): void {
     while (this.#pieces[0] !== undefined && this.#first + this.#pieces[0].length <= sample) {
       this.#first += this.#pieces[0].length;

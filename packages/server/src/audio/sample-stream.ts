@@ -2,7 +2,7 @@
 
 /** A stream of samples in, a stream of samples out; the same samples come out however the input is cut. */
 export interface SampleStream {
-  /** Takes the next samples and gives those that are ready, maybe none. */
+  /** Takes the next samples and returns those that are ready, maybe none. */
   push(samples: Float32Array): Float32Array;
   /** Gives the rest. Nothing may be pushed afterwards. */
   end(): Float32Array;

@@ -1,6 +1,6 @@
 /** Converts and joins mono samples: floats with full scale at -1 and 1, and their 16-bit form. */
 
-/** The values as signed 16-bit integers; what lies beyond full scale is clipped. 16-bit input divided by 32 768 comes back exactly. */
+/** The values as signed 16-bit integers, clipped at full scale. 16-bit input divided by 32,768 is restored exactly. */
 export function toInt16(samples: Float32Array): Int16Array<ArrayBuffer> {
   const integers = new Int16Array(samples.length);
   for (let index = 0; index < samples.length; index += 1) {
@@ -21,7 +21,7 @@ export function toInt16Bytes(samples: Float32Array): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Samples from signed 16-bit little-endian bytes; half a value at the end is left out. */
+/** Samples from signed 16-bit little-endian bytes; half a value at the end is dropped. */
 export function fromInt16Bytes(bytes: Buffer): Float32Array<ArrayBuffer> {
   const samples = new Float32Array(Math.floor(bytes.length / 2));
   for (let index = 0; index < samples.length; index += 1) samples[index] = bytes.readInt16LE(2 * index) / 32_768;

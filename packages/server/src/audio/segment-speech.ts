@@ -2,17 +2,17 @@
 import { SampleHistory } from "./sample-history.ts";
 import { createVoiceDetector, type VoiceEvent } from "./voice-detector.ts";
 
-/** What comes, in order: a start, the samples of the stretch as they come, an end; and so on. */
+/** What comes, in order: a start, the samples of the segment as they come, an end; and so on. */
 export type SegmentEvent =
-  | { readonly type: "start"; /** First sample of the stretch, its padding included. */ readonly sample: number }
+  | { readonly type: "start"; /** First sample of the segment, its padding included. */ readonly sample: number }
   | { readonly type: "samples"; readonly samples: Float32Array }
-  | { readonly type: "end"; /** The sample after the stretch's last. */ readonly sample: number };
+  | { readonly type: "end"; /** The sample after the segment's last. */ readonly sample: number };
 
 export interface SegmentOptions {
   readonly sampleRate: number;
-  /** Sound kept before detected speech, in ms; stretches never overlap. */
+  /** Sound kept before detected speech, in ms; segments never overlap. */
   readonly prefixPaddingMs: number;
-  /** Silence that ends a stretch, in ms. */
+  /** Silence that ends a segment, in ms. */
   readonly silenceDurationMs: number;
 }
 
@@ -21,7 +21,7 @@ const suffixPaddingMs = 300;
 /** Longer than a detector looks back for the beginning of speech. */
 const lookBackMs = 1500;
 
-/** The stretches of speech among mono samples, cut while they come. Leaving early closes the source. */
+/** The segments of speech among mono samples, cut while they come. Leaving early closes the source. */
 export async function* segmentSpeech(
   source: AsyncIterable<Float32Array>,
   { sampleRate, prefixPaddingMs, silenceDurationMs }: SegmentOptions,
@@ -31,7 +31,7 @@ export async function* segmentSpeech(
   const history = new SampleHistory();
   const kept = inSamples(prefixPaddingMs + lookBackMs);
   let speaking = false;
-  /** Everything before this sample was given, or belongs to no stretch. */
+  /** Everything before this sample was given, or belongs to no segment. */
   let position = 0;
 
   function* change(event: VoiceEvent): Generator<SegmentEvent> {

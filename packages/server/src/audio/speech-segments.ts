@@ -9,23 +9,23 @@ export interface SpeechSegment {
 }
 
 export interface SpeechSegmentOptions extends SegmentOptions {
-  /** Longest stretch, in seconds; a longer one is cut where it is quietest. */
+  /** Longest segment, in seconds; a longer one is cut where it is quietest. */
   readonly longest: number;
 }
 
-/** Share of a long stretch, from its end, in which it may be cut. */
+/** Share of a long segment, from its end, in which it may be cut. */
 const cutWithin = 0.4;
 /** Typical pause between words, in seconds. */
 const pause = 0.1;
 
-/** The stretches among mono samples, each as soon as it is over. Leaving early closes the source. */
+/** The segments among mono samples, each as soon as it is over. Leaving early closes the source. */
 export async function* speechSegments(
   source: AsyncIterable<Float32Array>,
   options: SpeechSegmentOptions,
 ): AsyncGenerator<SpeechSegment, void> {
   const { sampleRate } = options;
   const most = Math.round(options.longest * sampleRate);
-  const toStretch = (taken: { start: number; samples: Float32Array<ArrayBuffer> }): SpeechSegment => ({
+  const toSegment = (taken: { start: number; samples: Float32Array<ArrayBuffer> }): SpeechSegment => ({
     ...taken,
     start: taken.start / sampleRate,
   });
@@ -35,12 +35,12 @@ export async function* speechSegments(
     else if (piece.type === "samples") {
       collected.push(piece.samples);
       while (collected.length > most)
-        yield toStretch(collected.take((whole) => quietestPlace(whole.subarray(0, most), sampleRate)));
-    } else if (collected.length > 0) yield toStretch(collected.take((whole) => whole.length));
+        yield toSegment(collected.take((whole) => quietestPlace(whole.subarray(0, most), sampleRate)));
+    } else if (collected.length > 0) yield toSegment(collected.take((whole) => whole.length));
   }
 }
 
-/** Samples of one stretch, from its first on. */
+/** Samples of one segment, from its first on. */
 function collect(first: number) {
   let start = first;
   let pieces: Float32Array[] = [];

@@ -45,7 +45,7 @@ const levelFrames = 25;
 const levelRangeDb = 6;
 /** A filter of one pole, before the level is measured. */
 const highPass = 0.92;
-/** Frames at the start of a sound that are its onset and say nothing about how it moves. */
+/** Frames of a sound's onset, which do not count for its movement. */
 const onsetFrames = 3;
 /** Speech starts when this many of the last frames had voice. */
 const startWindow = 15;
@@ -53,7 +53,7 @@ const startVoiced = 7;
 /** It continues when this many of the last few had. */
 const stayWindow = 5;
 const stayVoiced = 3;
-/** Frames without sound after which the next sound is another. */
+/** Frames of silence that separate two sounds. */
 const gapFrames = 8;
 /** How far back, in frames, the beginning of a sound that turned out to be speech may lie. */
 const longestOnset = 50;

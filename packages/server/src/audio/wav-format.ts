@@ -72,7 +72,7 @@ function bytesOfSample(channels: number, blockBytes: number, bits: number): numb
     const isPadded = fromBits === 3 && fromBlock === 4;
     if (fromBits === 0 || fromBits === fromBlock || isPadded) return fromBlock;
   } else if (fromBits > 0) {
-    // Some writers leave the block's size wrong or empty: the bits count then.
+    // Some writers set a wrong or empty block size; then the bits per sample decide.
     return fromBits;
   }
   throw damagedWav(
@@ -88,7 +88,7 @@ function unsupportedEncoding(encoding: string): AppError {
   );
 }
 
-/** A WAV file that cannot be read, and why. */
+/** The error for a damaged WAV file, with the reason. */
 export function damagedWav(reason: string): AppError {
   return new AppError("invalid_request", `The WAV file is damaged: ${reason}.`, { param: "file" });
 }

@@ -3,7 +3,7 @@
  * collector if the stream is abandoned because its client left.
  */
 
-/** A native object: `free` gives it back, once, and is safe to call again. */
+/** A native object: `free` releases it once, and is safe to call again. */
 export interface NativeObject {
   readonly pointer: number;
   free(): void;

@@ -135,7 +135,7 @@ interface Watch {
   readonly earnedMs: () => number;
   lastEarnedMs: number;
   lastCpuMs: number | undefined;
-  /** CPU time that is left: progress adds to it, up to the limit; use takes from it. */
+  /** Remaining CPU time: progress adds to it, up to the limit; use subtracts from it. */
   leftMs: number;
   lookingSinceMs?: number | undefined;
 }

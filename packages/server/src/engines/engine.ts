@@ -75,7 +75,7 @@ export interface SpeechCall {
   readonly instructions: string | undefined;
   /** 1 is the voice's own pace; the pitch stays. */
   readonly speed: number;
-  /** Whether marks and sentences are wanted. */
+  /** Whether marks and sentences are requested. */
   readonly marks: boolean;
   /** Aborted when the client disconnects or the request times out; the engine stops its work at once. */
   readonly signal: AbortSignal;
@@ -107,7 +107,7 @@ export interface SpeechPiece {
   readonly sentence: { readonly offset: number; readonly length: number } | undefined;
 }
 
-/** A model that speaks. Failures are those of a `ChatModel`. */
+/** A model that synthesizes speech. Failures are those of a `ChatModel`. */
 export interface SpeechModel {
   /** The voices, the default one first; undefined where the engine takes names that are not known here. */
   voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;
@@ -142,7 +142,7 @@ export interface TranscriptionCall {
   readonly temperature: number | undefined;
   /** How much silence before speech belongs to it, and how much ends it; undefined: the engine's default. */
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
-  /** Whether words with their times are wanted; never where the model gives none. Engines that know them anyway give them always. */
+  /** Whether word times are requested, only of models that return them. Engines that know them anyway always return them. */
   readonly words: boolean;
   /** Whether to send text as soon as it is stable, before its segment ends. */
   readonly partials: boolean;
@@ -172,7 +172,7 @@ export interface TranscribedSegment {
   readonly endMs: number;
   /** Undefined where the engine knows none. */
   readonly words: readonly TranscribedWord[] | undefined;
-  /** Mean natural logarithm of the words' probabilities, where the engine gives it apart from the words' confidence. */
+  /** Mean natural logarithm of the words' probabilities, if the engine returns it separately from the words' confidence. */
   readonly avgLogprob: number | undefined;
   /** From 0 in order of first appearance; "unknown" if not identified; undefined if the model does not identify speakers. */
   readonly speaker: number | "unknown" | undefined;
@@ -214,9 +214,9 @@ export interface Engine {
    * `timeouts` override the engine's own.
    */
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;
-  /** The same for a model that speaks; undefined for one that does something else. */
+  /** The same for a speech model; undefined for a model of another kind. */
   speech?(model: string, timeouts?: TargetTimeouts): SpeechModel | undefined;
-  /** The same for a model that transcribes. */
+  /** The same for a transcription model. */
   transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
   /** The models that the engine lists; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;

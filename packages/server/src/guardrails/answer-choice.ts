@@ -13,7 +13,7 @@ export interface AnswerCheck {
 
 type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 
-/** More characters of the arguments of tool calls end the choice: what cannot be judged does not leave. */
+/** Tool arguments with more characters end the choice: unchecked text is not released. */
 export const maximumArguments = inputLimit({
   area: "Chat completions",
   bounds: "Arguments of the tool calls in one choice, where guardrails check the answer",
@@ -32,7 +32,7 @@ interface Channel {
 }
 
 export class GuardedChoice {
-  /** Whether no more of it leaves. */
+  /** Whether nothing more of it is released. */
   isOver = false;
   isBlocked = false;
   readonly #index: number;
@@ -47,13 +47,13 @@ export class GuardedChoice {
     this.#check = check;
   }
 
-  /** What may leave now that this came, in order. */
+  /** What may be released after this delta, in order. */
   async push({ delta, finish_reason: reason }: ChatChunkChoice): Promise<ChatChunkChoice[]> {
     const isLast = reason !== null;
     const out: ChatDelta = delta.role === undefined ? {} : { role: delta.role };
     const { tool_calls: calls = [], ...members } = delta;
     for (const [name, text] of Object.entries(members)) {
-      // What is neither text nor a tool call cannot be judged, and stays here.
+      // Anything but text and tool calls cannot be checked, and is withheld.
       if (name === "role" || typeof text !== "string") continue;
       if (!(await this.#pushText(name, text, out))) return this.#block(out.role);
     }
@@ -62,7 +62,7 @@ export class GuardedChoice {
     return isLast ? this.#finish(out, reason) : this.#choices(out);
   }
 
-  /** The stream ends without a reason: what is held leaves if it may. */
+  /** The stream ends without a finish reason: releases withheld text that passes. */
   async end(): Promise<ChatChunkChoice[]> {
     return this.isOver ? [] : this.#finish({}, null);
   }
@@ -78,7 +78,7 @@ export class GuardedChoice {
     return [...this.#choices(out), ...pieces, ...(reason === null ? [] : [this.#choice({}, reason)])];
   }
 
-  /** Adds what may leave of a member to the delta; false: nothing more may. */
+  /** Adds the releasable part of a member to the delta. @returns false if nothing more may be released */
   async #pushText(name: string, piece: string, out: ChatDelta, isLast = false): Promise<boolean> {
     let text = piece;
     for (const { filter, name: guardrail } of this.#channel(name).filters) {

@@ -17,14 +17,14 @@ export interface Finding extends TextFinding {
 }
 
 export interface FilteredText {
-  /** What may leave; nothing once a finding blocks. */
+  /** The released text; empty once a finding blocks. */
   readonly text: string;
   readonly findings: readonly TextFinding[];
 }
 
 /** Judges one text as it grows. */
 export interface TextFilter {
-  /** Takes the next piece; gives what of the text so far may leave now. Fails as `Checker.judge`. */
+  /** Takes the next piece; returns the text that may be released now. Fails as `Checker.judge`. */
   push(piece: string, isLast: boolean): FilteredText | Promise<FilteredText>;
 }
 

@@ -62,13 +62,13 @@ async function mapMessage(message: Message, mapping: TextMapping): Promise<Messa
 const choicesPerTurn = 64;
 
 export interface StreamCheck extends AnswerCheck {
-  /** How many choices were asked for. */
+  /** The requested number of choices. */
   readonly choiceCount: number;
-  /** Told of each chunk of the engine of which nothing left. */
+  /** Called for each chunk of the engine of which nothing was released. */
   onWithheld(): void;
 }
 
-/** The chunks that may leave. Ends early, and leaves the engine, when no choice has anything more to say. */
+/** The released chunks. Ends early, and cancels the engine's work, when no choice can release more. */
 export async function* guardStream(
   chunks: AsyncIterable<ChatCompletionChunk>,
   check: StreamCheck,

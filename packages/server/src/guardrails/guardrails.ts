@@ -30,7 +30,7 @@ export function createGuardrails(
   settings: Readonly<Record<string, GuardrailSettings>>,
   { logger, rootOf }: GuardrailsParts,
 ): Guardrails {
-  /** By everything that decides how the endpoint is asked, so that a reload which changes nothing of it keeps connections. */
+  /** Keyed by all settings of the endpoint, so that a reload which changes none of them keeps connections. */
   let clients: ReadonlyMap<string, ModerationClient> = new Map();
   const identityOf = (name: string, each: ModerationGuardrailSettings): string =>
     JSON.stringify([name, each.base_url, each.api_key, each.model, each.timeout_ms, each.max_connections]);

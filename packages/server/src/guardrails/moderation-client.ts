@@ -11,7 +11,7 @@ import { isObject } from "../json-object.ts";
 /** The endpoint's result for a text in one category, including its subcategories. */
 export interface CategoryScore {
   readonly category: ContentCategory;
-  /** 0 to 1, the highest; 0 where the endpoint gives no scores. */
+  /** 0 to 1, the highest; 0 if the endpoint returns no scores. */
   readonly score: number;
   readonly isFlagged: boolean;
 }

@@ -74,7 +74,7 @@ async function mapArguments(called: unknown, mapping: TextMapping): Promise<unkn
   return { ...called, arguments: await mapJsonTexts(called["arguments"], mapping) };
 }
 
-/** A text, or parts of which some are texts; what images, sound and files say is not known here. */
+/** A text, or parts of which some are texts; the content of images, audio and files is not checked. */
 function mapContent(content: unknown, mapping: TextMapping): unknown {
   if (typeof content === "string") return mapping.map(content);
   return Array.isArray(content) ? mapList(content, mapping, (part) => mapPart(part, mapping)) : content;

@@ -31,7 +31,7 @@ export class RuleFilter implements TextFilter {
   readonly #window: number;
   /** The next position of each matcher, from the beginning of the whole text. */
   readonly #resume: number[];
-  /** The text from `#begin` on: a little of what has left, and all that has not. */
+  /** The text from `#begin` on: a little released text, and all withheld text. */
   #text = "";
   #begin = 0;
   #released = 0;
@@ -83,7 +83,7 @@ export class RuleFilter implements TextFilter {
       const found = from > this.#text.length ? undefined : matcher.find(this.#text, from);
       if (found === undefined) break;
       const match = { start: found.start + this.#begin, end: found.end + this.#begin };
-      // More text may still change what matches here: a word may go on, a longer phrase may fit.
+      // More text may still change the match: a word may continue, a longer phrase may match.
       if (!isLast && match.start + this.#longestMatch >= end) break;
       this.#resume[index] = match.start + 1;
       // A match that is longer than was promised: the end of what has come is not the end of the text.
@@ -129,7 +129,7 @@ export class RuleFilter implements TextFilter {
     for (const { start, end: redactedTo } of this.#redactions) {
       if (start >= to) break;
       text += this.#slice(at, Math.max(at, start));
-      // Of a match whose first part left before, the replacement has left too.
+      // If the first part of a match was released, so was its replacement.
       if (start >= this.#released) text += this.#options.replacement;
       at = Math.max(at, Math.min(redactedTo, to));
     }

@@ -39,7 +39,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 /** White space between the words of a phrase, at most. */
 const widestSpace = 8;
 
-/** Literals alone: the built-in engine cannot be led astray by them. */
+/** Only literals, for which the built-in engine cannot backtrack. */
 function wordsMatcher(words: readonly string[], finding: TextFinding): TextMatcher {
   // The longest first, since the first alternative that fits is taken.
   const sorted = words.toSorted((left, right) => right.length - left.length);

@@ -80,7 +80,7 @@ async function askFacts({ file, signal }: DownloadOptions): Promise<RemoteFileIn
   }
 }
 
-/** Where the unfinished file lies: another version of the file on the server gets another name. */
+/** Path of the partial file, which depends on the file's version on the server. */
 function partPath(target: string, { sha256, version }: RemoteFileInfo): string {
   const mark = createHash("sha256")
     .update(sha256 ?? version ?? "unknown")
@@ -162,7 +162,7 @@ async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFil
     // Without a version, an existing part may belong to an older file.
     if (facts.version === undefined && facts.sha256 === undefined) await handle.truncate(0);
     let known = facts;
-    // A server that makes us begin again and again must not look like one that gets on.
+    // A server that makes downloads restart must not count as progress.
     let longest = (await handle.stat()).size;
     let pauseMs = options.retryPauseMs ?? 1_000;
     for (let fruitless = 0; ;) {

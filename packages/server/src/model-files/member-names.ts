@@ -41,7 +41,7 @@ export function isSafePath(segments: readonly string[]): boolean {
 export class MemberNames {
   readonly #kinds = new Map<string, "file" | "folder">();
 
-  /** Why a member cannot be next to those before it; undefined if it can. */
+  /** Why a member conflicts with those before it; undefined if it does not. */
   collision(segments: readonly string[], kind: "file" | "folder"): string | undefined {
     const folded = segments.map((segment) => segment.normalize("NFC").toLowerCase());
     for (let depth = 1; depth <= folded.length; depth++) {

@@ -49,7 +49,7 @@ export async function listModelFiles(dataDirectory: string): Promise<ModelFile[]
 }
 
 /**
- * Removes a model's folder or file, all its parts if it is split, and what was left of unfinished pulls of it.
+ * Removes a model's folder or file, all its parts if it is split, and remains of unfinished pulls.
  * @returns the names of what was removed
  * @throws AppError not_found
  */

@@ -35,7 +35,7 @@ export async function describeFolder(dataDirectory: string, path: string): Promi
   return { name, path, sizeBytes: await sizeOf(path), kind: await detectKind(path) };
 }
 
-/** Whether networks lie in this very folder. */
+/** Whether the folder itself contains networks. */
 export async function isModelFolder(folder: string): Promise<boolean> {
   const names = await readdir(folder).catch(() => []);
   return names.some((name) => /\.(?:onnx|ort)$/i.test(name));

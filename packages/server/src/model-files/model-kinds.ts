@@ -17,7 +17,7 @@ export interface ModelPart {
 
 export interface ModelKind {
   /** A model that transcribes hears stretches of speech one at a time, or streams. */
-  readonly task: "speech" | "stretches" | "streams";
+  readonly task: "speech" | "segments" | "streams";
   readonly parts: Readonly<Record<string, ModelPart>>;
   /** The part whose metadata describes the model. */
   readonly main: string;
@@ -69,12 +69,12 @@ export const modelKinds: Readonly<Record<SherpaOnnxKind, ModelKind>> = {
     parts: { model: anyModel, voices, tokens, data_dir: espeakData, rule_fsts: ruleFsts },
   },
   whisper: {
-    task: "stretches",
+    task: "segments",
     main: "encoder",
     parts: { encoder: onnx("encoder"), decoder: onnx("decoder"), tokens },
   },
   moonshine: {
-    task: "stretches",
+    task: "segments",
     main: "encoder",
     parts: {
       preprocessor: { names: [/^preprocess.*\.onnx$/] },
@@ -84,11 +84,11 @@ export const modelKinds: Readonly<Record<SherpaOnnxKind, ModelKind>> = {
       tokens,
     },
   },
-  sense_voice: { task: "stretches", main: "model", parts: { model: anyModel, tokens } },
-  transducer: { task: "stretches", main: "encoder", parts: transducerParts },
-  nemo_transducer: { task: "stretches", main: "encoder", parts: transducerParts },
-  nemo_ctc: { task: "stretches", main: "model", parts: { model: anyModel, tokens } },
-  zipformer_ctc: { task: "stretches", main: "model", parts: { model: anyModel, tokens } },
+  sense_voice: { task: "segments", main: "model", parts: { model: anyModel, tokens } },
+  transducer: { task: "segments", main: "encoder", parts: transducerParts },
+  nemo_transducer: { task: "segments", main: "encoder", parts: transducerParts },
+  nemo_ctc: { task: "segments", main: "model", parts: { model: anyModel, tokens } },
+  zipformer_ctc: { task: "segments", main: "model", parts: { model: anyModel, tokens } },
   streaming_transducer: { task: "streams", main: "encoder", parts: transducerParts },
   streaming_zipformer_ctc: {
     task: "streams",

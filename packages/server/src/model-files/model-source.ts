@@ -127,7 +127,7 @@ export const mostParts = inputLimit({
 });
 
 /**
- * All files of a model that is split over several, given one of them: `…-00001-of-00003.gguf`.
+ * All files of a split model, from one of them: `…-00001-of-00003.gguf`.
  * @throws AppError invalid_request
  */
 export function partsOf(source: FileSource): FileSource[] {

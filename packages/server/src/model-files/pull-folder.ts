@@ -91,7 +91,7 @@ async function requireReplaceable(path: string, name: string): Promise<void> {
   );
 }
 
-/** A folder that was made of the same archive is not fetched again. */
+/** A folder from the same archive is not fetched again. */
 export async function pullArchive(
   { name, url, onHub, compression }: ArchiveSource,
   options: PullOptions & { readonly sha256: string | undefined },

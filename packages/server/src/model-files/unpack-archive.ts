@@ -11,7 +11,7 @@ import { deepestPath, isSafePath, MemberNames } from "./member-names.ts";
 import type { ArchiveSource } from "./model-source.ts";
 import { inputLimit } from "../input-limits.ts";
 
-/** In an unpacked folder: what it was made of. */
+/** In an unpacked folder: records its source. */
 export const originFile = ".sounding-origin.json";
 
 interface UnpackOptions {
@@ -39,7 +39,7 @@ export const mostUnpackedBytes = inputLimit({
   unit: "bytes",
   error: { instead: "`sounding models pull` fails" },
 });
-/** Space that unpacking leaves on the disk. */
+/** Free disk space that unpacking must leave. */
 const spareBytes = 64 * 2 ** 20;
 /** Unpacked bytes for each packed one. Networks shrink to half at best. */
 const mostExpansion = inputLimit({
@@ -148,7 +148,7 @@ function atMost(mostBytes: number, refusal: () => AppError | undefined): Transfo
   });
 }
 
-/** What the program bzip2 makes of the file. */
+/** Decompresses the file with the program bzip2. */
 function bunzip(archive: string, signal: AbortSignal): Readable {
   const child = spawn("bzip2", ["-dc", archive], { stdio: ["ignore", "pipe", "pipe"], signal, killSignal: "SIGKILL" });
   let complaint = "";

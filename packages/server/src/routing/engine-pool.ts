@@ -89,7 +89,7 @@ export class EnginePool {
   }
 }
 
-/** The state of one model of an engine, made when first asked for. */
+/** The state of one model of an engine, created on first use. */
 export function stateOf(pooled: PooledEngine, model: string, routing: RoutingSettings): TargetState {
   const known = pooled.states.get(model);
   if (known !== undefined) {

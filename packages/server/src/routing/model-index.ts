@@ -22,7 +22,7 @@ export class ModelIndex {
   #found: ReadonlyMap<string, FoundModel> = new Map();
   #ambiguous: readonly FoundModel[] = [];
   #listed: readonly ListedModel[] | undefined;
-  /** Routes of models that are known to be there, made when first called. */
+  /** Routes of known models, created when first called. */
   readonly #directRoutes = new Map<string, ModelRoute>();
 
   constructor(table: RouteTable, discovery: Discovery) {

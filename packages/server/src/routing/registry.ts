@@ -37,13 +37,13 @@ export interface Registry {
    * @throws AppError model_not_found, model_not_allowed, or invalid_request for a model that does not chat
    */
   chat(id: string, access: ModelAccess): ChatModel;
-  /** The same for a model that speaks. */
+  /** The same for a speech model. */
   speech(id: string, access: ModelAccess): RoutedSpeech;
-  /** The same for a model that transcribes. */
+  /** The same for a transcription model. */
   transcription(id: string, access: ModelAccess): RoutedTranscription;
   /** The model of an alias, else the ID itself, whether or not the model exists. */
   rootOf(id: string): string;
-  /** The models that speak, among those that the organization sees. */
+  /** The speech models that the organization may use. */
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
   /**
    * The models that the organization sees: those that chat first, each sorted by ID. With `capability` those that may be
@@ -63,7 +63,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** A model that speaks, as it is listed. */
+/** A speech model in the list. */
 export interface SpeechModelEntry {
   readonly id: string;
   readonly ownedBy: string;
@@ -83,7 +83,7 @@ function supports(route: ModelRoute | undefined, kind: Capability): boolean {
 
 const realTiming: Timing = { nowMs: () => performance.now(), random: Math.random, sleep };
 
-/** @throws AppError when an engine cannot be made */
+/** @throws AppError if an engine cannot be created */
 export async function createRegistry(options: RegistryOptions): Promise<Registry> {
   const registry = new ModelRegistry(options);
   try {

@@ -61,7 +61,7 @@ export class RouteTable {
     this.routes = linkRoutes(config, pool, drafts);
   }
 
-  /** @throws AppError when an engine cannot be made or has no models; then nothing is held. */
+  /** @throws AppError if an engine cannot be created or has no models; then nothing is kept. */
   static async build(config: ModelsConfig, pool: EnginePool): Promise<RouteTable> {
     const engines: DraftEngine[] = [];
     try {

@@ -23,7 +23,7 @@ export class TargetState {
     this.circuit = new Circuit(settings);
   }
 
-  /** How long the engine still asks to be left alone, milliseconds. */
+  /** Remaining milliseconds of the engine's `Retry-After`. */
   coolingMs(nowMs: number): number {
     return Math.max(0, this.#coolUntilMs - nowMs);
   }

@@ -29,7 +29,7 @@ export interface RoutedCall {
 /** Begins the call at a target: the answer itself, or a stream with its first piece. */
 export type OpenTarget<T> = (target: Target) => Promise<T>;
 
-/** A target that answers. The visit must be left when the answer is over. */
+/** A target that answers. The call must be ended when the answer is complete. */
 export interface OpenedTarget<T> {
   readonly value: T;
   readonly visit: TargetCall;
@@ -106,7 +106,7 @@ async function visitTarget<T>(
   }
 }
 
-/** The pause before the targets have their next turn; undefined when none is left that may answer soon. */
+/** The pause before the next round of targets; undefined if none may answer soon. */
 function pauseBefore(
   { retries }: ModelRoute,
   turn: { tried: ReadonlySet<Target>; spent: ReadonlySet<Target>; round: number; timing: Timing },

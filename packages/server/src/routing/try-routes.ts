@@ -78,7 +78,7 @@ async function openStream<T>(stream: AsyncIterable<T>): Promise<OpenStream<T>> {
   return { items, first: first.value };
 }
 
-/** The model that was asked for, then its fallbacks in order. */
+/** The requested model, then its fallbacks in order. */
 async function tryRoutes<T>(
   asked: ModelRoute,
   call: RoutedCall,

@@ -58,7 +58,7 @@ function checkWords(segments: readonly TranscribedSegment[], expected: readonly 
 }
 
 for (const kind of ["zipformer_ctc", "transducer", "nemo_ctc", "nemo_transducer", "sense_voice"] as const) {
-  test(`a ${kind} model writes down each stretch of speech, with the times of its words`, async () => {
+  test(`a ${kind} model writes down each segment of speech, with the times of its words`, async () => {
     await using recognizer = await startRecognizer(kind);
     const segments = segmentsOf(await transcribe(recognizer, twoSentences.samples));
     assert.deepEqual(
@@ -101,7 +101,7 @@ for (const kind of ["streaming_transducer", "streaming_zipformer_ctc"] as const)
 }
 
 for (const kind of ["whisper", "moonshine"] as const) {
-  test(`a ${kind} model writes down each stretch of speech, without its words`, async () => {
+  test(`a ${kind} model writes down each segment of speech, without its words`, async () => {
     await using recognizer = await startRecognizer(kind);
     assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, false);
     const samples = recording(silence(1), sentence("▁one", "▁two", "s"), silence(2), sentence("▁three"), silence(1.5));
@@ -130,7 +130,7 @@ describe("transcription by sherpa-onnx", () => {
       words.map(({ text }) => text),
       ["one", "two", "threes"],
     );
-    // The first word begins where the stretch does.
+    // The first word begins where the segment does.
     for (const [index, startMs] of [
       [1, 1_900],
       [2, 2_400],

@@ -29,7 +29,7 @@ export function writeMessage({ path, requestId, contentType, body }: OutgoingMes
   return `${headers.join("\r\n")}\r\n\r\n${body}`;
 }
 
-/** @throws AppError upstream_failed for what is no message */
+/** @throws AppError upstream_failed for an invalid message */
 export function readMessage(data: string | ArrayBuffer): SpeechMessage {
   if (typeof data === "string") {
     const end = data.indexOf("\r\n\r\n");

@@ -99,7 +99,7 @@ export class SpeechSocket {
     if (this.#isOver) controller.abort(new AppError("client_closed", "The call has already ended."));
   }
 
-  /** Ended here, so that no second attempt is made with the same key. */
+  /** Ends here, so that no second attempt is sent with the same key. */
   onRefused(status: number, headers: ResponseHeaders): void {
     if (status === 401 || status === 403) this.#options.onCredentialsRefused(status);
     this.#end(responseError({ status: Math.max(status, 300), headers, text: "" }));

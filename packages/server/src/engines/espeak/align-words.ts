@@ -3,7 +3,7 @@ import { weightedWords, type WeightedWord } from "../spoken-text/word-weights.ts
 import type { SpokenToken } from "../spoken-text/marks.ts";
 import type { EspeakWord } from "./protocol.ts";
 
-/** Written words that were spoken in one go, and when, milliseconds. */
+/** Consecutive words that were spoken as one, with their times in milliseconds. */
 interface Spoken {
   readonly words: WeightedWord[];
   startMs: number;

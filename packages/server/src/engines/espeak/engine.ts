@@ -53,7 +53,7 @@ export function createEspeakEngine(
       throw noSuchModel(name, id, [modelId]);
     },
     async listModels(signal) {
-      // Looked for alone: a process of the package costs more than who never speaks should pay.
+      // Only checks that the package exists: servers that never speak should not pay for a process.
       await variant.get(signal);
       return [{ id: modelId, created: 0, ownedBy: name }];
     },

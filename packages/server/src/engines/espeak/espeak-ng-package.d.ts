@@ -20,7 +20,7 @@ declare module "@echogarden/espeak-ng-emscripten" {
       readonly name: string;
       readonly languages: readonly { readonly name: string }[];
     }[];
-    /** Calls back until everything is spoken, or until the callback gives true. */
+    /** Calls back until everything is spoken, or until the callback returns true. */
     synthesize(
       text: string,
       onPiece: (samples: Int16Array | null, events: readonly EspeakEvent[] | null) => boolean,

@@ -111,7 +111,7 @@ async function startProcess(): Promise<PackageProcess> {
   };
 }
 
-/** Lines and bytes of a process, one asked for at a time. */
+/** Reads lines and bytes of a process, one read at a time. */
 function readOutput(stream: NodeJS.ReadableStream) {
   let held: Buffer[] = [];
   let size = 0;

@@ -72,7 +72,7 @@ export function openFlite(module: WasmModule): FliteLibrary {
     speak(text, voiceName, stretch) {
       const voice = voices.get(voiceName)!;
       flite.flite_feat_set_float(memory.integer(voice + word), stretchName, stretch);
-      // The noise in a voice comes from chance: with the same seed the same text always sounds the same.
+      // The noise in a voice is random: with the same seed the same text always sounds the same.
       memory.setLong(seed, 0n);
       const input = memory.write(text);
       const utterance = flite.new_utterance();
@@ -95,14 +95,14 @@ export function openFlite(module: WasmModule): FliteLibrary {
 /** What musl's `rand` holds after its second call: https://git.musl-libc.org/cgit/musl/tree/src/prng/rand.c */
 const secondSeed = 6364136223846793006n;
 
-/** Where the seed of `rand` is. To be called before anything has asked for chance. */
+/** The address of `rand`'s seed. Must be called before anything has called `rand`. */
 function findSeed(flite: Flite, memory: Memory): number {
   flite.rand();
   flite.rand();
   return memory.find(secondSeed);
 }
 
-/** A program that asks for files, arguments or time finds none; one that ends itself is a failure of its caller. */
+/** The program finds no files, arguments or time; if it exits, its caller fails. */
 function closedWorld(module: WasmModule): Record<string, WasmFunction> {
   const badFile = 8;
   const names = webAssembly.Module.imports(module).map(({ name }) => name);

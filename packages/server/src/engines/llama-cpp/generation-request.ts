@@ -159,7 +159,7 @@ function maximumTokensOf({ max_completion_tokens: limit, max_tokens: olderLimit 
 }
 
 /**
- * The generation that a request asks for.
+ * The generation for a request.
  * @throws AppError unsupported_parameter or invalid_request, naming the parameter
  */
 export function toGeneration(request: ChatRequest, group: string): Generation {

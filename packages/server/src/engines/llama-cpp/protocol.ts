@@ -98,7 +98,7 @@ export type GenerationEvent =
       readonly cachedTokens: number;
     };
 
-/** Used where the file does not say how much context the model was trained on, and as the most that is taken unasked. */
+/** Used if the file does not contain the training context size, and as the maximum default. */
 export const defaultContextSize = 8192;
 
 /** How to load a model. */

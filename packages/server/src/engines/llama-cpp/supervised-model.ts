@@ -26,7 +26,7 @@ export interface SupervisedModelOptions {
 export interface SupervisedModel {
   /** The events of a generation; leaving the loop or aborting the signal cancels it. */
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
-  /** Loads the model before it is asked for. */
+  /** Loads the model before it is needed. */
   preload(): Promise<void>;
   close(): Promise<void>;
 }

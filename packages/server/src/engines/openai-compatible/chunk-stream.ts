@@ -50,7 +50,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
   /** How the stream ended: completely, or with this error. */
   #outcome: "whole" | AppError | undefined;
 
-  /** @param open begins the request; called when the first chunk is asked for */
+  /** @param open starts the request; called when the first chunk is requested */
   constructor(open: (reader: ResponseReader) => UpstreamRequestControl, model: string, limits: StreamLimits) {
     this.#open = open;
     this.#model = model;
@@ -82,7 +82,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
     });
   }
 
-  /** The consumer leaves: the engine's work is cancelled. */
+  /** The consumer stops: cancels the engine's work. */
   return(): Promise<IteratorReturnResult<undefined>> {
     // A complete response is only drained: cancelling it would cost the connection.
     if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
@@ -159,7 +159,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
     try {
       this.#decoder.end();
     } catch (error) {
-      // What was cut in its middle is no JSON, but that is not what went wrong.
+      // A truncated response is not JSON, but that is not the actual problem.
       if (error instanceof AppError && error.cause instanceof SyntaxError) throw endedEarly(error);
       throw error;
     }

@@ -69,7 +69,7 @@ const reservedHeaders =
   /^(?:host|connection|content-length|content-type|transfer-encoding|keep-alive|upgrade|expect|te|trailer|accept-encoding)$/i;
 
 /**
- * The configuration's headers, which win over ours of the same name.
+ * The configured headers, which override ours of the same name.
  * @throws AppError invalid_request for a name that is not theirs to set
  */
 function withOwnHeaders(headers: readonly string[], own: Readonly<Record<string, string>>): string[] {

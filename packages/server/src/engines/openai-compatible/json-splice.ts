@@ -11,7 +11,7 @@ import type { BufferedBody } from "../upstream-http/upstream-request.ts";
 /**
  * @param text one JSON object, known to be well-formed
  * @param changes new values by member name; undefined removes the member
- * @throws AppError invalid_json when the text is no JSON object after all
+ * @throws AppError invalid_json if the text is not a JSON object
  */
 export function spliceJson(text: Buffer, changes: Readonly<Record<string, unknown>>): BufferedBody {
   const members = readMembers(text);

@@ -66,7 +66,7 @@ export class ChunkNormalizer {
 
   /**
    * Takes the data of one event.
-   * @throws AppError upstream_failed when it is no chunk, or the error that it carries
+   * @throws AppError upstream_failed if it is not a chunk, or the error in it
    */
   accept(data: string): void {
     const chunk = parseChunk(data);

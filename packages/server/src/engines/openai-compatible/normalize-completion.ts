@@ -20,7 +20,7 @@ import {
 /**
  * Changes the parsed answer in place.
  * @param model used if the response names no model
- * @throws AppError upstream_failed when it is no chat completion, or the error that it carries
+ * @throws AppError upstream_failed if it is not a chat completion, or the error in it
  */
 export function normalizeCompletion(value: unknown, model: string): ChatCompletion {
   if (!isObject(value)) throw invalidResponse("it is not a JSON object");

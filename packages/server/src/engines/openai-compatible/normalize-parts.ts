@@ -67,7 +67,7 @@ export function normalizeChoice(choice: JsonObject): void {
   if (logprobs != null && !normalizeLogprobs(logprobs)) choice["logprobs"] = null;
 }
 
-/** @returns false when these are no log probabilities */
+/** @returns false if these are not log probabilities */
 function normalizeLogprobs(logprobs: unknown): boolean {
   if (!isObject(logprobs)) return false;
   const { content } = logprobs;

@@ -24,7 +24,7 @@ export interface OpenAiSpeechModelOptions {
 
 /** OpenAI takes 4 096 characters in one request. */
 const longestInput = 4_000;
-/** Where word times are wanted they are estimated in each phrase, so phrases are spoken one by one. */
+/** Word times are estimated in each phrase, so phrases are synthesized one by one if word times are requested. */
 const phraseLengths = { longest: 300, longestFirst: 120 };
 
 /** The engine checks the voice's name; word times are estimated. */

@@ -147,7 +147,7 @@ async function* readStream(
   events.end();
 }
 
-/** @throws AppError upstream_failed when words are wanted and the engine left them out */
+/** @throws AppError upstream_failed if words are requested and the engine omitted them */
 function checkWords(segments: readonly TranscribedSegment[], call: TranscriptionCall): readonly TranscribedSegment[] {
   const isWordless = segments.length > 0 && segments.every(({ words = [] }) => words.length === 0);
   if (call.words && isWordless) throw invalidTranscription("it has no word timings");

@@ -16,7 +16,7 @@ interface AnswerBytes {
 
 const openAiRate = 24_000;
 
-/** @throws AppError upstream_failed for bytes that are no audio that can be read */
+/** @throws AppError upstream_failed for bytes that are not supported audio */
 export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefined>): AsyncGenerator<PcmChunk, void> {
   const first = await answer.next();
   if (first.done === true) throw notAudio("it is empty");

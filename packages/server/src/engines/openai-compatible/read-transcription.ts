@@ -68,7 +68,7 @@ function readTimes(value: JsonObject): { startMs: number; endMs: number } {
   return { startMs, endMs: Math.max(startMs, end * 1_000) };
 }
 
-/** Each word in the segment in which its middle lies, or else in the last one that began before. */
+/** Each word goes to the segment that contains its middle, or else to the last one that began before. */
 function withWords(segments: readonly TranscribedSegment[], words: readonly TranscribedWord[]): TranscribedSegment[] {
   const ofSegments = segments.map((): TranscribedWord[] => []);
   let at = 0;

@@ -7,7 +7,7 @@ export const maxEventValues = inputLimit({
   value: 262_144,
   error: "upstream_failed",
 });
-/** As many as a request may ask for with `n`. */
+/** The maximum of `n` in requests. */
 export const maxChoices = inputLimit({
   area: "Chat completions",
   bounds: "Choices in an engine's response",

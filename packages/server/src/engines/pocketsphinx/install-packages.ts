@@ -63,7 +63,7 @@ function isThere(): boolean {
   }
 }
 
-/** What comes before a command that installs; undefined where that cannot be done without asking. */
+/** Prefix of a command that installs; undefined if that needs a password. */
 async function privilege({ signal, userId = process.getuid?.() }: InstallOptions): Promise<string[] | undefined> {
   const can = async (words: readonly [string, ...string[]]): Promise<boolean> =>
     (await run(words, { output: "ignore", signal })) === undefined;

@@ -4,7 +4,7 @@
  */
 import type { Installation } from "./installation.ts";
 
-/** Hertz of the model's sound. */
+/** The model's sample rate in hertz. */
 export const modelRate = 16_000;
 
 export type ToRecognizer =

@@ -34,7 +34,7 @@ interface Task {
 interface Slot {
   readonly process: RecognizerProcess;
   task: Task | undefined;
-  /** Pieces of the task's sound that were sent. */
+  /** Sent pieces of the task's audio. */
   sentPieces: number;
   lastSentMs: number;
   endSent: boolean;

@@ -110,7 +110,7 @@ function toSegment(
   recognized: readonly RecognizedWord[],
   { offsetMs, earliestMs }: { offsetMs: number; earliestMs: number },
 ): TranscribedSegment {
-  // The end of one utterance, after its last word, and the beginning of the next may be the same sound.
+  // The padding at the end of one utterance may overlap the beginning of the next.
   const inRecording = (ms: number): number => Math.max(offsetMs + ms, earliestMs);
   const words = recognized.map(({ text, startMs, endMs, confidence }) => ({
     text,

@@ -25,7 +25,7 @@ export interface SherpaOnnxParts {
   readonly dataDirectory: string;
 }
 
-/** Of voices whose file does not say it; only silence is made of it. */
+/** For voices whose file does not contain it; used only for silence. */
 const usualVoiceRate = 22_050;
 
 interface RunnableModel {

@@ -29,7 +29,7 @@ export function whisperLanguage(primary: string, metadata: OnnxMetadata): string
 }
 
 /**
- * The primary part of the language that is asked for, as the models name languages.
+ * The primary subtag of the requested language, which is how models name languages.
  * @throws AppError invalid_request
  */
 export function languageFor(asked: string, known: readonly string[] | undefined): string {

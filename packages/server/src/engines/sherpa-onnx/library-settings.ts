@@ -10,7 +10,7 @@ import type { ResolvedModel } from "./resolve-model.ts";
 
 type Parts = ResolvedModel["parts"];
 
-/** What recognizers hear, hertz. */
+/** The sample rate of recognizers, in hertz. */
 export const recognitionRate = 16_000;
 const mostThreads = 4;
 /** Seconds; the library's own choices. */
@@ -18,7 +18,7 @@ const shortestTurn = 0.3;
 const shortestPauseInTurn = 0.5;
 /** From one frame of features to the next. */
 const frameSeconds = 0.01;
-/** Share of the pauses that a voice makes inside and after a phrase that is kept; the library's own choice. */
+/** Fraction of a voice's pauses within and after a phrase that is kept; the library's default. */
 const silenceScale = 0.2;
 
 type FilesOf = (parts: Parts) => Record<string, unknown>;

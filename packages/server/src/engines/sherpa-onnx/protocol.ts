@@ -2,7 +2,7 @@
 
 /** How to load a model. */
 export interface LoadSettings {
-  readonly task: "speech" | "stretches" | "streams";
+  readonly task: "speech" | "segments" | "streams";
   /** The library's own configuration. */
   readonly config: Readonly<Record<string, unknown>>;
   /** The kind of model whose language is set for each piece of work. */
@@ -48,14 +48,14 @@ export interface StreamWork {
 
 /** Diarizes one segment of speech, 16,000 Hz. */
 export interface DiarizationWork {
-  readonly type: "tell_apart";
+  readonly type: "diarize";
   readonly samples: Float32Array;
 }
 
 export type Work = PhraseWork | SegmentWork | StreamWork | DiarizationWork;
 
 export interface SpokenPhrase {
-  /** Empty where there was nothing that could be spoken. */
+  /** Empty if there was nothing to speak. */
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
 }
@@ -86,14 +86,14 @@ export interface Utterance extends Recognition {
 }
 
 export interface SpeakerTurns {
-  /** In seconds from the beginning of the stretch; they may overlap. */
+  /** In seconds from the beginning of the segment; they may overlap. */
   readonly turns: readonly { readonly start: number; readonly end: number; readonly voice: number }[];
   /** One per voice; undefined for a voice that spoke too briefly. */
   readonly embeddings: readonly (Float32Array | undefined)[];
 }
 
 export interface WorkResults {
-  readonly tell_apart: SpeakerTurns;
+  readonly diarize: SpeakerTurns;
   readonly speak: SpokenPhrase;
   readonly transcribe: Recognition;
   readonly listen: StreamRecognition;

@@ -103,7 +103,7 @@ describe("words from tokens", () => {
     assert.equal(recognizedWords(recognition("ab c", tokens, { startTimes: [] }), { begin: 0, end: 5 }), undefined);
   });
 
-  test("whatever a model says, the words are those of its text, in the order of time and inside the stretch", () => {
+  test("whatever a model says, the words are those of its text, in the order of time and inside the segment", () => {
     const token = fc.tuple(fc.string({ unit: "grapheme", maxLength: 4 }), fc.double({ min: -1, max: 20, noNaN: true }));
     const arbitrary = fc.record({ text: fc.string({ unit: "grapheme" }), tokens: fc.array(token, { minLength: 1 }) });
     fc.assert(

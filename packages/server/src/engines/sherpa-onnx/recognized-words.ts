@@ -22,7 +22,7 @@ interface PlacedToken extends Range {
 const tokenLength = 0.3;
 
 /**
- * @param begin of the stretch, in seconds of the recording; `end` of it, too
+ * @param begin of the segment, in seconds of the recording; `end` of it, too
  * @returns undefined if the model returns no times
  */
 export function recognizedWords(

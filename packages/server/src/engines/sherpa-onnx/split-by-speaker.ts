@@ -18,7 +18,7 @@ interface Turn {
 }
 
 /** The parts in order of time; together they are the whole segment. */
-export function partsBySpeaker(stretch: SpeechSegment, found: SpeakerTurns, speakers: SpeakerRegistry): SpokenPart[] {
+export function partsBySpeaker(segment: SpeechSegment, found: SpeakerTurns, speakers: SpeakerRegistry): SpokenPart[] {
   const turns = namedTurns(found, speakers);
   const cuts = [0];
   const names: Speaker[] = [turns[0]?.speaker ?? "unknown"];
@@ -35,14 +35,14 @@ export function partsBySpeaker(stretch: SpeechSegment, found: SpeakerTurns, spea
     const from = Math.round(cut * recognitionRate);
     const to = cuts[index + 1] === undefined ? undefined : Math.round(cuts[index + 1]! * recognitionRate);
     return {
-      start: stretch.start + from / recognitionRate,
-      samples: stretch.samples.slice(from, to),
+      start: segment.start + from / recognitionRate,
+      samples: segment.samples.slice(from, to),
       speaker: names[index]!,
     };
   });
 }
 
-/** Who speaks longest. */
+/** The speaker who speaks longest. */
 export function mainSpeaker(found: SpeakerTurns, speakers: SpeakerRegistry): Speaker {
   const seconds = new Map<Speaker, number>();
   for (const { start, end, speaker } of namedTurns(found, speakers)) {

@@ -26,9 +26,9 @@ export interface StreamModelParts {
   readonly speakerThreshold: number | undefined;
 }
 
-/** A stream is given so much at a time, in seconds: others have their turn in between. */
+/** Seconds of audio per piece of work, so that other streams run in between. */
 const longestPiece = 0.5;
-/** Silence after words that ends a segment, where the caller leaves it to us. */
+/** Default silence after words that ends a segment. */
 const usualSilenceMs = 800;
 /** Seconds of a segment that are read again to identify its speaker, and milliseconds of context around it. */
 const longestSegment = 45;
@@ -52,7 +52,7 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
           else {
             const samples = recent.between(told.startMs - marginMs, told.endMs + marginMs);
             const turns = await pool.run(
-              { type: "tell_apart", samples },
+              { type: "diarize", samples },
               { first: false, group: call.fairnessKey, signal },
             );
             yield { ...told, speaker: mainSpeaker(turns, speakers) };

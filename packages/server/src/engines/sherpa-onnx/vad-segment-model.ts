@@ -28,7 +28,7 @@ export interface VadSegmentModelParts {
 
 /** Whisper hears 30 s at a time, with some silence at their end. */
 const longestStretch = 28;
-/** Where the caller leaves it to us: sound before speech, and silence that ends a stretch. */
+/** Default audio before speech, and default silence that ends a segment. */
 const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };
 
 export function createVadSegmentModel(parts: VadSegmentModelParts): TranscriptionModel {
@@ -54,16 +54,16 @@ async function* transcribe(
   { language, signal }: { language: string | undefined; signal: AbortSignal },
 ): AsyncGenerator<TranscribedSegment, void, undefined> {
   const group = call.fairnessKey;
-  const stretches = speechSegments(call.audio.open(recognitionRate), {
+  const segments = speechSegments(call.audio.open(recognitionRate), {
     ...(call.chunking ?? usualChunking),
     sampleRate: recognitionRate,
     longest: longestStretch,
   });
   const parts =
     speakerThreshold === undefined
-      ? stretches
-      : bySpeaker(stretches, new SpeakerRegistry(speakerThreshold), (samples) =>
-          pool.run({ type: "tell_apart", samples }, { first: false, group, signal }),
+      ? segments
+      : bySpeaker(segments, new SpeakerRegistry(speakerThreshold), (samples) =>
+          pool.run({ type: "diarize", samples }, { first: false, group, signal }),
         );
   let first = true;
   const recognize = async (part: SpeechSegment | SpokenPart): Promise<TranscribedSegment | undefined> => {
@@ -82,12 +82,12 @@ async function* transcribe(
 
 /** One segment after another, so that speakers are numbered in order of appearance. */
 async function* bySpeaker(
-  stretches: AsyncIterable<SpeechSegment>,
+  segments: AsyncIterable<SpeechSegment>,
   speakers: SpeakerRegistry,
-  tellApart: (samples: Float32Array) => Promise<SpeakerTurns>,
+  diarize: (samples: Float32Array) => Promise<SpeakerTurns>,
 ): AsyncGenerator<SpokenPart, void, undefined> {
-  for await (const stretch of stretches) {
-    yield* partsBySpeaker(stretch, await tellApart(stretch.samples), speakers);
+  for await (const segment of segments) {
+    yield* partsBySpeaker(segment, await diarize(segment.samples), speakers);
   }
 }
 

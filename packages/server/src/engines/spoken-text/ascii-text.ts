@@ -54,7 +54,7 @@ export function toAscii(part: string, offset: number): AsciiText {
 
 function spelled(grapheme: string): string {
   if (/^[—–]$/.test(grapheme)) return "-";
-  // Variation selectors, joiners and tags have no sound of their own.
+  // Variation selectors, joiners and tags are not spoken.
   const ascii = anyAscii(grapheme).replaceAll(/[^\u0020-\u007E]/g, "");
   if (/^\p{L}/u.test(grapheme)) return /[A-Za-z0-9]/.test(ascii) ? ascii.replaceAll(/[^A-Za-z0-9' ]/g, "") : "";
   if (!/^\p{Extended_Pictographic}/u.test(grapheme)) return ascii;

@@ -55,7 +55,7 @@ function shareOut(
   });
 }
 
-/** From spoken time to that of the sound; at a pause, before or after it. */
+/** Converts time without pauses to time in the audio; at a pause, before or after it. */
 function timeOf(spoken: number, { start, pauses }: SpeechPauses, side: "before" | "after"): number {
   const margin = side === "after" ? 1e-6 : -1e-6;
   const silent = pauses.reduce((sum, { at, length }) => sum + (at < spoken + margin ? length : 0), 0);

@@ -5,7 +5,7 @@
 import type { SpeechMark } from "../engine.ts";
 import type { AsciiText } from "./ascii-text.ts";
 
-/** A piece of the text as the engine took it apart, in order. */
+/** A token of the text, as the engine split it, in order. */
 export interface SpokenToken {
   /** The characters of the ASCII text. */
   readonly text: string;

@@ -35,7 +35,7 @@ export function normalizeWhitespace(text: string): string {
 
 /**
  * The sentences of a readable text, in order, without the white space around them. Lazy: the next one is looked for
- * when it is asked for.
+ * on demand.
  */
 export function* sentencesOf(readable: string, language = "en"): Generator<TextRange, void, undefined> {
   const segmenter = new Intl.Segmenter(supported(language), { granularity: "sentence" });

@@ -9,7 +9,7 @@ import type { Phrase } from "./phrases.ts";
 export interface PhraseSynthesizer {
   /** The engine's sample rate in hertz, for the silence if there is nothing to speak. */
   readonly sampleRate: number;
-  /** The signal aborts when the speech is no longer wanted. */
+  /** The signal aborts when the speech is no longer needed. */
   speakPhrase(phrase: Phrase, turn: { readonly first: boolean; readonly signal: AbortSignal }): Promise<SpeechPiece>;
 }
 
@@ -17,7 +17,7 @@ export interface PhraseSynthesizer {
 const silence = 0.1;
 
 /**
- * The pieces of a call, one for each phrase, or a short silence where there is none.
+ * The pieces of a call, one per phrase, or a short silence if there is none.
  * @throws AppError unsupported_parameter for instructions; what `speakPhrase` throws
  */
 export async function* synthesizePhrases(

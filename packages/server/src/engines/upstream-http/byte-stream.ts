@@ -6,7 +6,7 @@ import type { ConnectionPool } from "./connection-pool.ts";
 import type { ResponseHeaders, ResponseReader, UpstreamRequestControl, OutgoingRequest } from "./upstream-request.ts";
 import { responseError } from "./upstream-error.ts";
 
-/** The bytes of an answer with status 2xx, with its headers. Leaving the loop cancels the engine's work. */
+/** The bytes of a response with status 2xx, with its headers. Leaving the loop cancels the request. */
 export async function* streamBytes(
   pool: ConnectionPool,
   request: OutgoingRequest,

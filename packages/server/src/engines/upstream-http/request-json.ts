@@ -9,7 +9,7 @@ import { responseError } from "./upstream-error.ts";
 export const maxErrorBytes = 65_536;
 
 /**
- * @returns the parsed JSON of an answer with status 2xx
+ * @returns the parsed JSON of a response with status 2xx
  * @throws AppError for everything else
  */
 export function requestJson(pool: ConnectionPool, request: OutgoingRequest, maxBytes: number): Promise<unknown> {

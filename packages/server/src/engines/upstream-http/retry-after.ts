@@ -4,7 +4,7 @@
  */
 import type { ResponseHeaders } from "./upstream-request.ts";
 
-/** @returns milliseconds from now, not negative; undefined when the answer does not say or cannot be read */
+/** @returns milliseconds from now, not negative; undefined if the header is missing or invalid */
 export function retryAfterMs(headers: ResponseHeaders, nowUnixMs: number): number | undefined {
   const exactMs = toNumber(headers["retry-after-ms"]);
   if (exactMs !== undefined) return exactMs;

@@ -43,7 +43,7 @@ export interface OutgoingRequest {
   readonly body?: BufferedBody | StreamedBody;
   readonly signal: AbortSignal;
   readonly limits: TimeLimits;
-  /** Whether the limits between frames hold; a batch answer has none until it is made. */
+  /** Whether the idle timeout applies; a batch response sends nothing until it is generated. */
   readonly isStream: boolean;
 }
 
@@ -96,7 +96,7 @@ export class UpstreamRequest implements Dispatcher.DispatchHandler, DeadlineTarg
     request.signal.addEventListener("abort", this);
   }
 
-  /** The signal's abort event. The request listens itself, which saves a closure a call. */
+  /** Handles the signal's abort event. The request is its own listener, which saves a closure per call. */
   handleEvent(): void {
     this.#fail(abortReason(this.request.signal));
   }

@@ -22,7 +22,7 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   };
 }
 
-/** A strict schema needs the model's own structured output; without it the adapter asks for a tool call instead. */
+/** A strict schema needs the model's own structured output; without it the adapter requests a tool call instead. */
 function refuseBody(body: JsonObject, request: ChatRequest): AppError | undefined {
   const format = request.response_format;
   if (format?.type !== "json_schema" || format.json_schema.strict !== true) return undefined;

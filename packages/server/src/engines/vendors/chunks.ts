@@ -25,7 +25,7 @@ interface StreamState {
   begun: boolean;
   finished: boolean;
   readonly toolCalls: Map<string, OpenToolCall>;
-  /** Reasoning text by block, kept only where it must come back whole with its signature. */
+  /** Reasoning text by block, kept only if the next turn must return it complete with its signature. */
   readonly reasoning: Map<string, string>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Several choices from a vendor that makes one a call: `n` calls side by side, joined into one answer. Usage is the
+ * Joins several choices from a vendor that returns one per call: `n` concurrent calls become one answer. Usage is the
  * sum, since the vendor counts, and bills, the prompt of each call.
  */
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
@@ -47,7 +47,7 @@ async function* interleave(sources: readonly Source[]): AsyncGenerator<{ index: 
 }
 
 /**
- * The chunks of several streams as they come, as one stream's: with one head, each under its choice's index, and
+ * Merges the chunks of several streams as they arrive: with one head, each under its choice's index, and
  * one usage at the end. `cancel` must end every source; it is called when one fails or the reader leaves.
  */
 export async function* joinStreams(

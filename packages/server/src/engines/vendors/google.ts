@@ -15,7 +15,7 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   return {
     google: {
       ...(serviceTier === undefined ? {} : { serviceTier }),
-      // Thoughts are shown where the caller asked for reasoning; Google keeps them to itself otherwise.
+      // Google returns thoughts only on request; they are requested if the caller asked for reasoning.
       ...(reasons === undefined || reasons === "none" ? {} : { thinkingConfig: { includeThoughts: true } }),
     },
   };

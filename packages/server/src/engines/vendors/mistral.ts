@@ -23,7 +23,7 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
 
 const acceptedCallId = /^[A-Za-z0-9]{9}$/;
 
-/** Mistral takes only IDs of nine letters and digits; those of other engines are replaced by ones made from them. */
+/** Mistral accepts only IDs of nine letters and digits; those of other engines are replaced by derived ones. */
 function toCallId(id: unknown): unknown {
   if (typeof id !== "string" || acceptedCallId.test(id)) return id;
   return hash("sha256", id, "hex").slice(0, 9);

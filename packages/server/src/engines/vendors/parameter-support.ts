@@ -1,6 +1,6 @@
 /**
  * Which of OpenAI's parameters a vendor honours. A parameter that a vendor cannot honour is refused by name before
- * any call, unless its value asks for nothing. https://platform.openai.com/docs/api-reference/chat/create
+ * any call, unless its value has no effect. https://platform.openai.com/docs/api-reference/chat/create
  */
 import { chatParameterNames, type ChatRequest } from "../../api/chat-request.ts";
 import { AppError } from "../../errors.ts";
@@ -57,7 +57,7 @@ export const refusedParameters = [
 const isEmpty = (value: unknown): boolean =>
   Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 
-/** Values that ask for nothing, or for what a vendor does anyway. */
+/** Values without effect, or that request what a vendor does anyway. */
 const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
   frequency_penalty: (value) => value === 0,
   function_call: (value) => value === "none" || value === "auto",
@@ -72,7 +72,7 @@ const harmless: Readonly<Record<string, (value: unknown) => boolean>> = {
   verbosity: (value) => value === "medium",
 };
 
-/** The member of a request, or undefined where it is absent, null or asks for nothing. */
+/** The member of a request; undefined if it is absent, null or without effect. */
 export function effectiveValue(request: ChatRequest, name: string): unknown {
   const value: unknown = (request as JsonObject)[name];
   return value === null || harmless[name]?.(value) === true ? undefined : value;

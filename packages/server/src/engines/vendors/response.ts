@@ -74,7 +74,7 @@ export function addUsage(one: ChatUsage | undefined, other: ChatUsage | undefine
   return sum as ChatUsage;
 }
 
-/** Anthropic's explanation of a refusal, where it gives one. */
+/** Anthropic's explanation of a refusal, if it sends one. */
 export function toRefusal(metadata: SharedV4ProviderMetadata | undefined): string | null {
   const details = metadata?.["anthropic"]?.["stopDetails"];
   return isObject(details) && typeof details["explanation"] === "string" ? details["explanation"] : null;

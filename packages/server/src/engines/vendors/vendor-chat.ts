@@ -24,7 +24,7 @@ function toCallError(thrown: unknown, live: VendorCall, { vendor }: VendorConnec
   return reason instanceof AppError ? reason : toVendorError(thrown, vendor);
 }
 
-/** The calls that a request needs. Everything that can be refused is refused here, before a byte leaves. */
+/** The vendor calls of a request. All refusals happen here, before anything is sent. */
 async function plan({ request }: ChatCall, target: Omit<ChoiceCall, "request" | "options">): Promise<ChoiceCall[]> {
   const { connection, model } = target;
   const { vendor, maxChoices } = connection;

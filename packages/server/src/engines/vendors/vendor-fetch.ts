@@ -44,7 +44,7 @@ function watchSilence({ call, label }: VendorFetchOptions) {
   };
 }
 
-/** The body as a web stream that reads only when asked, watched while it is asked. */
+/** The body as a web stream that reads on demand, with a timeout for each read. */
 function toWebStream(body: Readable, silence: ReturnType<typeof watchSilence>, idleTimeoutMs: number) {
   const chunks = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
   let begun = false;

@@ -12,7 +12,7 @@ import type { ContentSupport } from "./content-part.ts";
 import type { ParameterSupport } from "./parameter-support.ts";
 import type { ReasoningFormat } from "./reasoning.ts";
 
-/** Sends one HTTP request; what the AI SDK asks of a `fetch`. */
+/** Sends one HTTP request; the AI SDK's `fetch`. */
 export type VendorFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
 export type ModelFactory = (model: string, fetch: VendorFetch) => LanguageModelV4;
@@ -37,12 +37,12 @@ export interface Vendor {
   providerOptions(request: ChatRequest, passThrough: JsonObject): SharedV4ProviderOptions;
   /** Where unknown members of a request go: into the vendor's body, or `providerOptions` has put them. */
   readonly passThrough: "body" | "provider options";
-  /** Puts into the vendor's body what the adapter leaves out. */
+  /** Adds to the vendor's body what the adapter omits. */
   completeBody?(body: JsonObject, request: ChatRequest): void;
   /** The refusal of a request of which the prepared body shows that the vendor would not honour it. */
   refuseBody?(body: JsonObject, request: ChatRequest, model: string): AppError | undefined;
   /** Text that the adapter drops, from the raw body of an answer or a raw frame of a stream. */
   readDroppedText?(raw: unknown): string | undefined;
-  /** The vendor's own list of models; undefined where it cannot be asked. */
+  /** The vendor's own list of models; undefined if it offers none. */
   readonly listModels?: ((read: JsonReader) => Promise<readonly ModelDescription[]>) | undefined;
 }

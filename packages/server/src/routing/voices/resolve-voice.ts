@@ -16,9 +16,9 @@ interface Asked {
 }
 
 /**
- * The engine's voice and the language to speak.
+ * Resolves the engine's voice and the language to speak.
  * @param voices undefined if the engine's voices are unknown: the name then passes through unchanged
- * @throws AppError invalid_request for a voice that is not there, or that does not speak the language
+ * @throws AppError invalid_request for an unknown voice, or one that does not speak the language
  */
 export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined, names: VoiceNames): Asked {
   const { voice: name, language } = asked;

@@ -43,7 +43,7 @@ function toolsGrammar(generation: Generation, format: ToolFormat): Grammar {
 }
 
 /**
- * The shape that a call asks for.
+ * The requested shape.
  * @throws AppError unsupported_parameter or invalid_request for what the model or its template cannot do
  */
 export function createAnswerShape(generation: Generation, toolFormat: ToolFormat | undefined): AnswerShape {

@@ -37,7 +37,7 @@ function describeTool({ name, description, parameters }: GenerationTool): Record
   };
 }
 
-/** Templates print arguments as JSON, so they get them as objects; text that is no JSON stays text. */
+/** Templates print arguments as JSON, so they get them as objects; text that is not JSON stays text. */
 function withParsedArguments(message: TemplateMessage): Record<string, unknown> {
   if (message.tool_calls === undefined) return { ...message };
   const calls = message.tool_calls.map((call) => {

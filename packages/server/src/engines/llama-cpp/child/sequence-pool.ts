@@ -6,7 +6,7 @@ import type { LlamaContext, LlamaContextSequence, Token } from "node-llama-cpp";
 import { onAbort } from "../../../abort.ts";
 import { RoundRobinQueue } from "../../../scheduling/round-robin-queue.ts";
 
-/** Who asks for a place. */
+/** How a prompt is queued. */
 interface Turn {
   /** Groups take turns; see `fairnessKey` of a call. */
   readonly group: string;

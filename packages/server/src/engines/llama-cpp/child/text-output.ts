@@ -16,7 +16,7 @@ export interface TextStep extends TextPiece {
 
 export interface TextOutput {
   push(bytes: Uint8Array, logprob?: TokenLogprob): TextStep;
-  /** What was held back, when no more is coming. Bytes of an unfinished character are left out. */
+  /** Releases withheld text at the end, without the bytes of an incomplete character. */
   end(): TextPiece;
 }
 

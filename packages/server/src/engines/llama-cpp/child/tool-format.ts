@@ -49,7 +49,7 @@ function commonSuffix(one: string, other: string): number {
   return length;
 }
 
-/** Some templates repeat the call's ID behind the arguments; a model cannot know it, so it is left out. */
+/** Some templates repeat the call's ID after the arguments; a model cannot know it, so it is omitted. */
 function withoutIds(text: string): string {
   return probes.reduce((rest, { id }) => rest.replace(new RegExp(`,?\\s*"id"\\s*:\\s*"${id}"`), ""), text);
 }

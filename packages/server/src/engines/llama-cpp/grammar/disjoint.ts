@@ -43,7 +43,7 @@ function discriminated(one: SchemaObject, other: SchemaObject): boolean {
 
 function exclude(one: JsonSchema, other: JsonSchema): boolean {
   if (typeof one === "boolean" || typeof other === "boolean") return false;
-  // Branches come as the caller wrote them; one that is no schema is refused when it is compiled.
+  // Branches are unchecked input; an invalid one is refused when it is compiled.
   if (!isObject(one) || !isObject(other)) return true;
   return (
     disjoint(typesOf(one), typesOf(other)) ||

@@ -56,7 +56,7 @@ export interface Matcher {
   readonly start: MatcherState;
   /**
    * The state after the bytes; undefined if the grammar does not allow them.
-   * @throws GrammarStepsError when it takes more steps than are left since `renew`
+   * @throws GrammarStepsError if it needs more steps than remain since `renew`
    */
   advance(state: MatcherState, bytes: Uint8Array): MatcherState | undefined;
   /** Allows the steps of another token. */

@@ -43,7 +43,7 @@ function membersOf(place: SchemaNode, schema: SchemaObject): Member[] {
   return [...declared, ...others];
 }
 
-/** The members from one on, in order, optional ones left out at will; built from the end, so that it stays small. */
+/** The members from an index on, in order, optional ones omitted at will; built from the end, so that it stays small. */
 function membersGrammar(members: readonly Member[]): Grammar {
   let first: Grammar = nothing;
   let further: Grammar = nothing;

@@ -16,7 +16,7 @@ export interface SchemaNode {
   readonly references: Map<string, Grammar>;
   /** Where the schema is in the request, for error messages. */
   readonly path: string;
-  /** Refuse what cannot be guaranteed; otherwise leave it to the model. */
+  /** Whether to refuse what cannot be guaranteed instead of leaving it to the model. */
   readonly strict: boolean;
   readonly depth: number;
   compile(place: SchemaNode, schema: JsonSchema): Grammar;

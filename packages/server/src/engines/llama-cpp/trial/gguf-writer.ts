@@ -79,7 +79,7 @@ function littleEndianBytes(data: Float32Array): Buffer {
   return bytes;
 }
 
-/** The bytes of a GGUF file. The same arguments give the same bytes. */
+/** The bytes of a GGUF file. The same arguments produce the same bytes. */
 export function encodeGguf(metadata: Readonly<Record<string, GgufValue>>, tensors: readonly GgufTensor[]): Buffer {
   const entries = Object.entries(metadata);
   const head: Buffer[] = [Buffer.from("GGUF"), uint32(3), uint64(tensors.length), uint64(entries.length)];

@@ -3,7 +3,7 @@
  * must be a separate token: a word that would follow two different words is joined with the next one.
  */
 
-/** One way to go on, with its probability among its siblings. */
+/** One continuation, with its probability among its siblings. */
 interface Alternative {
   readonly text: string;
   readonly weight: number;
@@ -84,7 +84,7 @@ function claimTokens(text: string, taken: Set<string>): string[] {
   return tokens;
 }
 
-/** The transitions that say the phrases, given the texts of tokens that exist already. */
+/** The transitions that produce the phrases, given the texts of existing tokens. */
 export function transitionsOf(phrases: Phrases, taken: Set<string>): Transition[] {
   const transitions: Transition[] = [];
   let ends: (string | null)[] = [null];

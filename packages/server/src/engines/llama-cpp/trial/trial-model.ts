@@ -24,7 +24,7 @@ const constantDimension = embedding - 1;
 const foundDimensions = [embedding - 2, embedding - 3];
 /** A normalized embedding of two ones has this value in each: sqrt(512 / 2). */
 const scale = Math.sqrt(embedding / 2);
-/** Places in a head's query and key that rotary embedding leaves alone at this base frequency. */
+/** Dimensions of a head's query and key that rotary embedding does not change at this base frequency. */
 const headKeys = [60, 62];
 const rotaryBase = 1e9;
 const sharpness = 20;

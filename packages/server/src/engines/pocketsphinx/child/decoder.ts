@@ -9,7 +9,7 @@ export interface Decoder {
   begin(): void;
   /** The next frames, at most `mostFrames`, with their mean already subtracted. */
   decode(frames: readonly Float32Array[]): void;
-  /** The words that the utterance seems to have so far. */
+  /** The partial result. */
   partialWords(): RecognizedWord[];
   /** Ends the utterance: its words with their probabilities. */
   end(): RecognizedWord[];
@@ -98,7 +98,7 @@ function readWords(library: PocketSphinx, native: Native, { isFinal }: { isFinal
   return words;
 }
 
-/** The dictionary's entry as it is written: silences and noises are no words, further pronunciations have a number. */
+/** The word of a dictionary entry: silences and noises are not words, further pronunciations have a number. */
 function toText(entry: string | null): string | undefined {
   if (entry === null || /^[<[+]/.test(entry)) return undefined;
   return entry.replace(/\(\d+\)$/, "");

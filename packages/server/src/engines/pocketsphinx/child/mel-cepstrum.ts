@@ -24,7 +24,7 @@ const lifter = 22;
 const powerFloor = 1e-4;
 
 export interface MelCepstrum {
-  /** Takes the next samples and gives the frames that are complete. */
+  /** Takes the next samples and returns the complete frames. */
   push(samples: Int16Array): Float32Array[];
   /** Gives the last frame, filled up with silence. */
   end(): Float32Array[];

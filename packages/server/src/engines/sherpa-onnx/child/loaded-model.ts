@@ -28,14 +28,14 @@ export function loadModel(settings: LoadSettings): LoadedModel {
   const model = modelFor(settings);
   if (settings.speakers === undefined) return model;
   const findTurns = createDiarizer(settings.speakers);
-  return { ...model, run: (work) => (work.type === "tell_apart" ? findTurns(work.samples) : model.run(work)) };
+  return { ...model, run: (work) => (work.type === "diarize" ? findTurns(work.samples) : model.run(work)) };
 }
 
 function modelFor(settings: LoadSettings): LoadedModel {
   switch (settings.task) {
     case "speech":
       return speechModel(settings);
-    case "stretches":
+    case "segments":
       return stretchModel(settings);
     case "streams":
       return streamModel(settings);
@@ -54,7 +54,7 @@ function speechModel({ config }: LoadSettings): LoadedModel {
     try {
       return tts.generate({ text, enableExternalBuffer: false, generationConfig });
     } catch (error) {
-      // Said of a text without anything that the model could speak, and of nothing else.
+      // Only a text without anything to speak causes this error.
       if (!(error instanceof Error && error.message === "TTS generation failed")) throw error;
       return { samples: new Float32Array(0), sampleRate: tts.sampleRate };
     }

@@ -13,7 +13,7 @@ interface ResultJson {
   readonly start_time?: number;
 }
 
-/** @throws SyntaxError for what is no result */
+/** @throws SyntaxError for an invalid result */
 export function readResult(json: string): Recognition & { readonly origin: number } {
   const result = JSON.parse(repaired(json)) as ResultJson;
   const tokens = result.tokens ?? [];

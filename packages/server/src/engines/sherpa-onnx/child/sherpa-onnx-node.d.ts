@@ -63,7 +63,7 @@ declare module "sherpa-onnx-node" {
 }
 
 declare module "sherpa-onnx-node/addon.js" {
-  /** The native functions, of which the classes' results are made. */
+  /** The native functions behind the classes. */
   const addon: {
     getOfflineStreamResultAsJson(stream: unknown): string;
     getOnlineStreamResultAsJson(recognizer: unknown, stream: unknown): string;
