@@ -1,18 +1,27 @@
-/** Finds files that import each other in a circle. */
+/** Finds files, or modules, that import each other in a circle. */
 import type { SourceFile } from "./source-files.ts";
 
-/** One cycle for each import that closes one: `a.ts → b.ts → a.ts`. Imports for types and dynamic imports count. */
-export function importCycles(files: readonly SourceFile[]): string[] {
-  const targets = new Map(files.map(({ path, imports }) => [path, imports.map((each) => each.path)]));
+/** The targets of each node's edges. */
+type Graph = ReadonlyMap<string, Iterable<string>>;
+
+/** Files and what they import. Imports for types and dynamic imports count. */
+export function fileGraph(files: readonly SourceFile[]): Graph {
+  return new Map(
+    files.map(({ path, imports }) => [path, imports.flatMap((each) => (each.path === undefined ? [] : [each.path]))]),
+  );
+}
+
+/** One cycle for each edge that closes one: `a → b → a`. */
+export function cyclesIn(graph: Graph): string[] {
   const finished = new Set<string>();
   const cycles: string[] = [];
-  const visit = (path: string, trail: readonly string[]): void => {
-    const start = trail.indexOf(path);
-    if (start >= 0) cycles.push([...trail.slice(start), path].join(" → "));
-    if (start >= 0 || finished.has(path)) return;
-    for (const target of targets.get(path) ?? []) if (target !== undefined) visit(target, [...trail, path]);
-    finished.add(path);
+  const visit = (node: string, trail: readonly string[]): void => {
+    const start = trail.indexOf(node);
+    if (start >= 0) cycles.push([...trail.slice(start), node].join(" → "));
+    if (start >= 0 || finished.has(node)) return;
+    for (const target of graph.get(node) ?? []) visit(target, [...trail, node]);
+    finished.add(node);
   };
-  for (const path of targets.keys()) visit(path, []);
+  for (const node of graph.keys()) visit(node, []);
   return cycles;
 }
