@@ -65,8 +65,8 @@ export interface FinishedSpeech extends CallResult {
 
 export interface FinishedTranscription extends CallResult {
   readonly kind: "transcription";
-  /** BCP 47, as requested; undefined if the call was refused before its language was known. */
-  readonly language: string | undefined;
+  /** BCP 47 with its region, as requested. */
+  readonly language: string;
   readonly firstTextMs: number | undefined;
   /** How much of the recording was read. */
   readonly audioSeconds: number;

@@ -76,7 +76,7 @@ export class CallRecord {
       characters: text.length,
     });
     // Without a valid request there is no model to report.
-    if (model === undefined || stream === undefined) return;
+    if (model === undefined || language === undefined || stream === undefined) return;
     observe({
       ...callerOf(input),
       kind: "transcription",
