@@ -8,7 +8,7 @@ interface RequestTimes {
 }
 
 export interface MainThreadMetrics {
-  observeRequestTimes(work: RequestTimes): void;
+  observeRequestTimes(times: RequestTimes): void;
   observeLoopDelay(delayMs: number): void;
 }
 

@@ -217,12 +217,12 @@ export function createMetrics(version: string): Metrics {
     buckets: durationBuckets,
     registers,
   });
-  const { observeRequestTimes: observeWork, observeLoopDelay } = createMainThreadMetrics(registers);
+  const { observeRequestTimes, observeLoopDelay } = createMainThreadMetrics(registers);
   return {
     observeLoopDelay,
     observeRequest(request) {
       const { operation, status, durationMs } = request;
-      observeWork(request);
+      observeRequestTimes(request);
       requests.inc({ operation, status });
       requestSeconds.observe({ operation }, durationMs / 1000);
     },
