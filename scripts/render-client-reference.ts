@@ -96,7 +96,7 @@ function shape(checker: ts.TypeChecker, symbol: ts.Symbol, declaration: ts.Decla
   const members = checker.getPropertiesOfType(type).filter(isPublic);
   const isObject = ts.isClassDeclaration(declaration) || ts.isInterfaceDeclaration(declaration) || isRecord(type);
   if (!isObject || members.length === 0) return [code([declaration.getText().replace(/^export /, "")])];
-  return [memberTable(checker, members, declaration)];
+  return [memberList(checker, members, declaration)];
 }
 
 /** Whether the members of the type describe it completely. */
@@ -116,16 +116,16 @@ function isPublic(member: ts.Symbol): boolean {
   );
 }
 
-function memberTable(checker: ts.TypeChecker, members: readonly ts.Symbol[], at: ts.Declaration): string {
-  const rows = members.map((member) => {
+function memberList(checker: ts.TypeChecker, members: readonly ts.Symbol[], at: ts.Declaration): string {
+  const entries = members.map((member) => {
     const optional = (member.flags & ts.SymbolFlags.Optional) !== 0 ? "?" : "";
     const text = ts.displayPartsToString(member.getDocumentationComment(checker)).replaceAll("\n", " ");
     const type = typeText(checker, checker.getTypeOfSymbolAtLocation(member, at));
     const plain = optional === "" ? type : type.replace(/ \| undefined$/, "");
     const shown = plain.length > 160 ? `${plain.slice(0, 160)}…` : plain;
-    return `| \`${member.name}${optional}\` | \`${shown.replaceAll("|", "\\|")}\` | ${text.replaceAll("|", "\\|")} |`;
+    return `- \`${member.name}${optional}\`: \`${shown}\`${text === "" ? "" : `. ${text}`}`;
   });
-  return ["| member | type | |", "| --- | --- | --- |", ...rows].join("\n");
+  return entries.join("\n");
 }
 
 /** The methods of a client's resources, each with its overloads, in the order of declaration. */

@@ -43,19 +43,17 @@ export function renderMetricsDocument(): string {
   const { all } = createMetricPresets({ tokenPrices: { "gpt-example": { input: 2.5, output: 10 } }, configured: {} });
   const groups = Map.groupBy(all, ({ group }) => group);
   const presets = [...groups].map(([group, members]) => `## ${group}\n\n${members.map(renderPreset).join("\n")}`);
-  const rows = spanMetrics.map(({ help, labels, labelsWhenNamed, name, source, type }) => {
+  const entries = spanMetrics.map(({ help, labels, labelsWhenNamed, name, source, type }) => {
     const own = [...labels, ...labelsWhenNamed.map((label) => `${label}¹`)].map((label) => `\`${label}\``);
-    return `| \`${name}\` | ${type} | ${help} ${source} | ${own.join(", ").replaceAll("¹`", "`¹")} |`;
+    const list = own.join(", ").replaceAll("¹`", "`¹");
+    return `### \`${name}\`\n\n${help}\n\n- Type: ${type}\n- Counted from: ${source}\n- Labels: ${list}\n`;
   });
   const series = `## Series counted from spans
 
 These series are not stored: the server counts them from spans when a query needs them. A span counts at the time when it ends.
 
-| name | type | what it counts, and from what | labels |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+Labels with ¹ exist only in queries that name the label, because they have too many values.
 
-¹ Only in queries that name the label, because it has too many values.
-`;
+${entries.join("\n")}`;
   return [introduction, ...presets, series].join("\n");
 }
