@@ -1,4 +1,5 @@
 /** Writes the rows of log records, which come from OTLP requests or from Sounding's own calls. */
+import type { ColumnWriters } from "../../store/block.ts";
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { levels, logs } from "../../store/schema.ts";
 import type { RecordGroup } from "./record-group.ts";
@@ -37,17 +38,22 @@ export function writeLog(builder: RowBuilder, log: LogSource, group: RecordGroup
   columns.severity_number.unsigned(severityNumber);
   log.writeSeverityText(columns.severity_text);
   columns.service.bytes(group.service, 0, group.service.length);
+  columns.resource_id.copy(group.resourceId, 0);
+  columns.scope_id.copy(group.scopeId, 0);
+  writeContent(columns, log);
+  columns.days.unsigned(group.days);
+  block.endRow();
+}
+
+/** Separate from `writeLog` because V8 limits how much code it inlines into one function. */
+function writeContent(columns: ColumnWriters<typeof logs.columns>, log: LogSource): void {
   log.writeTraceId(columns.trace_id);
   log.writeSpanId(columns.span_id);
   log.writeFlags(columns.flags);
   log.writeEventName(columns.event_name);
   log.writeBody(columns.body, columns.body_type);
-  columns.resource_id.copy(group.resourceId, 0);
-  columns.scope_id.copy(group.scopeId, 0);
   log.writeAttributes(columns.attributes, columns.attribute_types);
   log.writeDroppedAttributes(columns.dropped_attributes);
-  columns.days.unsigned(group.days);
-  block.endRow();
 }
 
 /** OTLP's severity number as one of the four levels; undefined if it is not one of 1 to 24. */
