@@ -141,7 +141,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     const logs = await client.logs.query({ severity: "error" });
     const sample = logs.samples.find(({ stream }) => stream["trace_id"] === traceId)!;
     assert.equal(sample.stream["service_name"], "sounding");
-    assert.match(sample.values[0]![1], /^The chat with one failed: /);
+    assert.match(sample.values[0]![1], /^Chat completion with one failed: /);
   });
 
   test("for a model that does not exist is a failed span and a warning", async () => {

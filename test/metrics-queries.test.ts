@@ -126,7 +126,7 @@ describe("one chat call", () => {
       /^OVER TIME +LEAST +GREATEST +LAST\n▁▁█ +0 +1 +1\n$/,
     );
     assert.match(await sounding("metrics", "--promql", "sum(inference_requests_total) or vector(7)"), /VALUE\n\d\n$/);
-    assert.match(await sounding("metrics", "--list"), /inference_latency +seconds +How long calls of models took/);
-    await assert.rejects(sounding("metrics"), /one of a metric's name, --list and --promql is expected/);
+    assert.match(await sounding("metrics", "--list"), /inference_latency +seconds +Duration of model calls/);
+    await assert.rejects(sounding("metrics"), /specify exactly one of a metric's name, --list and --promql/);
   });
 });

@@ -53,7 +53,7 @@ test("a disk below the minimum is degraded, telemetry is refused with 503, and t
   await untilTelemetryReady(server);
   const { code, status, checks } = await readiness(server);
   assert.deepEqual([code, status], [200, "degraded"]);
-  assert.match(checks["data_disk"]!, /storage\.minimum_free_bytes: telemetry is refused/);
+  assert.match(checks["data_disk"]!, /storage\.minimum_free_bytes; telemetry is refused/);
   const body = JSON.stringify({
     resourceLogs: [
       { scopeLogs: [{ logRecords: [{ timeUnixNano: `${Date.now()}000000`, body: { stringValue: "x" } }] }] },

@@ -104,10 +104,16 @@ describe("a speech call", { timeout: 120_000 }, () => {
 
   test("that fails is an error span and a log record of the same trace; one that is refused is a warning", async () => {
     for (const [body, status, severity, type, message] of [
-      [{ model: "failing", voice: "x" }, 503, "error", "overloaded", /^The speech of failing failed: /],
-      [{ model: "none" }, 404, "warning", "model_not_found", /^The speech of none failed: /],
+      [{ model: "failing", voice: "x" }, 503, "error", "overloaded", /^Speech synthesis with failing failed: /],
+      [{ model: "none" }, 404, "warning", "model_not_found", /^Speech synthesis with none failed: /],
       // The caller's text is content, which is not logged.
-      [{ voice: input }, 400, "warning", "invalid_request", /^The speech of narrator failed: invalid_request: voice$/],
+      [
+        { voice: input },
+        400,
+        "warning",
+        "invalid_request",
+        /^Speech synthesis with narrator failed: invalid_request: voice$/,
+      ],
     ] as const) {
       const { traceId, headers } = newTrace();
       assert.equal((await speak(body, headers)).status, status);

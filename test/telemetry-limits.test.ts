@@ -12,7 +12,7 @@ const logExport = {
   ],
 };
 
-describe("a key that may send two requests a minute", () => {
+describe("a key that may send two requests per minute", () => {
   let upstream: ScriptedUpstream;
   let server: RunningServer;
 
@@ -51,7 +51,7 @@ models:
     assert.ok(wait > 0 && wait <= 30, `Retry-After is ${wait}`);
     const { status, errorType, error } = (await refused.json()) as Record<string, string>;
     assert.deepEqual([status, errorType], ["error", "too_many_requests"]);
-    assert.match(error!, /is limited to 2 telemetry queries a minute/);
+    assert.match(error!, /is limited to 2 telemetry queries per minute/);
     const listed = await server.call("/observability/metrics");
     const body = (await listed.json()) as { error: { code: string } };
     assert.deepEqual([listed.status, body.error.code], [429, "rate_limit_exceeded"]);
@@ -62,7 +62,7 @@ models:
     assert.ok(Number(dropped.headers.get("retry-after")) > 0);
     const answer = (await dropped.json()) as { code: number; message: string; details: Record<string, string>[] };
     assert.equal(answer.code, 8);
-    assert.match(answer.message, /is limited to 2 telemetry exports a minute/);
+    assert.match(answer.message, /is limited to 2 telemetry exports per minute/);
     assert.equal(answer.details[0]!["@type"], "type.googleapis.com/google.rpc.RetryInfo");
 
     const question = { model: "one", messages: [{ role: "user", content: "Well?" }] };
@@ -125,7 +125,7 @@ describe("an organization with a budget of one compute second a minute", () => {
     assert.ok(refused !== undefined, "no query was refused");
     assert.equal(refused.headers.get("x-ratelimit-remaining-compute-seconds"), "0");
     const { error } = (await refused.json()) as { error: string };
-    assert.match(error, /is limited to 1 compute seconds a minute for telemetry queries, and 1\.\d are used/);
+    assert.match(error, /is limited to 1 compute seconds per minute for telemetry queries, and 1\.\d have been used/);
     assert.equal((await server.call("/v1/logs", logExport)).status, 200);
   });
 

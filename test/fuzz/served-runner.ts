@@ -98,7 +98,7 @@ export class ServedRunner implements AsyncDisposable {
     const after = await server.memory();
     const faultLines = (this.#log + server.stderr)
       .split("\n")
-      .filter((line) => line.includes("fault of ours") || line.includes("Error"));
+      .filter((line) => line.includes("internal error") || line.includes("Error"));
     return {
       neighbor: this.#neighbor.report(),
       usedBefore: this.#memory?.used ?? 0,

@@ -3,15 +3,15 @@ import { UsageError } from "./cli-error.ts";
 import type { Options } from "./command.ts";
 
 function limitOption(of: string) {
-  return { type: "string", value: "N", description: `Most ${of}; \`none\` takes the limit away.` } as const;
+  return { type: "string", value: "N", description: `Maximum number of ${of}; \`none\` removes the limit.` } as const;
 }
 
 export const limitOptions = {
-  "requests-per-minute": limitOption("requests a minute"),
-  "tokens-per-minute": limitOption("tokens a minute"),
-  "concurrent-requests": limitOption("requests at the same time"),
-  "tokens-per-month": limitOption("tokens a calendar month (UTC)"),
-  "compute-seconds-per-minute": limitOption("seconds of work a minute for telemetry queries, and for exports"),
+  "requests-per-minute": limitOption("requests per minute"),
+  "tokens-per-minute": limitOption("tokens per minute"),
+  "concurrent-requests": limitOption("concurrent requests"),
+  "tokens-per-month": limitOption("tokens per calendar month (UTC)"),
+  "compute-seconds-per-minute": limitOption("compute seconds per minute, for telemetry queries and for exports"),
 } as const satisfies Options;
 
 type LimitValues = { readonly [Name in keyof typeof limitOptions]?: string | undefined };
@@ -30,7 +30,7 @@ export function readLimits(values: LimitValues): Record<string, number | null> |
 /** Throws UsageError. The server knows the bounds. */
 export function readInteger(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text))
-    throw new UsageError(`--${option} is ${JSON.stringify(text)}; a whole number is expected`);
+    throw new UsageError(`--${option} is ${JSON.stringify(text)}; it must be a whole number`);
   return Number(text);
 }
 
@@ -49,7 +49,7 @@ export function readExpiry(text: string, nowMs: number): number | null {
   const parsed = /^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(parsed)) {
     throw new UsageError(
-      `--expires is ${JSON.stringify(text)}; a duration such as 90d, 12h or 30m, a date such as 2027-01-31 or \`never\` is expected`,
+      `--expires is ${JSON.stringify(text)}; it must be a duration such as 90d, 12h or 30m, a date such as 2027-01-31, or \`never\``,
     );
   }
   return Math.floor(parsed / 1000);
@@ -63,6 +63,6 @@ export function withoutUndefined(members: Readonly<Record<string, unknown>>): Re
 /** Throws UsageError when nothing was given to be changed. */
 export function changesOf(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const changes = withoutUndefined(members);
-  if (Object.keys(changes).length === 0) throw new UsageError("nothing to change was given; --help shows what can be");
+  if (Object.keys(changes).length === 0) throw new UsageError("no change was given; --help lists the options");
   return changes;
 }

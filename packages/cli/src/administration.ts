@@ -8,12 +8,12 @@ export const connectionOptions = {
     type: "string",
     short: "c",
     value: "FILE",
-    description: "The configuration file that names the database; else SOUNDING_CONFIG, else sounding.yaml.",
+    description: "Configuration file that names the database. Default: SOUNDING_CONFIG, or sounding.yaml.",
   },
   url: {
     type: "string",
     value: "URL",
-    description: "Work on the server at this address, with the key in SOUNDING_ADMIN_KEY, instead of the database.",
+    description: "Administer the server at this address, with the key in SOUNDING_ADMIN_KEY, instead of the database.",
   },
 } as const;
 
@@ -22,7 +22,7 @@ export const organizationOption = {
     type: "string",
     short: "o",
     value: "NAME",
-    description: "The organization, by name or ID; needed only where there are several.",
+    description: "Name or ID of the organization; required only if there are several.",
   },
 } as const;
 
@@ -77,8 +77,8 @@ export class AdminApi {
     if (all.length === 1) return all[0]!.id;
     throw new UsageError(
       all.length === 0
-        ? 'there is no organization yet; `sounding org create "my organization"` makes one'
-        : `--organization is missing; one of ${all.map(({ name }) => JSON.stringify(name)).join(", ")} is expected`,
+        ? 'no organization exists yet; create one with `sounding org create "my organization"`'
+        : `--organization is missing; it must be one of ${all.map(({ name }) => JSON.stringify(name)).join(", ")}`,
     );
   }
 
@@ -94,7 +94,7 @@ export class AdminApi {
     if (isId(nameOrId)) return nameOrId;
     const [found] = await this.list<AdminObject>(path, { ...filters, name: nameOrId });
     if (found === undefined) {
-      throw new CliError(`there is no ${kind} named ${JSON.stringify(nameOrId)}`, exitCodes.notFound);
+      throw new CliError(`the ${kind} ${JSON.stringify(nameOrId)} does not exist`, exitCodes.notFound);
     }
     return found.id;
   }
@@ -130,11 +130,9 @@ const requestTimeoutMs = 30_000;
 
 function remoteRequest(url: string, io: CommandIo): Request {
   const key = io.env["SOUNDING_ADMIN_KEY"] ?? "";
-  if (key === "") throw new UsageError("--url needs a key with the permission admin in SOUNDING_ADMIN_KEY");
+  if (key === "") throw new UsageError("--url requires a key with the permission admin in SOUNDING_ADMIN_KEY");
   if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new UsageError(
-      `--url is ${JSON.stringify(url)}; an address such as https://sounding.example.com is expected`,
-    );
+    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an address such as https://sounding.example.com`);
   }
   return async (method, path, body) => {
     const signal = AbortSignal.any([io.signal, AbortSignal.timeout(requestTimeoutMs)]);
@@ -146,7 +144,7 @@ function remoteRequest(url: string, io: CommandIo): Request {
     } catch (error) {
       if (error instanceof RemoteError || io.signal.aborted) throw error;
       if (error instanceof Error && error.name === "TimeoutError") {
-        throw new CliError(`${url} did not answer within ${requestTimeoutMs / 1000} seconds`, exitCodes.timeout);
+        throw new CliError(`${url} did not respond within ${requestTimeoutMs / 1000} seconds`, exitCodes.timeout);
       }
       throw new CliError(`${url} could not be reached`, exitCodes.unreachable, { cause: error });
     }
@@ -172,9 +170,9 @@ async function readAnswer(response: Response, url: string): Promise<unknown> {
   } catch {
     throw new RemoteError(
       response.status,
-      `${url} answered with status ${response.status} and no JSON; is it Sounding?`,
+      `${url} responded with status ${response.status} and without JSON; is it Sounding?`,
     );
   }
   if (response.ok) return answer;
-  throw new RemoteError(response.status, answer.error?.message ?? `${url} answered with status ${response.status}`);
+  throw new RemoteError(response.status, answer.error?.message ?? `${url} responded with status ${response.status}`);
 }

@@ -5,14 +5,14 @@ import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";
 import { optionRows, usageLine } from "./help.ts";
 import { globalOptions } from "./parse-command-line.ts";
 
-const introduction = `# The command \`sounding\`
+const introduction = `# The \`sounding\` command
 
-This page is generated from the commands themselves; \`sounding <command> --help\` shows the same.
+This page is generated from the commands themselves; \`sounding <command> --help\` shows the same text.
 
-Results go to standard output, everything else to standard error. Colours and progress are only for terminals; with \`NO_COLOR\` or
-\`--no-color\` there are no colours either. With \`--json\` results are JSON for programs, and an error is one line
-\`{"error": {"message": …, "exit_code": …}}\` on standard error. The first Ctrl-C lets a command end cleanly, the second one ends it at once.
-\`SOUNDING_DEBUG=1\` adds the stack to an error.`;
+Commands write results to standard output and everything else to standard error. Colours and progress are shown only in
+terminals; \`NO_COLOR\` or \`--no-color\` turns colours off. With \`--json\`, results are JSON for programs, and an error is one line,
+\`{"error": {"message": …, "exit_code": …}}\`, on standard error. The first Ctrl-C lets a command end cleanly, the second one ends it
+immediately. \`SOUNDING_DEBUG=1\` adds the stack trace to an error.`;
 
 /** Renders the page. */
 export async function renderCliDocument(): Promise<string> {

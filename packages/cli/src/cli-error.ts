@@ -48,9 +48,8 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 const hints: Partial<Record<ExitCode, string>> = {
-  [exitCodes.unreachable]:
-    "Is the server running? `sounding serve` starts one; --url or SOUNDING_BASE_URL names another.",
-  [exitCodes.denied]: "The key is read from SOUNDING_API_KEY or --key-file.",
+  [exitCodes.unreachable]: "Is the server running? Start one with `sounding serve`, or set --url or SOUNDING_BASE_URL.",
+  [exitCodes.denied]: "Set the key in SOUNDING_API_KEY or --key-file.",
 };
 
 /** The error in one line, without a stack: what happened, what to do, and the request's ID where the fault is the server's. */

@@ -11,15 +11,15 @@ export const connectionOptions = {
   url: {
     type: "string",
     value: "URL",
-    description: "The server's address; else SOUNDING_BASE_URL, else http://127.0.0.1:4141.",
+    description: "The server's address. Default: SOUNDING_BASE_URL, or http://127.0.0.1:4141.",
   },
   "key-file": {
     type: "string",
     value: "FILE",
-    description: "A file that holds the API key; else SOUNDING_API_KEY.",
+    description: "A file that contains the API key. Default: SOUNDING_API_KEY.",
   },
   project: { type: "string", value: "NAME", description: "The project that the call belongs to." },
-  timeout: { type: "string", value: "SECONDS", description: "How long a call may take, to its last byte." },
+  timeout: { type: "string", value: "SECONDS", description: "Maximum duration of a call." },
 } as const satisfies Options;
 
 /** A client for the server and the key that the command line or the environment name. */
@@ -40,7 +40,7 @@ export async function openClient(
 export function numberOption(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = text.trim() === "" ? NaN : Number(text);
-  if (!Number.isFinite(value)) throw new UsageError(`--${name} is "${text}"; a number is expected`);
+  if (!Number.isFinite(value)) throw new UsageError(`--${name} is "${text}"; it must be a number`);
   return value;
 }
 
@@ -49,7 +49,7 @@ export function serverUrl(url: string | undefined, io: Pick<CommandIo, "env">): 
   const address = url ?? (io.env["SOUNDING_BASE_URL"] || "http://127.0.0.1:4141");
   if (!URL.canParse(address) || !/^https?:/.test(address)) {
     throw new UsageError(
-      `the server's address is ${JSON.stringify(address)}; one such as http://127.0.0.1:4141 is expected`,
+      `the server's address is ${JSON.stringify(address)}; it must be one such as http://127.0.0.1:4141`,
     );
   }
   return address.replace(/\/+$/, "").replace(/\/v1$/, "");
@@ -65,7 +65,7 @@ export async function readKey(file: string | undefined, env: CommandIo["env"]): 
   }
   const key = env["SOUNDING_API_KEY"];
   if (key === undefined || key === "") {
-    throw new CliError("no API key: set SOUNDING_API_KEY, or give --key-file FILE", exitCodes.denied);
+    throw new CliError("no API key: set SOUNDING_API_KEY, or use --key-file FILE", exitCodes.denied);
   }
   return key;
 }

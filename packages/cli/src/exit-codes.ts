@@ -19,16 +19,16 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** What each code means, for the help and the documentation. */
 export const exitCodeMeanings: Readonly<Record<keyof typeof exitCodes, string>> = {
-  ok: "It worked.",
-  failed: "It failed, and no other code says more.",
-  usage: "The command line is wrong: an unknown command or option, a missing or bad value.",
-  unreachable: "The server could not be reached, or the connection broke.",
-  denied: "No key, a wrong key, or a key that may not do this.",
-  notFound: "What was named does not exist.",
-  tryLater: "Too many requests, or no capacity: try again later.",
-  timeout: "A time limit ran out.",
+  ok: "Success.",
+  failed: "Failure that no other code describes.",
+  usage: "The command line is invalid: an unknown command or option, or a missing or invalid value.",
+  unreachable: "The server could not be reached, or the connection failed.",
+  denied: "The API key is missing, invalid or lacks a permission.",
+  notFound: "The requested object does not exist.",
+  tryLater: "Too many requests, or no capacity; retry later.",
+  timeout: "A timeout elapsed.",
   configuration: "The configuration is invalid.",
   interrupted: "Interrupted with Ctrl-C (SIGINT).",
-  brokenPipe: "The reader of the output went away (SIGPIPE).",
+  brokenPipe: "The reader of the output closed the pipe (SIGPIPE).",
   terminated: "Terminated (SIGTERM).",
 };

@@ -17,7 +17,7 @@ export function renderOverview(commands: readonly Command[]): string {
     "Options:",
     ...rows([...optionRows(globalOptions), ["-V, --version", "Show the version."]]),
     "",
-    "`sounding <command> --help` tells more of one command.",
+    "Run `sounding <command> --help` for details about a command.",
   ].join("\n")}\n`;
 }
 

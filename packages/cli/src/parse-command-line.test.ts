@@ -38,9 +38,9 @@ describe("a command line", () => {
 
   for (const [title, words, message] of [
     ["an unknown option", ["blue", "--formt", "csv"], /unknown option --formt; did you mean "--format"\?/],
-    ["a value that is not allowed", ["blue", "--format", "xml"], /--format is "xml"; one of text, csv is expected/],
+    ["a value that is not allowed", ["blue", "--format", "xml"], /--format is "xml"; it must be one of text, csv/],
     ["a missing argument", [], /name is missing: Its name\./],
-    ["an argument too many", ["blue", "green"], /"green" is one argument too many/],
+    ["an argument too many", ["blue", "green"], /unexpected argument "green"/],
     ["a missing value", ["blue", "--format"], /'--format <value>' argument missing/],
   ] as const) {
     test(`is refused with ${title}`, () => {

@@ -6,8 +6,12 @@ import type { Command, Option, Options, OptionValues } from "./command.ts";
 /** Options that every command has. */
 export const globalOptions = {
   help: { type: "boolean", short: "h", description: "Show this help." },
-  json: { type: "boolean", description: "Write JSON, for programs." },
-  color: { type: "boolean", default: true, description: "Write no colours; so does the variable NO_COLOR." },
+  json: { type: "boolean", description: "Print JSON, for programs." },
+  color: {
+    type: "boolean",
+    default: true,
+    description: "Print no colours; the environment variable NO_COLOR does the same.",
+  },
 } as const satisfies Options;
 
 export interface ParsedCommandLine {
@@ -79,7 +83,7 @@ export function suggestion(word: string, allowed: readonly string[]): string {
   if (nearest !== undefined && nearest.distance <= (word.length < 4 ? 1 : 2)) {
     return `did you mean "${nearest.candidate}"?`;
   }
-  return `one of ${allowed.join(", ")} is expected`;
+  return `it must be one of ${allowed.join(", ")}`;
 }
 
 function parseArgsOptions(options: Options): NonNullable<ParseArgsConfig["options"]> {
@@ -130,7 +134,7 @@ function checkArguments(command: Command, positionals: readonly string[]): void 
     }
   }
   if (positionals.length > expected.length && expected.at(-1)?.variadic !== true) {
-    throw new UsageError(`"${positionals[expected.length]}" is one argument too many`);
+    throw new UsageError(`unexpected argument "${positionals[expected.length]}"`);
   }
 }
 

@@ -120,29 +120,32 @@ describe("sounding org, project and key on the database of this machine", () => 
 
   test("take the only organization where none is named, and ask which where there are several", async () => {
     const { env } = await newInstallation();
-    assert.match((await sounding("key create k", env)).stderr, /there is no organization yet; `sounding org create/);
+    assert.match(
+      (await sounding("key create k", env)).stderr,
+      /no organization exists yet; create one with `sounding org create/,
+    );
     await sounding("org create acme", env);
     assert.equal((await sounding("key create k", env)).code, 0);
     await sounding("org create globex", env);
     const asked = await sounding("key create k", env);
     assert.equal(asked.code, 2);
-    assert.match(asked.stderr, /--organization is missing; one of "acme", "globex" is expected/);
+    assert.match(asked.stderr, /--organization is missing; it must be one of "acme", "globex"/);
   });
 
   for (const [words, code, message] of [
-    ["org show nobody", 5, /there is no organization named "nobody"/],
-    ["org show org_00000000000000000000000000000000", 5, /There is no organization "org_0+"/],
-    ["key revoke key_none", 5, /There is no key "key_none"/],
-    ["org create acme", 1, /name is "acme"; another organization has this name/],
-    ["org update acme", 2, /nothing to change was given/],
-    ["org update acme --requests-per-minute many", 2, /--requests-per-minute is "many"; a whole number is expected/],
+    ["org show nobody", 5, /the organization "nobody" does not exist/],
+    ["org show org_00000000000000000000000000000000", 5, /The organization "org_0+" does not exist/],
+    ["key revoke key_none", 5, /The key "key_none" does not exist/],
+    ["org create acme", 1, /name is "acme"; another organization already has this name/],
+    ["org update acme", 2, /no change was given/],
+    ["org update acme --requests-per-minute many", 2, /--requests-per-minute is "many"; it must be a whole number/],
     ["org update acme --requests-per-minute 0", 1, /limits\.requests_per_minute is 0; expected an integer/],
     ["project create p --retention-days 0", 1, /settings\.retention_days is 0/],
-    ["key create k --expires tomorrow", 2, /--expires is "tomorrow"; a duration such as 90d/],
-    ["key create k --expires 2001-01-01", 1, /expires_at is 978307200, which is past/],
-    ["key create k --operator", 1, /operator is true; that needs the permission "admin"/],
+    ["key create k --expires tomorrow", 2, /--expires is "tomorrow"; it must be a duration such as 90d/],
+    ["key create k --expires 2001-01-01", 1, /expires_at is 978307200, which is in the past/],
+    ["key create k --operator", 1, /operator is true; this requires the permission "admin"/],
     ["key create k --permission root", 2, /--permission is "root"/],
-    ["org list --url http://127.0.0.1:9", 2, /--url needs a key with the permission admin in SOUNDING_ADMIN_KEY/],
+    ["org list --url http://127.0.0.1:9", 2, /--url requires a key with the permission admin in SOUNDING_ADMIN_KEY/],
   ] as const) {
     test(`say what is wrong with: sounding ${words}`, async () => {
       const { env } = await newInstallation();

@@ -74,7 +74,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     terminal.type("Sure?\r");
     await terminal.shows("Yes.\n");
     terminal.type("/reset\r");
-    await terminal.shows("forgotten");
+    await terminal.shows("conversation cleared");
     terminal.type("Hello?\r");
     await terminal.shows("New.\n");
     terminal.type(ctrlD);
@@ -102,7 +102,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     server.answer(events([chunk("Hi."), done]));
     const terminal = openSession();
     terminal.type(`half a question${ctrlC}`);
-    await terminal.shows("/exit leaves");
+    await terminal.shows("press Ctrl-D or type /exit to leave");
     terminal.type("Hello?\r");
     await terminal.shows("Hi.\n");
     terminal.type(ctrlD);
@@ -136,9 +136,9 @@ describe("a chat session", { timeout: 60_000 }, () => {
     terminal.type("/model\r");
     await terminal.shows("* m\n  big\n");
     terminal.type("/model big\r");
-    await terminal.shows("come from big");
+    await terminal.shows("now using big");
     terminal.type("/nonsense\r");
-    await terminal.shows("/nonsense is unknown");
+    await terminal.shows("unknown command /nonsense");
     terminal.type('"""\rone\rtwo\r"""\r');
     await terminal.shows("Hi.\n");
     terminal.type(ctrlD);

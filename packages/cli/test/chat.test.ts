@@ -114,7 +114,7 @@ describe("sounding chat", () => {
     assert.equal(sent(1)["model"], "first");
     server.answer(json({ object: "list", data: [] }));
     const none = await chat(["hi"]);
-    assert.deepEqual([none.code, none.stderr], [5, "sounding: the server offers no models\n"]);
+    assert.deepEqual([none.code, none.stderr], [5, "sounding: the server has no chat models\n"]);
   });
 
   test("asks what is piped in, after the prompt", async () => {
@@ -165,7 +165,7 @@ describe("sounding chat", () => {
     );
     const { code, stdout, stderr } = await chat(["hi", "-m", "m"]);
     assert.deepEqual([code, stdout], [0, "Six\n"]);
-    assert.match(stderr, /limit of tokens/);
+    assert.match(stderr, /token limit/);
   });
 
   test("reads the key from a file and the address from --url before the environment", async () => {
@@ -178,8 +178,8 @@ describe("sounding chat", () => {
   });
 
   for (const [title, words, options, code, stderr] of [
-    ["nothing to ask", ["-m", "m"], {}, 2, /nothing to ask/],
-    ["a temperature that is no number", ["hi", "-t", "hot"], {}, 2, /--temperature is "hot"; a number is expected/],
+    ["nothing to ask", ["-m", "m"], {}, 2, /no prompt/],
+    ["a temperature that is no number", ["hi", "-t", "hot"], {}, 2, /--temperature is "hot"; it must be a number/],
     ["an address that is none", ["hi", "--url", "sounding"], {}, 2, /"sounding"/],
     ["no key", ["hi"], { env: { SOUNDING_API_KEY: "" } }, 4, /set SOUNDING_API_KEY/],
     ["no key file", ["hi", "--key-file", "/nonexistent/key"], {}, 4, /\/nonexistent\/key cannot be read/],
@@ -216,7 +216,7 @@ describe("sounding chat", () => {
     server.answer(events([chunk("A fathom")]));
     const { code, stdout, stderr } = await chat(["hi", "-m", "m"]);
     assert.deepEqual([code, stdout], [3, "A fathom\n"]);
-    assert.match(stderr, /not whole/);
+    assert.match(stderr, /incomplete/);
   });
 
   test("exits with 7 when its time is over", async () => {

@@ -77,9 +77,9 @@ describe("sounding doctor", () => {
     server.answer((response) => void response.writeHead(404).end("not here"));
     const { code, find } = await doctor(`server: { port: ${port} }`, { SOUNDING_BASE_URL: server.url });
     assert.equal(code, 1);
-    assert.match(find("port")!.message, /is taken by another program/);
+    assert.match(find("port")!.message, /is used by another program/);
     assert.match(find("port")!.advice!, /server\.port or --port/);
-    assert.match(find("server")!.message, /something else than Sounding answers/);
+    assert.match(find("server")!.message, /a server other than Sounding responds/);
   });
 
   test("finds a damaged control database and a data folder that cannot be", async () => {

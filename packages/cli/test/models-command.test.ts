@@ -42,21 +42,21 @@ describe("sounding models", () => {
     const name = "owner/repository/model.gguf";
     const pulled = await runSounding(["models", "pull", name], { env });
     assert.equal(pulled.code, 0, pulled.stderr);
-    assert.match(pulled.stdout, /^owner\/repository\/model\.gguf is there: 24 B, SHA-256 [0-9a-f]{64}\n$/);
+    assert.match(pulled.stdout, /^owner\/repository\/model\.gguf has been downloaded: 24 B, SHA-256 [0-9a-f]{64}\n$/);
     assert.match(pulled.stderr, /100 %/);
     const listed = await runSounding(["models", "list", "--json"], { env });
     const [file] = JSON.parse(listed.stdout) as { name: string; size_bytes: number }[];
     assert.deepEqual([file?.name, file?.size_bytes], [name, emptyModel.length]);
     const removed = await runSounding(["models", "remove", name, "--data-dir", join(folder, "data")], {});
-    assert.equal(removed.stdout, `${name} is removed.\n`);
+    assert.equal(removed.stdout, `Removed ${name}.\n`);
     assert.equal((await runSounding(["models", "list", "--json"], { env })).stdout, "[]\n");
   });
 
   test("pulls a whole repository, and says what is to be done with it", async () => {
     const pulled = await runSounding(["models", "pull", "owner/voice"], { env });
     assert.equal(pulled.code, 0, pulled.stderr);
-    assert.match(pulled.stdout, /^owner\/voice is there: 24 B\n$/);
-    assert.match(pulled.stderr, /not known what kind of model it is/);
+    assert.match(pulled.stdout, /^owner\/voice has been downloaded: 24 B\n$/);
+    assert.match(pulled.stderr, /The kind of the model is unknown/);
     const again = await runSounding(["models", "pull", "owner/voice", "--json"], { env });
     const [file] = JSON.parse(again.stdout) as { name: string; already_there: boolean }[];
     assert.deepEqual([file?.name, file?.already_there], ["owner/voice/model.gguf", true]);
@@ -66,7 +66,7 @@ describe("sounding models", () => {
   test("says what is wrong, with its exit code", async () => {
     const absent = await runSounding(["models", "pull", "owner/repository/other.gguf"], { env });
     assert.equal(absent.code, 5);
-    assert.match(absent.stderr, /has no such file/);
+    assert.match(absent.stderr, /does not have this file/);
     const wrong = await runSounding(["models", "pull", "model"], { env });
     assert.match(wrong.stderr, /owner\/repository\/file\.gguf/);
     assert.notEqual(wrong.code, 0);

@@ -129,7 +129,7 @@ describe("sounding speak", () => {
   test("leaves no file behind where nothing is said", async () => {
     server.answer(pcm(""));
     const { code, stderr } = await speak(["...", "-o", file("silent.wav"), ...asked]);
-    assert.deepEqual([code, /nothing was said/.test(stderr)], [2, true]);
+    assert.deepEqual([code, /the text is empty/.test(stderr)], [2, true]);
     assert.ok(!existsSync(file("silent.wav")));
   });
 
@@ -216,13 +216,13 @@ describe("sounding speak", () => {
     const failed = await speak(["Hello.", "--play", ...asked], { env: { PATH: folder } });
     assert.deepEqual([failed.code, /aplay cannot play it: audio open error/.test(failed.stderr)], [1, true]);
     const none = await speak(["Hello.", "--play", ...asked]);
-    assert.deepEqual([none.code, /nothing to play with/.test(none.stderr)], [1, true]);
+    assert.deepEqual([none.code, /no audio player is installed/.test(none.stderr)], [1, true]);
   });
 
   test("leaves no file behind that is cut", async () => {
     server.answer(brokenBytes("audio/mpeg", "one"));
     const { code, stderr } = await speak(["Hello.", "-o", file("cut.mp3"), ...asked]);
-    assert.deepEqual([code, /broke off/.test(stderr)], [3, true]);
+    assert.deepEqual([code, /The stream failed/.test(stderr)], [3, true]);
     assert.ok(!existsSync(file("cut.mp3")));
   });
 
@@ -236,10 +236,10 @@ describe("sounding speak", () => {
   });
 
   for (const [title, words, message] of [
-    ["an ending that names no format", ["hi", "-o", "x.flac", ...asked], /\.flac names no format/],
+    ["an ending that names no format", ["hi", "-o", "x.flac", ...asked], /the extension \.flac is not one of/],
     ["a format that is none", ["hi", "-f", "flac", ...asked], /--format is "flac"/],
-    ["audio and words on one output", ["hi", "-o", "-", "--words", ...asked], /both want standard output/],
-    ["a file and a player", ["hi", "-o", "x.wav", "--play", ...asked], /one of them/],
+    ["audio and words on one output", ["hi", "-o", "-", "--words", ...asked], /both write to standard output/],
+    ["a file and a player", ["hi", "-o", "x.wav", "--play", ...asked], /cannot be combined/],
     ["a pace that is no number", ["hi", "--speed", "fast", "-f", "pcm", ...asked], /--speed is "fast"/],
     ["no text", ["-f", "pcm", ...asked], /the text is empty/],
   ] as const) {

@@ -103,7 +103,7 @@ describe("sounding logs", { timeout: 60_000 }, () => {
     assert.deepEqual([code, stderr], [1, 'sounding: time_window is "x"; expected …\n']);
     assert.match(
       (await sounding(["logs", "-s", "warn"])).stderr,
-      /--severity is "warn"; one of debug, info, warning, error/,
+      /--severity is "warn"; it must be one of debug, info, warning, error/,
     );
     assert.match((await sounding(["logs", "-n", "many"])).stderr, /--limit is "many"/);
   });
@@ -194,7 +194,7 @@ describe("sounding traces", { timeout: 60_000 }, () => {
   test("fails for a trace that is not there", async () => {
     server.answer(json({ traces: [] }));
     const { code, stderr } = await sounding(["traces", trace.traceID]);
-    assert.deepEqual([code, stderr], [5, `sounding: there is no trace ${trace.traceID}\n`]);
+    assert.deepEqual([code, stderr], [5, `sounding: the trace ${trace.traceID} does not exist\n`]);
   });
 });
 
@@ -225,14 +225,14 @@ describe("sounding demo", { timeout: 60_000 }, () => {
     const denied = await sounding(["demo"]);
     assert.deepEqual(
       [denied.code, denied.stderr],
-      [4, "sounding: /v1/traces answered with status 403: no permission\n"],
+      [4, "sounding: /v1/traces responded with status 403: no permission\n"],
     );
     server.answer(json({ partialSuccess: { rejectedSpans: "3", errorMessage: "too old" } }));
-    assert.match((await sounding(["demo"])).stderr, /took only a part: too old/);
+    assert.match((await sounding(["demo"])).stderr, /accepted only part of the data: too old/);
     const nowhere = await sounding(["demo", "--url", "nowhere"]);
     assert.deepEqual(
       [nowhere.code, nowhere.stderr.split("\n")[0]],
-      [2, 'sounding: the server\'s address is "nowhere"; one such as http://127.0.0.1:4141 is expected'],
+      [2, 'sounding: the server\'s address is "nowhere"; it must be one such as http://127.0.0.1:4141'],
     );
   });
 });

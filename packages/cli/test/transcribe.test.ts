@@ -99,7 +99,7 @@ describe("sounding transcribe", () => {
     assert.equal((await fieldsOf(1))["model"], "first");
     server.answer(json({ object: "list", data: [] }));
     const none = await transcribe([recording]);
-    assert.deepEqual([none.code, /no model of the server transcribes/.test(none.stderr)], [5, true]);
+    assert.deepEqual([none.code, /the server has no transcription model/.test(none.stderr)], [5, true]);
   });
 
   test("writes text as it is understood", async () => {
@@ -190,12 +190,12 @@ describe("sounding transcribe", () => {
   });
 
   for (const [title, words, code, message] of [
-    ["a file that is not there", ["nowhere.wav", ...asked], 5, /nowhere\.wav cannot be read: there is no such file/],
+    ["a file that is not there", ["nowhere.wav", ...asked], 5, /nowhere\.wav cannot be read: the file does not exist/],
     ["a folder", [directory, ...asked], 1, /cannot be read/],
-    ["a file and the microphone", [recording, "--mic", ...asked], 2, /one of them/],
-    ["a stream of subtitles", [recording, "--stream", "-f", "srt", ...asked], 2, /--stream writes text/],
-    ["a duration without a microphone", [recording, "--duration", "3", ...asked], 2, /--duration needs --mic/],
-    ["a microphone without its program", ["--mic", ...asked], 5, /--mic needs the program arecord/],
+    ["a file and the microphone", [recording, "--mic", ...asked], 2, /cannot be combined/],
+    ["a stream of subtitles", [recording, "--stream", "-f", "srt", ...asked], 2, /--stream requires --format text/],
+    ["a duration without a microphone", [recording, "--duration", "3", ...asked], 2, /--duration requires --mic/],
+    ["a microphone without its program", ["--mic", ...asked], 5, /--mic requires arecord/],
   ] as const) {
     test(`refuses ${title}`, async () => {
       server.answer(streamed);

@@ -5,7 +5,7 @@ import type { Transform } from "./mode.ts";
 /** Throws ConfigurationError unless it is an integer of at least 1. */
 export function checkedChunkSize(size: number): number {
   if (Number.isInteger(size) && size >= 1) return size;
-  throw new ConfigurationError(`The chunk size is ${String(size)}; a number of bytes of at least 1 is expected.`);
+  throw new ConfigurationError(`The chunk size is ${String(size)}; it must be at least 1 byte.`);
 }
 
 /** Bytes in chunks, for `for` and `for await`. */

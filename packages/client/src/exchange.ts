@@ -195,7 +195,7 @@ function openBody(response: Response, lifetime: CallLifetime): OpenBody {
 /** A connection that breaks in a stream leaves it incomplete. */
 function asStreamFailure(failure: SoundingError): SoundingError {
   if (!(failure instanceof ConnectionError)) return failure;
-  return new IncompleteStreamError(`The stream broke off: ${failure.message}`, failure);
+  return new IncompleteStreamError(`The stream failed: ${failure.message}`, failure);
 }
 
 /** Reads what follows the end mark, which is nothing but the end, so that the connection can be used again. */

@@ -64,7 +64,7 @@ function sourceOf(content: FileContent): FileSource {
     if (isWebStream(content)) return { kind: "pieces", pieces: piecesOf(content) };
     if (typeof content.fd === "number") return { kind: "descriptor", fd: content.fd };
   }
-  throw new ConfigurationError("`file` is none: a path, a Blob or File, bytes, a stream or an open file is expected.");
+  throw new ConfigurationError("`file` must be a path, a Blob or File, bytes, a stream or an open file.");
 }
 
 /** `name` of a File; the last part of a path, which Node's file streams know too. */
@@ -78,7 +78,7 @@ function nameOf(content: FileContent): string | undefined {
 function pathOf(url: URL): string {
   const { fileURLToPath } = (builtinModule("node:url") ?? {}) as { fileURLToPath?: (url: URL) => string };
   if (url.protocol !== "file:" || fileURLToPath === undefined) {
-    throw new ConfigurationError(`\`file\` is at ${url.href}; a file of this machine is expected.`);
+    throw new ConfigurationError(`\`file\` is ${url.href}; it must be a file on this machine.`);
   }
   return fileURLToPath(url);
 }

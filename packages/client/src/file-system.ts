@@ -30,7 +30,9 @@ export interface FileStream extends AsyncIterable<unknown> {
 export function fileSystem(): FileSystem {
   const files = builtinModule("node:fs");
   if (files === undefined) {
-    throw new ConfigurationError("Files need Node (22.3 or later), Deno or Bun; elsewhere use the bytes themselves.");
+    throw new ConfigurationError(
+      "Reading files requires Node (22.3 or later), Deno or Bun; on other platforms pass the bytes.",
+    );
   }
   return files as FileSystem;
 }

@@ -12,7 +12,7 @@ import { createSseDecoder, type ServerSentEvent } from "./sse.ts";
 export function createJsonEventDecoder<T>(head: AnswerHead): StreamDecoder<T> {
   const type = head.headers.get("content-type");
   if (type !== null && !/^text\/event-stream\b/i.test(type)) {
-    throw new InvalidAnswerError(`A stream of events was asked for, but the answer is ${type}.`);
+    throw new InvalidAnswerError(`The response is ${type}; expected a stream of events.`);
   }
   const decoder = createSseDecoder();
   let finished = false;
@@ -28,7 +28,8 @@ export function createJsonEventDecoder<T>(head: AnswerHead): StreamDecoder<T> {
   }
 
   function end(): T[] {
-    if (!finished) throw new IncompleteStreamError("The stream ended before its end mark; the answer is not whole.");
+    if (!finished)
+      throw new IncompleteStreamError("The stream ended before its end marker; the response is incomplete.");
     return [];
   }
 

@@ -86,7 +86,7 @@ export class CallLifetime {
     if (error instanceof SoundingError) return error;
     const { code, message } = deepestCause(error);
     if (code === "UND_ERR_HEADERS_TIMEOUT" || code === "UND_ERR_BODY_TIMEOUT") {
-      return new TimeoutError("The server was silent for longer than this runtime's `fetch` waits.", error);
+      return new TimeoutError("The server sent nothing for longer than the timeout of this runtime's `fetch`.", error);
     }
     return new ConnectionError(`The connection failed: ${message}`, error);
   }
@@ -126,7 +126,7 @@ export class CallLifetime {
       this.#arm(restMs);
       return;
     }
-    const what = of === "whole" ? "The call was not complete after" : "The server was silent for";
+    const what = of === "whole" ? "The call was not complete after" : "The server sent nothing for";
     this.#stop(new TimeoutError(`${what} ${ms / 1000} s; the request was cancelled.`));
   }
 }

@@ -16,7 +16,7 @@ export interface FormBody {
  */
 export function createForm(fields: Readonly<Record<string, unknown>>, input: FileInput): FormBody {
   const { source, name, type } = readableFile(input);
-  if (/[\r\n]/.test(type)) throw new ConfigurationError("`type` of the file has a line break.");
+  if (/[\r\n]/.test(type)) throw new ConfigurationError("`type` of the file contains a line break.");
   const boundary = `sounding-${randomHex()}`;
   const parts = Object.entries(fields).flatMap(([field, value]) => partsOf(field, value));
   const head = [

@@ -39,7 +39,7 @@ export function createNdjsonDecoder(): Transform<Uint8Array, object> {
     const value = parsedOrUndefined(line);
     // A cut object is no JSON, so one that is JSON is whole.
     if (typeof value === "object" && value !== null) return [value];
-    throw new IncompleteStreamError("The stream ended within a line; the answer is not whole.");
+    throw new IncompleteStreamError("The stream ended within a line; the response is incomplete.");
   }
 
   return { push, end };

@@ -55,7 +55,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
   warnOfLegacyVariable();
   const apiKey = oneOf(options, "apiKey", "api_key") ?? environmentVariable("SOUNDING_API_KEY");
   if (apiKey === undefined || apiKey === "") {
-    throw new ConfigurationError("No API key: give `apiKey`, or set the environment variable SOUNDING_API_KEY.");
+    throw new ConfigurationError("No API key: pass `apiKey`, or set the environment variable SOUNDING_API_KEY.");
   }
   const baseUrl = oneOf(options, "baseUrl", "base_url") ?? environmentVariable("SOUNDING_BASE_URL");
   return {
@@ -76,7 +76,7 @@ export function clientSettings(options: ClientOptions): ClientSettings {
 export function checkedApiKey(apiKey: unknown): string {
   const key = typeof apiKey === "string" ? apiKey.trim() : "";
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new ConfigurationError("The API key must be a text of visible ASCII characters without spaces.");
+    throw new ConfigurationError("The API key must consist of visible ASCII characters without spaces.");
   }
   return key;
 }
@@ -86,7 +86,7 @@ export function timeoutMs(seconds: number | null | undefined): number | undefine
   if (seconds == null) return undefined;
   if (typeof seconds !== "number" || !(seconds > 0) || seconds > 86_400) {
     throw new ConfigurationError(
-      `\`timeout\` is ${String(seconds)}; it is in seconds, more than 0 and at most 86400 (a day).`,
+      `\`timeout\` is ${String(seconds)}; it must be more than 0 and at most 86400 seconds (one day).`,
     );
   }
   return seconds * 1000;
@@ -94,7 +94,7 @@ export function timeoutMs(seconds: number | null | undefined): number | undefine
 
 export function checkedMaxRetries(count: number | undefined): number | undefined {
   if (count !== undefined && (!Number.isInteger(count) || count < 0)) {
-    throw new ConfigurationError(`\`maxRetries\` is ${String(count)}; an integer from 0 on is expected.`);
+    throw new ConfigurationError(`\`maxRetries\` is ${String(count)}; it must be an integer of at least 0.`);
   }
   return count;
 }
@@ -109,7 +109,7 @@ function oneOf<A extends keyof ClientOptions, B extends keyof ClientOptions>(
   snakeCase: B,
 ): ClientOptions[A] | ClientOptions[B] {
   if (options[camelCase] !== undefined && options[snakeCase] !== undefined) {
-    throw new ConfigurationError(`\`${camelCase}\` and \`${snakeCase}\` are the same option; give one of them.`);
+    throw new ConfigurationError(`\`${camelCase}\` and \`${snakeCase}\` are the same option; pass only one of them.`);
   }
   return options[camelCase] ?? options[snakeCase];
 }
@@ -117,10 +117,10 @@ function oneOf<A extends keyof ClientOptions, B extends keyof ClientOptions>(
 function checkedBaseUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    throw new ConfigurationError(`\`baseUrl\` is "${text}"; an address such as https://sounding.example is expected.`);
+    throw new ConfigurationError(`\`baseUrl\` is "${text}"; it must be an address such as https://sounding.example.`);
   }
   if (url.search !== "" || url.hash !== "" || url.username !== "") {
-    throw new ConfigurationError("`baseUrl` must have no user name, no query and no fragment.");
+    throw new ConfigurationError("`baseUrl` must not contain a user name, a query or a fragment.");
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, "").replace(/\/v1$/, "");
 }

@@ -18,7 +18,7 @@ export function portableBody(body: HttpRequest["body"]): PortableBody {
   if (file !== undefined) return { body: { ...body, source: file }, pieces: undefined };
   if (!(Symbol.iterator in body.source.pieces)) {
     throw new ConfigurationError(
-      "`file` comes as a stream, which the synchronous client cannot wait for; a path, bytes or an open file is expected.",
+      "`file` is a stream, which the synchronous client does not support; pass a path, bytes or an open file.",
     );
   }
   return { body: { ...body, source: { kind: "asked" } }, pieces: body.source.pieces[Symbol.iterator]() };

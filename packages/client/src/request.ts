@@ -99,7 +99,7 @@ function checkedHeaders(headers: HeaderValues): Record<string, string> {
     try {
       new Headers().set(name, value);
     } catch (error) {
-      throw new ConfigurationError(`The header \`${name}\` has a name or a value that HTTP cannot carry.`, error);
+      throw new ConfigurationError(`The header \`${name}\` has a name or a value that HTTP does not allow.`, error);
     }
   }
   return Object.fromEntries(present);

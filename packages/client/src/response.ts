@@ -37,7 +37,7 @@ export function readJson(answer: WholeAnswer): object {
   const value: unknown = parsedOrUndefined(text);
   if (typeof value !== "object" || value === null) {
     const type = answer.head.headers.get("content-type") ?? "no content type";
-    throw new InvalidAnswerError(`The answer is not a JSON object (${type}): ${excerpt(text)}`);
+    throw new InvalidAnswerError(`The response is not a JSON object (${type}): ${excerpt(text)}`);
   }
   return keepHead(value, answer.head);
 }
@@ -46,7 +46,7 @@ export function readJson(answer: WholeAnswer): object {
 export function errorOfAnswer(answer: WholeAnswer): ApiStatusError {
   const text = new TextDecoder().decode(answer.bytes);
   const body: unknown = parsedOrUndefined(text) ?? text;
-  const fallback = `The server answered with status ${answer.head.status}${text === "" ? "." : `: ${excerpt(text)}`}`;
+  const fallback = `The server responded with status ${answer.head.status}${text === "" ? "." : `: ${excerpt(text)}`}`;
   return statusError(errorDetails(body, answer.head, fallback));
 }
 

@@ -51,7 +51,9 @@ export class Sounding {
   /** @throws ConfigurationError when an option is missing or wrong */
   constructor(options: SyncClientOptions = {}) {
     if ("fetch" in options) {
-      throw new ConfigurationError("`fetch` cannot be given to the synchronous client: it sends from another thread.");
+      throw new ConfigurationError(
+        "The synchronous client does not accept `fetch`, because it sends requests from another thread.",
+      );
     }
     const transport = createSyncTransport(clientSettings(options));
     this.chat = createChat(transport);

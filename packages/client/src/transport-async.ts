@@ -49,7 +49,8 @@ function eventStream<T>(body: OpenBody, decoder: StreamDecoder<T>): AsyncEventSt
   return {
     head: body.head,
     [Symbol.asyncIterator]() {
-      if (iterated) throw new ConfigurationError("The stream was iterated already; its events come once.");
+      if (iterated)
+        throw new ConfigurationError("The stream has already been iterated; its events are delivered only once.");
       iterated = true;
       return readEvents(body, decoder);
     },

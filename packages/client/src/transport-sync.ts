@@ -153,7 +153,7 @@ function nextReply({ call, limitMs }: SyncCall): SyncReply {
     else replies.delete(call);
     if (mine !== undefined) return mine;
     if (Atomics.wait(counter, 0, seen, Math.max(0, untilMs - performance.now())) === "timed-out") {
-      throw new ConnectionError("The worker thread of the synchronous client does not reply.");
+      throw new ConnectionError("The worker thread of the synchronous client does not respond.");
     }
   }
 }
@@ -167,7 +167,9 @@ function keyNow(apiKey: ApiKey): string {
     throw new ConfigurationError("The function `apiKey` failed.", error);
   }
   if (key instanceof Promise) {
-    throw new ConfigurationError("The function `apiKey` gives a promise; the synchronous client needs the key itself.");
+    throw new ConfigurationError(
+      "The function `apiKey` returns a promise; the synchronous client needs the key itself.",
+    );
   }
   return checkedApiKey(key);
 }
@@ -177,7 +179,7 @@ function headOf({ status, headers }: { status: number; headers: PortableHeaders 
 }
 
 function unexpected(reply: SyncReply): Error {
-  return new Error(`The worker thread replied with "${reply.kind}" out of turn.`);
+  return new Error(`The worker thread sent an unexpected "${reply.kind}".`);
 }
 
 function eventStream<T>(call: SyncCall, head: AnswerHead, decoder: StreamDecoder<T>): SyncEventStream<T> {
@@ -185,7 +187,8 @@ function eventStream<T>(call: SyncCall, head: AnswerHead, decoder: StreamDecoder
   return {
     head,
     [Symbol.iterator]() {
-      if (state.iterated) throw new ConfigurationError("The stream was iterated already; its events come once.");
+      if (state.iterated)
+        throw new ConfigurationError("The stream has already been iterated; its events are delivered only once.");
       state.iterated = true;
       return readEvents(call, decoder, state);
     },

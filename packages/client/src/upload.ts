@@ -74,7 +74,7 @@ export class Upload {
     this.#begun = true;
     try {
       for await (const piece of pieces) {
-        if (!(piece instanceof Uint8Array)) throw new TypeError(`it gave ${typeof piece} where bytes are expected`);
+        if (!(piece instanceof Uint8Array)) throw new TypeError(`it produced ${typeof piece} instead of bytes`);
         yield piece;
       }
     } catch (error) {

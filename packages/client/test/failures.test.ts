@@ -63,7 +63,7 @@ describe("an answer with an error status", () => {
     });
     await assert.rejects(sounding.models.list({ maxRetries: 0 }), (thrown) => {
       assert.ok(thrown instanceof ServerError);
-      assert.equal(thrown.message, "The server answered with status 502: <h1>Bad gateway</h1>");
+      assert.equal(thrown.message, "The server responded with status 502: <h1>Bad gateway</h1>");
       assert.equal(thrown.body, "<h1>Bad  gateway</h1>");
       return true;
     });

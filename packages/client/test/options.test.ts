@@ -88,8 +88,16 @@ describe("a client", () => {
     ["both names of an option", { apiKey: "sk-a", api_key: "sk-b" }, /`apiKey` and `api_key` are the same/],
     ["an address that is none", { apiKey: "sk-a", baseUrl: "sounding" }, /"sounding"/],
     ["an address of another protocol", { apiKey: "sk-a", baseUrl: "ftp://sounding.example" }, /ftp/],
-    ["an address with a query", { apiKey: "sk-a", baseUrl: "http://sounding.example/?a=1" }, /no query/],
-    ["a timeout in milliseconds", { apiKey: "sk-a", timeout: 600_000 }, /600000; it is in seconds/],
+    [
+      "an address with a query",
+      { apiKey: "sk-a", baseUrl: "http://sounding.example/?a=1" },
+      /must not contain a user name, a query/,
+    ],
+    [
+      "a timeout in milliseconds",
+      { apiKey: "sk-a", timeout: 600_000 },
+      /600000; it must be more than 0 and at most 86400 seconds/,
+    ],
     ["no time at all", { apiKey: "sk-a", timeout: 0 }, /more than 0/],
     ["half a retry", { apiKey: "sk-a", maxRetries: 0.5 }, /0\.5/],
   ] as const satisfies readonly (readonly [string, ClientOptions, RegExp])[]) {

@@ -75,7 +75,7 @@ export const speechExpectations: Record<
         name: "ConfigurationError",
         kind: "configuration",
         code: "configuration",
-        message: "The chunk size is 0; a number of bytes of at least 1 is expected.",
+        message: "The chunk size is 0; it must be at least 1 byte.",
         cause: undefined,
       },
       { name: "ConfigurationError", kind: "configuration" },
@@ -87,7 +87,7 @@ export const speechExpectations: Record<
     outcome: {
       ...invalid,
       code: "invalid_answer",
-      message: "The answer is not a JSON object (text/html): <p>Sign in</p>",
+      message: "The response is not a JSON object (text/html): <p>Sign in</p>",
       cause: undefined,
     },
     requests: 1,
@@ -103,7 +103,7 @@ export const speechExpectations: Record<
     outcome: {
       ...invalid,
       code: "invalid_answer",
-      message: "A stream of audio was asked for, but the answer is application/json.",
+      message: "The response is application/json; expected a stream of audio.",
       cause: undefined,
     },
     requests: 1,
@@ -118,7 +118,7 @@ export const speechExpectations: Record<
     outcome: {
       ...incomplete,
       code: "incomplete_stream",
-      message: "The stream ended within a line; the answer is not whole.",
+      message: "The stream ended within a line; the response is incomplete.",
       cause: undefined,
     },
     requests: 1,

@@ -42,7 +42,7 @@ describe("a file that comes while it is sent", () => {
       const sync = new Sounding({ apiKey: "sk-test", baseUrl: server.url });
       assert.throws(
         () => sync.audio.transcriptions.create({ model: "m", file: make() }),
-        (error) => error instanceof ConfigurationError && /comes as a stream/.test(error.message),
+        (error) => error instanceof ConfigurationError && /is a stream/.test(error.message),
       );
     });
   }

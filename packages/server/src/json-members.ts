@@ -120,5 +120,5 @@ function expect(text: Buffer, at: number, byte: number): void {
 }
 
 function malformed(at: number): AppError {
-  return new AppError("invalid_json", `The request's body is no JSON object: unexpected text at byte ${at}.`);
+  return new AppError("invalid_json", `The request's body is not a JSON object: unexpected text at byte ${at}.`);
 }

@@ -30,14 +30,14 @@ export class MemoryBudget {
     if (heldBytes + bytes > shareBytes) {
       throw new AppError(
         "payload_too_large",
-        `This request needs more than ${shareBytes} bytes of memory, the most that one organization may use at a time. Send a smaller request.`,
+        `This request needs more than ${shareBytes} bytes of memory, which is the limit of one organization. Send a smaller request.`,
       );
     }
     const organizationBytes = (this.#organizations.get(organizationId) ?? 0) + bytes;
     if (organizationBytes > shareBytes) {
       throw new AppError(
         "rate_limited",
-        `The concurrent requests of this organization need more than ${shareBytes} bytes of memory. Retry later, or send fewer or smaller requests at a time.`,
+        `This organization's concurrent requests need more than ${shareBytes} bytes of memory. Retry later, or send fewer or smaller requests concurrently.`,
       );
     }
     if (this.#usedBytes + bytes > this.#limitBytes) {

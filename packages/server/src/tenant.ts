@@ -75,7 +75,7 @@ export class Scope {
     if (claim.project !== undefined && !projectName.test(claim.project)) {
       throw new AppError(
         "invalid_request",
-        `x-project is ${JSON.stringify(claim.project)}; a project name has 1 to 128 letters, digits, spaces and . _ / : @ -, begins with a letter or a digit and does not end in a space.`,
+        `x-project is ${JSON.stringify(claim.project)}; a project name has 1 to 128 letters, digits, spaces and . _ / : @ -, starts with a letter or a digit and does not end with a space.`,
         { param: "x-project" },
       );
     }
@@ -94,7 +94,7 @@ export class Scope {
     if (!this.key.permissions.has(permission)) {
       throw new AppError(
         "permission_denied",
-        `This API key has no permission "${permission}"; it has ${[...this.key.permissions].map((name) => `"${name}"`).join(", ") || "none"}.`,
+        `This API key does not have the permission "${permission}"; its permissions: ${[...this.key.permissions].map((name) => `"${name}"`).join(", ") || "none"}.`,
       );
     }
   }

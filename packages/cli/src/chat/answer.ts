@@ -63,11 +63,11 @@ export async function chooseModel(
   if (asked !== undefined) return asked;
   const { data } = await client.models.list({ signal });
   const first = data[0]?.id;
-  if (first === undefined) throw new CliError("the server offers no models", exitCodes.notFound);
+  if (first === undefined) throw new CliError("the server has no chat models", exitCodes.notFound);
   return first;
 }
 
 const cutReasons: Readonly<Record<string, string>> = {
-  length: "the answer was cut: the limit of tokens is reached",
-  content_filter: "the answer was cut by a content filter",
+  length: "the response was cut off at the token limit",
+  content_filter: "the response was cut off by a content filter",
 };

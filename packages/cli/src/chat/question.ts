@@ -45,7 +45,7 @@ export async function readQuestionFile(path: string): Promise<QuestionFile> {
   let bytes: Buffer;
   try {
     const { size } = await stat(path);
-    if (size > longestInputBytes) throw new Error(`it has ${size} bytes, at most ${longestInputBytes} fit`);
+    if (size > longestInputBytes) throw new Error(`it has ${size} bytes; at most ${longestInputBytes} are allowed`);
     bytes = await readFile(path);
   } catch (error) {
     throw new CliError(`${path} cannot be read: ${(error as Error).message}`, undefined, { cause: error });
@@ -62,7 +62,7 @@ export async function readQuestionFile(path: string): Promise<QuestionFile> {
 /** Reads what is piped in, to its end. Says so when nothing comes. */
 export async function readPiped(io: CommandIo): Promise<string> {
   const hint = setTimeout(() => {
-    void writeLine(io.stderr, "sounding: waiting for the end of standard input (`</dev/null` gives none)");
+    void writeLine(io.stderr, "sounding: waiting for the end of standard input (use `</dev/null` for none)");
   }, hintAfterMs);
   const stop = (): void => void io.stdin.destroy(new Error("interrupted"));
   io.signal.addEventListener("abort", stop, { once: true });
@@ -81,7 +81,7 @@ async function readText(stream: Readable): Promise<string> {
     const bytes = Buffer.from(piece as Uint8Array);
     length += bytes.length;
     if (length > longestInputBytes) {
-      throw new CliError(`standard input is too long: more than ${longestInputBytes} bytes`);
+      throw new CliError(`standard input is longer than ${longestInputBytes} bytes, which is the limit`);
     }
     pieces.push(bytes);
   }

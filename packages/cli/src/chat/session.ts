@@ -8,12 +8,12 @@ import { write, writeLine } from "../output.ts";
 import { writeAnswer, type AnswerSettings } from "./answer.ts";
 import { createSessionInput } from "./session-input.ts";
 
-const help = `  /reset        forget the conversation
-  /model NAME   go on with another model; without a name, list them
-  /help         show this
-  /exit         leave, as Ctrl-D does
-  """           begin and end a question of several lines
-  Ctrl-C        cancel the answer`;
+const help = `  /reset        clear the conversation
+  /model NAME   switch to another model; without a name, list the models
+  /help         show this help
+  /exit         leave; Ctrl-D does the same
+  """           start and end a message of several lines
+  Ctrl-C        cancel the response`;
 
 interface Session {
   readonly client: AsyncSounding;
@@ -44,7 +44,7 @@ export async function runSession(
     terminal.close();
   };
   io.signal.addEventListener("abort", stop, { once: true });
-  await writeLine(io.stderr, `${settings.model}; /help tells what else can be typed here.`);
+  await writeLine(io.stderr, `${settings.model}; type /help for the commands.`);
   try {
     await readLines(session, lines);
   } finally {
@@ -105,7 +105,7 @@ async function obey(session: Session, name: string, argument: string): Promise<"
       return "leave";
     case "reset":
       session.messages = [...session.opening];
-      await writeLine(io.stderr, "(the conversation is forgotten)");
+      await writeLine(io.stderr, "(conversation cleared)");
       return "stay";
     case "model":
       await changeModel(session, argument);
@@ -114,7 +114,7 @@ async function obey(session: Session, name: string, argument: string): Promise<"
       await writeLine(io.stderr, help);
       return "stay";
     default:
-      await writeLine(io.stderr, `/${name} is unknown; known are:\n${help}`);
+      await writeLine(io.stderr, `unknown command /${name}; the commands are:\n${help}`);
       return "stay";
   }
 }
@@ -123,7 +123,7 @@ async function changeModel(session: Session, name: string): Promise<void> {
   const { client, io } = session;
   if (name !== "") {
     session.settings = { ...session.settings, model: name };
-    await writeLine(io.stderr, `(answers come from ${name})`);
+    await writeLine(io.stderr, `(now using ${name})`);
     return;
   }
   try {
@@ -140,7 +140,7 @@ function interrupt({ cancel, terminal, io }: Session): void {
     cancel();
     return;
   }
-  void write(io.stderr, "\n(Ctrl-D or /exit leaves)\n");
+  void write(io.stderr, "\n(press Ctrl-D or type /exit to leave)\n");
   // Clears what was typed: Ctrl-U and Ctrl-K.
   terminal.write(null, { ctrl: true, name: "u" });
   terminal.write(null, { ctrl: true, name: "k" });

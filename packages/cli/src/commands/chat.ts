@@ -11,36 +11,45 @@ import { writeJson, writeLine } from "../output.ts";
 
 export const chatCommand = command({
   name: "chat",
-  summary: "Ask a model, once or in a conversation",
-  description: `With a prompt, or with something piped in, the answer is written to standard output as it comes; both together
-are one question, the prompt first. Without either, at a terminal, a conversation begins: it remembers what was
-said, Ctrl-C cancels an answer, Ctrl-D leaves.
+  summary: "Chat with a model: one prompt, or a conversation",
+  description: `With a prompt or piped input, prints the response to standard output while it is generated. If both are given, the prompt
+comes first. Without either, in a terminal, starts a conversation that keeps its history; Ctrl-C cancels a response,
+Ctrl-D leaves.
 
-With --json the whole completion is written as one JSON object, as the server sent it.`,
-  arguments: [{ name: "prompt", description: "The question; several words need no quotes.", variadic: true }],
+With --json, prints the complete response as one JSON object, as the server sent it.`,
+  arguments: [{ name: "prompt", description: "The prompt; several words need no quotes.", variadic: true }],
   options: {
-    model: { type: "string", short: "m", value: "ID", description: "The model; else the first that the server lists." },
-    system: { type: "string", short: "s", value: "TEXT", description: "Instructions that come before the question." },
+    model: {
+      type: "string",
+      short: "m",
+      value: "ID",
+      description: "The model. Default: the first one that the server lists.",
+    },
+    system: { type: "string", short: "s", value: "TEXT", description: "System message to send before the prompt." },
     file: {
       type: "string",
       short: "f",
       value: "FILE",
       multiple: true,
-      description: "A text file or an image that belongs to the question.",
+      description: "A text file or image to send with the prompt.",
     },
     temperature: { type: "string", short: "t", value: "NUMBER", description: "Sampling temperature, 0 to 2." },
-    "max-tokens": { type: "string", value: "COUNT", description: "Most tokens that the answer may have." },
+    "max-tokens": { type: "string", value: "COUNT", description: "Maximum number of tokens to generate." },
     seed: {
       type: "string",
       value: "INTEGER",
-      description: "Same seed and parameters: same answer, as far as it goes.",
+      description: "Seed for sampling; the same seed and parameters give the same response if the engine supports it.",
     },
-    stream: { type: "boolean", default: true, description: "Write the answer when it is whole." },
+    stream: {
+      type: "boolean",
+      default: true,
+      description: "Print the response when it is complete instead of streaming it.",
+    },
     ...connectionOptions,
   },
   examples: [
-    ["sounding chat what is a fathom", "One question."],
-    ["git diff | sounding chat 'Write a commit message for this:'", "A prompt and what is piped in."],
+    ["sounding chat what is a fathom", "Ask one question."],
+    ["git diff | sounding chat 'Write a commit message for this:'", "Combine a prompt with piped input."],
     ["sounding chat --model big --system 'Answer in French.'", "A conversation."],
   ],
   async run({ values, positionals, json, io }) {
@@ -53,11 +62,11 @@ With --json the whole completion is written as one JSON object, as the server se
     const words = positionals.join(" ");
     const files = await Promise.all((values.file ?? []).map(readQuestionFile));
     const inSession = words === "" && files.length === 0 && io.isTTY.stdin;
-    if (inSession && json) throw new UsageError("--json needs a prompt, or something piped in");
+    if (inSession && json) throw new UsageError("--json requires a prompt or piped input");
     const client = await openClient(values, io);
     const question = inSession ? "" : composeQuestion(words, io.isTTY.stdin ? "" : await readPiped(io), files);
     if (!inSession && question.length === 0) {
-      throw new UsageError("nothing to ask: give a prompt, or pipe something in");
+      throw new UsageError("no prompt: pass one as an argument, or pipe it in");
     }
     const opening: ChatMessage[] = values.system === undefined ? [] : [{ role: "system", content: values.system }];
     const model = await chooseModel(client, values.model, signal);

@@ -11,11 +11,11 @@ const renderers = { bash: renderBash, zsh: renderZsh, fish: renderFish } as cons
 
 export const completionCommand = command({
   name: "completion",
-  summary: "Write the script that completes command lines in a shell",
+  summary: "Print a shell completion script",
   description: "With --json: one object with shell and script.",
   arguments: [{ name: "shell", description: "bash, zsh or fish.", required: true, choices: ["bash", "zsh", "fish"] }],
   examples: [
-    ["source <(sounding completion bash)", "In ~/.bashrc; in ~/.zshrc, after compinit, with zsh."],
+    ["source <(sounding completion bash)", "In ~/.bashrc; for zsh, in ~/.zshrc after compinit."],
     ["sounding completion fish > ~/.config/fish/completions/sounding.fish", "For fish."],
   ],
   async run({ positionals, json, io, commands }) {

@@ -9,7 +9,7 @@ const configOption = {
   type: "string",
   short: "c",
   value: "FILE",
-  description: "The configuration file; else SOUNDING_CONFIG, else sounding.yaml of this folder.",
+  description: "The configuration file. Default: SOUNDING_CONFIG, or sounding.yaml in this folder.",
 } as const;
 
 async function load(path: string | undefined, io: CommandIo): Promise<LoadedConfig & { lines: string[] }> {
@@ -20,9 +20,11 @@ async function load(path: string | undefined, io: CommandIo): Promise<LoadedConf
 
 const checkCommand = command({
   name: "check",
-  summary: "Find every mistake in the configuration, without starting anything",
+  summary: "Check the configuration and report all problems, without starting the server",
   options: { config: configOption },
-  examples: [["sounding config check --config sounding.yaml", "Exit code 0 when all is well, 8 when not."]],
+  examples: [
+    ["sounding config check --config sounding.yaml", "The exit code is 0 if the configuration is valid, otherwise 8."],
+  ],
   async run({ values, json, io }) {
     const { config, problems, lines, file, found } = await load(values.config, io);
     if (json) {
@@ -44,14 +46,14 @@ function summaryOf(problems: number): string {
 
 const showCommand = command({
   name: "show",
-  summary: "Show every setting in force and where it came from; secrets stay hidden",
+  summary: "Show all settings in use and where they come from; secrets stay hidden",
   options: {
     config: configOption,
-    changed: { type: "boolean", description: "Only settings that are not the default." },
+    changed: { type: "boolean", description: "Only settings that differ from the default." },
   },
   examples: [
-    ["sounding config show --changed", "What this installation sets."],
-    ["sounding config show --json", "The same for programs, one JSON value."],
+    ["sounding config show --changed", "Show what this installation sets."],
+    ["sounding config show --json", "The same as one JSON value, for programs."],
   ],
   async run({ values, json, io }) {
     const { config, sources, lines, file } = await load(values.config, io);

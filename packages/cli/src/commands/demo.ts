@@ -11,21 +11,21 @@ const batchSize = 500;
 
 export const demoCommand = command({
   name: "demo",
-  summary: "Send an hour of telemetry of a pretended application, to have something to look at",
-  description: `The application is a support desk: an agent answers customers with several models, searches a knowledge base and
-calls tools, and now and then something goes wrong. Its traces, logs and metrics of the last hour go through the
-server's OTLP endpoint. The key needs the permission telemetry_write.`,
+  summary: "Send one hour of sample telemetry to explore",
+  description: `Sends sample traces, logs and metrics of the last hour to the server's OTLP endpoint. They come from a sample support desk:
+an agent answers customers with several models, searches a knowledge base and calls tools, and some of its requests fail.
+The key needs the permission telemetry_write.`,
   options: {
     url: connectionOptions.url,
     "key-file": connectionOptions["key-file"],
-    project: { type: "string", value: "NAME", default: "demo", description: "The project that it goes to." },
+    project: { type: "string", value: "NAME", default: "demo", description: "The project to send it to." },
     seed: {
       type: "string",
       value: "INTEGER",
-      description: "Same seed: same hour, but for its date. Default: a new one.",
+      description: "Seed of the sample data; the same seed gives the same data, except for the time. Default: random.",
     },
   },
-  examples: [["sounding demo && sounding traces --project demo", "Something to look at, and a look at it."]],
+  examples: [["sounding demo && sounding traces --project demo", "Send sample data and look at it."]],
   async run({ values, json, io }) {
     const [{ createRandom }, { recordHour }, otlp, { sendOtlp }] = await Promise.all([
       import("../demo/random.ts"),
@@ -33,7 +33,7 @@ server's OTLP endpoint. The key needs the permission telemetry_write.`,
       import("../demo/otlp.ts"),
       import("../demo/send.ts"),
     ]);
-    if (values.project === "") throw new UsageError("--project is empty; the name of a project is expected");
+    if (values.project === "") throw new UsageError("--project is empty; it must be the name of a project");
     const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : readInteger("seed", values.seed);
     const target = {
       url: serverUrl(values.url, io),
@@ -59,7 +59,7 @@ server's OTLP endpoint. The key needs the permission telemetry_write.`,
     const numbers = `${sent.spans} spans, ${sent.logs} log entries and ${sent.metric_points} metric points`;
     await writeLine(
       io.stdout,
-      `Sent ${numbers} of the last hour to the project ${JSON.stringify(values.project)}. Look at them:`,
+      `Sent ${numbers} from the last hour to the project ${JSON.stringify(values.project)}. To explore them:`,
     );
     for (const line of ["traces --preset error_traces", "logs --severity error"]) {
       await writeLine(io.stdout, `  sounding ${line} --project ${values.project}`);

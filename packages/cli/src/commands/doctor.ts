@@ -13,28 +13,33 @@ import { writeJson, writeLine } from "../output.ts";
 
 export const doctorCommand = command({
   name: "doctor",
-  summary: "Check what the server and the commands need, and say what to do",
-  description: `Looks at the configuration, the data folder, the disk, the control database, the telemetry store, the ports, the running server with its
-key and its models, and the programs of this machine. Changes nothing. A warning is something that not everybody needs.
+  summary: "Check the installation and explain how to fix problems",
+  description: `Checks the configuration, the data folder, the disk, the control database, the telemetry store, the ports, the running
+server with its key and models, and the programs on this machine. Changes nothing. Warnings concern features that you may
+not need.
 
-The exit code is 0 when nothing failed, 8 when the configuration is invalid, else 1. With --json one object: ok, and findings with
-area, status (ok, warning or failed), message and advice.`,
+The exit code is 0 if no check failed, 8 if the configuration is invalid, otherwise 1. With --json, prints one object: ok, and
+findings with area, status (ok, warning or failed), message and advice.`,
   options: {
     config: {
       type: "string",
       short: "c",
       value: "FILE",
-      description: "The configuration file; else SOUNDING_CONFIG, else sounding.yaml of this folder.",
+      description: "The configuration file. Default: SOUNDING_CONFIG, or sounding.yaml in this folder.",
     },
     url: {
       type: "string",
       value: "URL",
-      description: "The server's address; else SOUNDING_BASE_URL, else that of the configuration.",
+      description: "The server's address. Default: SOUNDING_BASE_URL, or the address in the configuration.",
     },
-    "key-file": { type: "string", value: "FILE", description: "A file that holds the API key; else SOUNDING_API_KEY." },
+    "key-file": {
+      type: "string",
+      value: "FILE",
+      description: "A file that contains the API key. Default: SOUNDING_API_KEY.",
+    },
   },
   examples: [
-    ["sounding doctor", "Before the first start, or when something does not work."],
+    ["sounding doctor", "Before the first start, or if something does not work."],
     ["sounding doctor --json | jq '.findings[] | select(.status != \"ok\")'", "For programs."],
   ],
   async run({ values, json, io }) {
@@ -67,7 +72,7 @@ function checkNode(): Finding {
   const message = `Node ${process.versions.node}`;
   return major > 24 || (major === 24 && minor >= 12)
     ? ok("Node", message)
-    : failed("Node", `${message}; 24.12 or later is needed`, "https://nodejs.org/en/download");
+    : failed("Node", `${message}; 24.12 or later is required`, "https://nodejs.org/en/download");
 }
 
 async function checkConfiguration(
@@ -78,10 +83,10 @@ async function checkConfiguration(
   const { formatProblem, loadConfig } = await import("@sounding/server");
   const { config, problems, file, found } = await loadConfig({ path, env: io.env });
   for (const problem of problems) {
-    await say(failed("configuration", formatProblem(problem), "docs/reference/configuration/ has every setting."));
+    await say(failed("configuration", formatProblem(problem), "See docs/reference/configuration/ for all settings."));
   }
   if (config !== undefined) {
-    await say(ok("configuration", found ? `${file} is valid` : `there is no ${file}; the defaults are in force`));
+    await say(ok("configuration", found ? `${file} is valid` : `${file} does not exist; the defaults are used`));
   } else if (problems.length === 0) await say(warning("configuration", `${file} cannot be read`));
   return config;
 }
@@ -106,5 +111,7 @@ function summaryOf(findings: readonly Finding[]): string {
   const count = (status: Finding["status"]): number => findings.filter((each) => each.status === status).length;
   const [warnings, failures] = [count("warning"), count("failed")];
   if (failures > 0) return `${failures} of ${findings.length} checks failed.`;
-  return warnings === 0 ? "All is well." : `Nothing failed; ${warnings} ${warnings === 1 ? "warning" : "warnings"}.`;
+  return warnings === 0
+    ? "All checks passed."
+    : `No check failed; ${warnings} ${warnings === 1 ? "warning" : "warnings"}.`;
 }

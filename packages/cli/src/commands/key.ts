@@ -16,18 +16,18 @@ interface Key extends AdminObject {
   readonly last_used_at: number | null;
 }
 
-const keyArgument = { name: "key", description: "ID of the key, as `sounding key list` shows it.", required: true };
+const keyArgument = { name: "key", description: "ID of the key, as listed by `sounding key list`.", required: true };
 const expiresOption = {
   type: "string",
   value: "WHEN",
-  description: "When it stops working: 90d, 12h, 30m, a date such as 2027-01-31, or never.",
+  description: "When the key expires: 90d, 12h, 30m, a date such as 2027-01-31, or never.",
 } as const;
 const projectOption = {
   project: {
     type: "string",
     short: "p",
     value: "NAME",
-    description: "The project that it is bound to, by name or ID.",
+    description: "Name or ID of the project to bind the key to.",
   },
 } as const satisfies Options;
 
@@ -38,18 +38,21 @@ async function writeKey(io: CommandIo, json: boolean, key: Key): Promise<number>
 
 const createCommand = command({
   name: "create",
-  summary: "Create an API key; its secret is shown this once",
-  description: "Writes the secret alone to standard output and all else to standard error, unless --json is given.",
-  arguments: [{ name: "name", description: "What the key is for.", required: true }],
+  summary: "Create an API key; its secret is shown only once",
+  description: "Prints only the secret to standard output and everything else to standard error, unless --json is set.",
+  arguments: [{ name: "name", description: "What the key is used for.", required: true }],
   options: {
     permission: {
       type: "string",
       value: "NAME",
       multiple: true,
       choices: ["inference", "telemetry_write", "telemetry_read", "admin"],
-      description: "What it may do; all but admin when none is given.",
+      description: "A permission of the key. Default: all except admin.",
     },
-    operator: { type: "boolean", description: "It may administer every organization; needs --permission admin." },
+    operator: {
+      type: "boolean",
+      description: "Let the key administer all organizations (an operator key); requires --permission admin.",
+    },
     expires: expiresOption,
     ...limitOptions,
     ...projectOption,
@@ -57,9 +60,9 @@ const createCommand = command({
     ...connectionOptions,
   },
   examples: [
-    ["sounding key create ci --permission inference --expires 90d", "A key for three months."],
-    ["export SOUNDING_API_KEY=$(sounding key create laptop)", "Put a new key where clients find it."],
-    ["sounding key create root --permission admin --operator", "Another operator's key."],
+    ["sounding key create ci --permission inference --expires 90d", "Create a key that is valid for 90 days."],
+    ["export SOUNDING_API_KEY=$(sounding key create laptop)", "Store a new key where clients look for it."],
+    ["sounding key create root --permission admin --operator", "Create another operator key."],
   ],
   async run({ values, positionals, json, io }) {
     const expires_at = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now());
@@ -77,7 +80,7 @@ const createCommand = command({
     } else {
       const { secret, ...key } = created;
       await writeObject(io.stderr, key);
-      await writeLine(io.stderr, "\nThe key itself, shown this once:");
+      await writeLine(io.stderr, "\nThe API key, shown only once:");
       await writeLine(io.stdout, secret);
     }
     return exitCodes.ok;
@@ -88,7 +91,7 @@ const listCommand = command({
   name: "list",
   summary: "List API keys, without their secrets",
   options: {
-    revoked: { type: "boolean", description: "Revoked ones too." },
+    revoked: { type: "boolean", description: "Include revoked keys." },
     ...projectOption,
     ...organizationOption,
     ...connectionOptions,
@@ -135,7 +138,7 @@ const updateCommand = command({
   summary: "Change an API key's name, limits or expiry",
   arguments: [keyArgument],
   options: {
-    name: { type: "string", value: "NAME", description: "Its new name." },
+    name: { type: "string", value: "NAME", description: "The new name." },
     expires: expiresOption,
     ...limitOptions,
     ...connectionOptions,
@@ -153,7 +156,7 @@ const updateCommand = command({
 
 const revokeCommand = command({
   name: "revoke",
-  summary: "Revoke an API key, for good; running servers refuse it within five seconds",
+  summary: "Revoke an API key permanently; running servers reject it within five seconds",
   arguments: [keyArgument],
   options: connectionOptions,
   async run({ values, positionals, json, io }) {
@@ -164,6 +167,6 @@ const revokeCommand = command({
 
 export const keyCommand = command({
   name: "key",
-  summary: "Administer API keys",
+  summary: "Manage API keys",
   subcommands: [createCommand, listCommand, showCommand, updateCommand, revokeCommand],
 });

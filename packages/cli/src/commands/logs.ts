@@ -8,8 +8,8 @@ import { entriesOf, entryJson, followLogs, formatEntry, type LogEntry } from "..
 
 export const logsCommand = command({
   name: "logs",
-  summary: "Show log entries, and follow them as they come in",
-  description: `The newest entries of the key's organization, oldest first. With --json each entry is one JSON object a line:
+  summary: "Show log entries, or follow new ones",
+  description: `Shows the newest entries of the key's organization, oldest first. With --json, each entry is one JSON object per line with
 timestamp_ns, message and labels. The key needs the permission telemetry_read.`,
   options: {
     severity: {
@@ -17,19 +17,25 @@ timestamp_ns, message and labels. The key needs the permission telemetry_read.`,
       short: "s",
       value: "LEVEL",
       choices: ["debug", "info", "warning", "error"],
-      description: "Only entries of exactly this level.",
+      description: "Only entries with exactly this level.",
     },
     since: { type: "string", value: "WINDOW", default: "24h", description: "How far to look back: 15m, 24h, 7d." },
-    limit: { type: "string", short: "n", value: "COUNT", default: "100", description: "Most entries, 1 to 5000." },
-    follow: { type: "boolean", short: "f", description: "Go on with entries that come in, until Ctrl-C." },
-    interval: { type: "string", value: "SECONDS", default: "1", description: "How often --follow looks." },
+    limit: {
+      type: "string",
+      short: "n",
+      value: "COUNT",
+      default: "100",
+      description: "Maximum number of entries, 1 to 5000.",
+    },
+    follow: { type: "boolean", short: "f", description: "Keep printing new entries until Ctrl-C." },
+    interval: { type: "string", value: "SECONDS", default: "1", description: "Polling interval of --follow." },
     ...connectionOptions,
     project: { type: "string", value: "NAME", description: "Only entries of this project." },
   },
   examples: [
-    ["sounding logs --severity error --since 1h", "The errors of the last hour."],
-    ["sounding logs --follow --project checkout", "What a project writes, as it comes."],
-    ["sounding logs --json | jq .message", "Only the messages."],
+    ["sounding logs --severity error --since 1h", "Show the errors of the last hour."],
+    ["sounding logs --follow --project checkout", "Follow the log of a project."],
+    ["sounding logs --json | jq .message", "Print only the messages."],
   ],
   async run({ values, json, io }) {
     const client = await openClient({ ...values, project: undefined }, io);

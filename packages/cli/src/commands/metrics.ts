@@ -16,15 +16,15 @@ interface Series {
 export const metricsCommand = command({
   name: "metrics",
   summary: "Show metrics of calls, tokens, agents and sessions",
-  description: `A metric by its name, of the key's organization. With --step, its values over the time as a line of bars. --list shows the
-names; --promql asks by PromQL instead. With --json the server's answer is written as it came. The key needs the
-permission telemetry_read.`,
-  arguments: [{ name: "metric", description: "Such as token_consumption; see --list." }],
+  description: `Shows a metric of the key's organization. With --step, shows its values over time as a line of bars. --list shows the
+available metrics; --promql runs a PromQL query instead. With --json, prints the server's response unchanged. The key needs
+the permission telemetry_read.`,
+  arguments: [{ name: "metric", description: "A metric, such as token_consumption; see --list." }],
   options: {
-    list: { type: "boolean", short: "l", description: "Show the names of metrics and what they mean." },
-    promql: { type: "string", value: "QUERY", description: "A PromQL query instead of a name." },
+    list: { type: "boolean", short: "l", description: "List the metrics and what they measure." },
+    promql: { type: "string", value: "QUERY", description: "A PromQL query instead of a metric's name." },
     since: { type: "string", value: "WINDOW", default: "1h", description: "How far to look back: 15m, 1h, 7d." },
-    step: { type: "string", value: "STEP", description: "Show a value for each step of this length: 5m, 1h, 1d." },
+    step: { type: "string", value: "STEP", description: "Show one value per interval: 5m, 1h, 1d." },
     model: { type: "string", value: "ID", description: "Only calls of this model." },
     agent: { type: "string", value: "NAME", description: "Only this agent." },
     "agent-class": { type: "string", value: "CLASS", description: "Only agents of this class." },
@@ -33,15 +33,19 @@ permission telemetry_read.`,
       type: "string",
       value: "STATUS",
       choices: ["success", "failure", "timeout"],
-      description: "Of agents: what ended so. Default success.",
+      description: "For agent metrics: the outcome. Default success.",
     },
-    category: { type: "string", value: "CATEGORY", description: "Of refusals: only those for this reason." },
-    percentile: { type: "string", value: "NUMBER", description: "Of latencies: 0.95 or 95. Default 0.95." },
+    category: { type: "string", value: "CATEGORY", description: "For rejections: only those of this category." },
+    percentile: {
+      type: "string",
+      value: "NUMBER",
+      description: "For latencies: the percentile, 0.95 or 95. Default 0.95.",
+    },
     ...connectionOptions,
     project: { type: "string", value: "NAME", description: "Only this project." },
   },
   examples: [
-    ["sounding metrics token_consumption --since 24h", "Tokens by model, of a day."],
+    ["sounding metrics token_consumption --since 24h", "Tokens by model over one day."],
     ["sounding metrics inference_latency --percentile 99 --step 5m", "The slowest calls of the last hour, as bars."],
     ["sounding metrics --promql 'sum by (model_key) (rate(inference_requests_total[5m]))'", "Any query."],
   ],
@@ -50,7 +54,7 @@ permission telemetry_read.`,
     const { signal } = io;
     const [metric] = positionals;
     if ([values.list === true, values.promql !== undefined, metric !== undefined].filter(Boolean).length !== 1) {
-      throw new UsageError("one of a metric's name, --list and --promql is expected");
+      throw new UsageError("specify exactly one of a metric's name, --list and --promql");
     }
     if (values.list === true) return showList(client, json, io);
     if (values.promql !== undefined) {
@@ -87,7 +91,7 @@ async function showList(client: AsyncSounding, json: boolean, io: CommandIo): Pr
   if (json) await writeJson(io.stdout, list);
   else {
     const rows = list.data.map(({ description, name, unit }) => [name, unit, description].map(printable));
-    await writeTable(io.stdout, ["metric", "unit", "what it tells"], rows);
+    await writeTable(io.stdout, ["metric", "unit", "what it measures"], rows);
   }
   return exitCodes.ok;
 }
@@ -98,7 +102,7 @@ const unitSeconds: Readonly<Record<string, number>> = { m: 60, h: 3600, d: 86_40
 function timesOf(since: string, step: string): { start: number; end: number; step: string } {
   const { count, unit } = (/^(?<count>\d+)(?<unit>[mhd])$/.exec(since)?.groups ?? {}) as Record<string, string>;
   if (count === undefined || unit === undefined) {
-    throw new UsageError(`--since is ${JSON.stringify(since)}; a time such as 15m, 24h or 7d is expected`);
+    throw new UsageError(`--since is ${JSON.stringify(since)}; it must be a duration such as 15m, 24h or 7d`);
   }
   const end = Date.now() / 1000;
   return { start: end - Number(count) * unitSeconds[unit]!, end, step };
@@ -116,7 +120,7 @@ async function showPromql(
 
 /** A table with a column for each label, and the value, or the bars with the least, the greatest and the last value. */
 async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
-  if (samples.length === 0) return writeLine(io.stderr, "There is nothing to show in this time.");
+  if (samples.length === 0) return writeLine(io.stderr, "No data in this time range.");
   const labels = [...new Set(samples.flatMap(({ metric }) => Object.keys(metric)))];
   const isMatrix = samples.some(({ values }) => values.length > 1);
   const rows = samples.map(({ metric, values }) => {

@@ -11,9 +11,9 @@ const placeOptions = {
     type: "string",
     short: "c",
     value: "FILE",
-    description: "The configuration file that names the data directory; else SOUNDING_CONFIG, else sounding.yaml.",
+    description: "Configuration file that names the data directory. Default: SOUNDING_CONFIG, or sounding.yaml.",
   },
-  "data-dir": { type: "string", value: "FOLDER", description: "The data directory, in place of the configuration's." },
+  "data-dir": { type: "string", value: "FOLDER", description: "The data directory, instead of the configuration's." },
 } as const;
 
 interface PlaceValues {
@@ -36,10 +36,10 @@ function toJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Re
 /** What to write into the configuration for an engine to use a folder. */
 function folderAdvice({ name, kind }: ModelFolder): string {
   if (kind === undefined) {
-    return "It is not known what kind of model it is; an engine of type sherpa_onnx takes it as the folder of a model.";
+    return "The kind of the model is unknown; an engine of type sherpa_onnx may accept it as a model folder.";
   }
   const model = name.split("/").at(-1)!;
-  return `To use it, write into the configuration:
+  return `To use it, add this to the configuration:
 
 engines:
   sherpa:
@@ -50,24 +50,26 @@ engines:
 
 const pullCommand = command({
   name: "pull",
-  summary: "Fetch a model",
-  description: `The source is a file of a repository on the Hugging Face hub (owner/repository/file.gguf), a whole repository
-(owner/repository, for models of several ONNX files; either with @revision if need be), or the URL of a .gguf or .onnx
-file or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked. A pull that broke off goes on where it ended. Files
-and archives are checked against --sha256, or the hub's checksum.
+  summary: "Download a model",
+  description: `The source is one of:
+- a file on the Hugging Face hub (owner/repository/file.gguf);
+- a repository (owner/repository), for models that consist of several ONNX files;
+- the URL of a .gguf or .onnx file, or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked.
 
-The environment variables HF_TOKEN (for files behind a login or a licence) and HF_ENDPOINT (another hub) are read.`,
+Add @revision to a file or repository to select a revision. An interrupted download is resumed. Files and archives are verified
+against --sha256, or the hub's checksum.
+The environment variables HF_TOKEN (for files that require a login or an accepted licence) and HF_ENDPOINT (another hub) are used.`,
   arguments: [
     { name: "source", description: "owner/repository, owner/repository/file.gguf, or a URL.", required: true },
   ],
   options: {
-    sha256: { type: "string", value: "HEX", description: "The checksum that the file or archive must have." },
+    sha256: { type: "string", value: "HEX", description: "Expected checksum of the file or archive." },
     ...placeOptions,
   },
   examples: [
-    ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "A file of the hub."],
-    ["sounding models pull csukuangfj/vits-piper-en_US-amy-low", "A voice: a repository of the hub."],
-    ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, checked."],
+    ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "A file on the hub."],
+    ["sounding models pull csukuangfj/vits-piper-en_US-amy-low", "A voice: a repository on the hub."],
+    ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, verified."],
   ],
   async run({ values, positionals, json, io }) {
     const { describeFolder, pullModel } = await import("@sounding/server");
@@ -88,7 +90,7 @@ The environment variables HF_TOKEN (for files behind a login or a licence) and H
     }
     if (folder !== undefined) {
       const described = await describeFolder(dataDirectory, folder.path);
-      const there = files.every(({ alreadyThere }) => alreadyThere) ? "was there already" : "is there";
+      const there = files.every(({ alreadyThere }) => alreadyThere) ? "was already downloaded" : "has been downloaded";
       await writeLine(io.stdout, `${folder.name} ${there}: ${showBytes(described.sizeBytes)}`);
       await writeLine(io.stderr, `In ${folder.path}. ${folderAdvice(described)}`);
       return exitCodes.ok;
@@ -96,12 +98,12 @@ The environment variables HF_TOKEN (for files behind a login or a licence) and H
     for (const { name, path, sizeBytes, sha256, alreadyThere } of files) {
       await writeLine(
         io.stdout,
-        `${name} ${alreadyThere ? "was there already" : "is there"}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`,
+        `${name} ${alreadyThere ? "was already downloaded" : "has been downloaded"}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`,
       );
       const engine = name.endsWith(".onnx") ? "sherpa_onnx" : "llama_cpp";
       await writeLine(
         io.stderr,
-        `In ${path}. To use it, name it as the file of a model of an engine of type ${engine}.`,
+        `Stored in ${path}. To use it, set it as the file of a model of an engine of type ${engine}.`,
       );
     }
     return exitCodes.ok;
@@ -119,12 +121,12 @@ function rowOf({ name, sizeBytes, description, problem }: ModelFile): string[] {
 }
 
 function folderRowOf({ name, sizeBytes, kind }: ModelFolder): string[] {
-  return [name, showBytes(sizeBytes), kind ?? "-", "-", kind === undefined ? "not a known kind of model" : ""];
+  return [name, showBytes(sizeBytes), kind ?? "-", "-", kind === undefined ? "unknown kind of model" : ""];
 }
 
 const listCommand = command({
   name: "list",
-  summary: "List the models of this machine",
+  summary: "List the downloaded models",
   options: placeOptions,
   async run({ values, json, io }) {
     const { listModelFiles, listModelFolders } = await import("@sounding/server");
@@ -146,7 +148,7 @@ const listCommand = command({
         size_bytes: sizeBytes,
         architecture: kind ?? null,
         context_length: null,
-        problem: kind === undefined ? "not a known kind of model" : null,
+        problem: kind === undefined ? "unknown kind of model" : null,
       }));
       await writeJson(io.stdout, [...described, ...describedFolders]);
     } else {
@@ -159,20 +161,20 @@ const listCommand = command({
 
 const removeCommand = command({
   name: "remove",
-  summary: "Remove a model, and what is left of its unfinished pulls",
-  arguments: [{ name: "name", description: "Its name, as `sounding models list` shows it.", required: true }],
+  summary: "Remove a model and its incomplete downloads",
+  arguments: [{ name: "name", description: "The model's name, as listed by `sounding models list`.", required: true }],
   options: placeOptions,
   async run({ values, positionals, json, io }) {
     const { removeModel } = await import("@sounding/server");
     const removed = await removeModel(await dataDirectoryOf(values, io), positionals[0]!);
     if (json) await writeJson(io.stdout, removed);
-    else for (const name of removed) await writeLine(io.stdout, `${name} is removed.`);
+    else for (const name of removed) await writeLine(io.stdout, `Removed ${name}.`);
     return exitCodes.ok;
   },
 });
 
 export const modelsCommand = command({
   name: "models",
-  summary: "Fetch, list and remove the models of this machine",
+  summary: "Download, list and remove models",
   subcommands: [pullCommand, listCommand, removeCommand],
 });

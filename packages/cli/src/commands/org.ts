@@ -21,7 +21,7 @@ const allowModelOption = {
     type: "string",
     value: "PATTERN",
     multiple: true,
-    description: "A model ID, or a pattern with *, that may be called; all may when none is given.",
+    description: "A model ID, or a pattern with *, that may be called. Default: all models.",
   },
 } as const;
 
@@ -35,7 +35,9 @@ const createCommand = command({
   summary: "Create an organization, with a project named default",
   arguments: [nameArgument],
   options: { ...limitOptions, ...allowModelOption, ...connectionOptions },
-  examples: [["sounding org create acme --tokens-per-month 50000000", "An organization with a budget."]],
+  examples: [
+    ["sounding org create acme --tokens-per-month 50000000", "Create an organization with a monthly token budget."],
+  ],
   async run({ values, positionals, json, io }) {
     const body = withoutUndefined({
       name: positionals[0],
@@ -50,7 +52,7 @@ const createCommand = command({
 const listCommand = command({
   name: "list",
   summary: "List organizations",
-  options: { archived: { type: "boolean", description: "Archived ones too." }, ...connectionOptions },
+  options: { archived: { type: "boolean", description: "Include archived organizations." }, ...connectionOptions },
   async run({ values, json, io }) {
     const all = await withAdminApi(values, io, (api) =>
       api.list<Organization>("/organizations", { include_archived: values.archived }),
@@ -90,16 +92,16 @@ const updateCommand = command({
   summary: "Change an organization's name, limits or allowed models",
   arguments: [organizationArgument],
   options: {
-    name: { type: "string", value: "NAME", description: "Its new name." },
+    name: { type: "string", value: "NAME", description: "The new name." },
     ...limitOptions,
     ...allowModelOption,
-    "allow-all-models": { type: "boolean", description: "Every model may be called again." },
+    "allow-all-models": { type: "boolean", description: "Allow all models again." },
     ...connectionOptions,
   },
-  examples: [["sounding org update acme --requests-per-minute none", "Take a limit away."]],
+  examples: [["sounding org update acme --requests-per-minute none", "Remove a limit."]],
   async run({ values, positionals, json, io }) {
     if (values["allow-all-models"] === true && values["allow-model"] !== undefined) {
-      throw new UsageError("--allow-model and --allow-all-models contradict each other");
+      throw new UsageError("--allow-model and --allow-all-models cannot be combined");
     }
     const changes = changesOf({
       name: values.name,
@@ -115,7 +117,7 @@ const updateCommand = command({
 
 const archiveCommand = command({
   name: "archive",
-  summary: "Archive an organization: its keys are revoked, for good",
+  summary: "Archive an organization and permanently revoke its keys",
   arguments: [organizationArgument],
   options: connectionOptions,
   async run({ values, positionals, json, io }) {
@@ -128,6 +130,6 @@ const archiveCommand = command({
 
 export const orgCommand = command({
   name: "org",
-  summary: "Administer organizations",
+  summary: "Manage organizations",
   subcommands: [createCommand, listCommand, showCommand, updateCommand, archiveCommand],
 });

@@ -17,10 +17,14 @@ const nameArgument = { name: "name", description: "The project's name.", require
 const projectArgument = { name: "project", description: "Name or ID of the project.", required: true };
 const whichOptions = { ...organizationOption, ...connectionOptions };
 const settingOptions = {
-  "retention-days": { type: "string", value: "N", description: "How many days its telemetry is kept, 1 to 3650." },
+  "retention-days": {
+    type: "string",
+    value: "N",
+    description: "Retention of the project's telemetry in days, 1 to 3650.",
+  },
   "record-content": {
     type: "boolean",
-    description: "Record prompts and answers in telemetry; --no-record-content: do not.",
+    description: "Record prompts and answers in telemetry; --no-record-content turns this off.",
   },
 } as const satisfies Options;
 
@@ -48,7 +52,9 @@ const createCommand = command({
   summary: "Create a project",
   arguments: [nameArgument],
   options: { ...settingOptions, ...whichOptions },
-  examples: [["sounding project create support-bot -o acme --retention-days 90", "Keep its telemetry for 90 days."]],
+  examples: [
+    ["sounding project create support-bot -o acme --retention-days 90", "Keep the project's telemetry for 90 days."],
+  ],
   async run({ values, positionals, json, io }) {
     const settings = readSettings(values);
     const created = await withAdminApi(values, io, async (api) =>
@@ -69,7 +75,7 @@ const createCommand = command({
 const listCommand = command({
   name: "list",
   summary: "List projects",
-  options: { archived: { type: "boolean", description: "Archived ones too." }, ...whichOptions },
+  options: { archived: { type: "boolean", description: "Include archived projects." }, ...whichOptions },
   async run({ values, json, io }) {
     const all = await withAdminApi(values, io, (api) =>
       api.list<Project>("/projects", { organization_id: values.organization, include_archived: values.archived }),
@@ -107,7 +113,7 @@ const showCommand = command({
 
 const updateCommand = command({
   name: "update",
-  summary: "Change how a project's telemetry is kept",
+  summary: "Change how a project's telemetry is stored",
   arguments: [projectArgument],
   options: { ...settingOptions, ...whichOptions },
   async run({ values, positionals, json, io }) {
@@ -121,7 +127,7 @@ const updateCommand = command({
 
 const archiveCommand = command({
   name: "archive",
-  summary: "Archive a project: the keys that are bound to it are revoked, for good",
+  summary: "Archive a project and permanently revoke the keys that are bound to it",
   arguments: [projectArgument],
   options: whichOptions,
   async run({ values, positionals, json, io }) {
@@ -134,6 +140,6 @@ const archiveCommand = command({
 
 export const projectCommand = command({
   name: "project",
-  summary: "Administer projects",
+  summary: "Manage projects",
   subcommands: [createCommand, listCommand, showCommand, updateCommand, archiveCommand],
 });

@@ -10,16 +10,16 @@ export const serveCommand = command({
   name: "serve",
   summary: "Run the server",
   description:
-    "Runs until Ctrl-C or SIGTERM, then lets running calls end. SIGHUP, or a change of the configuration file, reloads models and limits. The log goes to standard error, a JSON object a line.",
+    "Runs until Ctrl-C or SIGTERM, then waits for running calls to finish. SIGHUP, or a change of the configuration file, reloads models and limits. The log is written to standard error, one JSON object per line.",
   options: {
     config: { type: "string", value: "FILE", short: "c", description: "Configuration file; sounding.yaml by default." },
     host: { type: "string", value: "ADDRESS", description: "Address to listen on." },
     port: { type: "string", value: "PORT", short: "p", description: "Port to listen on; 0 lets the system choose." },
-    "data-dir": { type: "string", value: "FOLDER", description: "Folder of the server's own files." },
+    "data-dir": { type: "string", value: "FOLDER", description: "Folder for the server's files." },
   },
   examples: [
-    ["sounding serve", "with sounding.yaml of this folder, or all defaults"],
-    ["sounding serve --config /etc/sounding.yaml --port 8080", "with another file and port"],
+    ["sounding serve", "With sounding.yaml in this folder, or with all defaults."],
+    ["sounding serve --config /etc/sounding.yaml --port 8080", "With another file and port."],
   ],
   async run({ values, io, json }) {
     const { serve, InvalidConfigError } = await import("@sounding/server");
@@ -62,7 +62,7 @@ async function welcome(io: CommandIo, facts: Welcome, json: boolean): Promise<vo
 function parsePort(text: string): number {
   const port = Number(text);
   if (!/^\d+$/.test(text) || port > 65_535)
-    throw new UsageError(`--port is ${JSON.stringify(text)}; expected 0 to 65535.`);
+    throw new UsageError(`--port is ${JSON.stringify(text)}; it must be 0 to 65535.`);
   return port;
 }
 

@@ -30,42 +30,49 @@ type Destination = { readonly kind: "file"; readonly path: string } | { readonly
 
 export const speakCommand = command({
   name: "speak",
-  summary: "Speak a text, into a file or aloud",
-  description: `Without -o the speech is played by the first program found of afplay, paplay, aplay, ffplay, play and mpg123; where standard
-output is piped it gets the audio instead. Text that is piped in is spoken as it comes, a line of a slow writer at once.
+  summary: "Synthesize speech to a file or play it",
+  description: `Without -o, plays the speech with the first installed program of afplay, paplay, aplay, ffplay, play and mpg123. If standard
+output is piped, the audio is written there instead. Piped text is spoken while it arrives, line by line if the input is slow.
 
-With --words each word, sign and sentence is printed as it comes: when it begins, how long it takes (seconds), what it is.
-With --json one object tells of the whole: model, voice, format, output, bytes, sample_rate and, with --words,
-word_boundaries.`,
+With --words, prints each word, punctuation mark and sentence as it is synthesized: start, duration (seconds) and text.
+With --json, prints one object with model, voice, format, output, bytes, sample_rate and, with --words, word_boundaries.`,
   arguments: [{ name: "text", description: "The text; several words need no quotes.", variadic: true }],
   options: {
-    output: { type: "string", short: "o", value: "FILE", description: "Write the audio here; `-`: standard output." },
-    play: { type: "boolean", description: "Play the speech even where standard output is piped." },
-    voice: { type: "string", short: "v", value: "NAME", description: "The voice; else the first that fits." },
-    model: { type: "string", short: "m", value: "ID", description: "The model; else the first that has a voice." },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      description: "Write the audio to this file; `-` is standard output.",
+    },
+    play: { type: "boolean", description: "Play the speech even if standard output is piped." },
+    voice: { type: "string", short: "v", value: "NAME", description: "The voice. Default: the first one that fits." },
+    model: { type: "string", short: "m", value: "ID", description: "The model. Default: the first one with a voice." },
     format: {
       type: "string",
       short: "f",
       value: "FORMAT",
       choices: formats,
-      description: "Format of the audio; else by the file's ending, else wav.",
+      description: "Audio format. Default: by the file's extension, otherwise wav.",
     },
     rate: {
       type: "string",
       value: "HZ",
       choices: ["8000", "16000", "22050", "24000", "44100", "48000"],
-      description: "Samples a second; else the voice's own.",
+      description: "Sample rate in Hz. Default: the voice's own.",
     },
-    speed: { type: "string", value: "FACTOR", description: "Pace, 0.25 to 4; 1 is the voice's own." },
-    language: { type: "string", short: "l", value: "TAG", description: "Language to speak, such as fr-FR." },
+    speed: { type: "string", value: "FACTOR", description: "Speaking rate, 0.25 to 4; 1 is the voice's own." },
+    language: { type: "string", short: "l", value: "TAG", description: "Language of the text, such as fr-FR." },
     words: { type: "boolean", description: "Print when each word is spoken." },
     ...connectionOptions,
   },
   examples: [
     ["sounding speak 'A fathom is six feet.'", "Aloud."],
-    ["sounding speak -o fathom.mp3 --voice rms 'A fathom is six feet.'", "Into a file."],
-    ["sounding chat what is a fathom | sounding speak --play", "A model's answer, read out."],
-    ["sounding speak --words -o fathom.wav 'A fathom is six feet.'", "A file, and when each word is spoken."],
+    ["sounding speak -o fathom.mp3 --voice rms 'A fathom is six feet.'", "Write a file."],
+    ["sounding chat what is a fathom | sounding speak --play", "Read a model's response aloud."],
+    [
+      "sounding speak --words -o fathom.wav 'A fathom is six feet.'",
+      "Write a file and print when each word is spoken.",
+    ],
   ],
   async run({ values, positionals, json, io }) {
     const { signal } = io;
@@ -73,7 +80,7 @@ word_boundaries.`,
     const destination = destinationOf(values, io, printing);
     const format = formatOf(values.format, destination);
     const words = positionals.join(" ");
-    if (words.trim() === "" && io.isTTY.stdin) throw new UsageError("nothing to say: give a text, or pipe one in");
+    if (words.trim() === "" && io.isTTY.stdin) throw new UsageError("no text: pass it as an argument, or pipe it in");
     const client = await openClient(values, io);
     const { model, voice } = await chooseVoice(client, values, signal);
     const sink = await openSink(destination, format, io);
@@ -100,7 +107,7 @@ word_boundaries.`,
         },
       },
     );
-    if (audioBytes === 0) throw new CliError("nothing was said: the text is empty", exitCodes.usage);
+    if (audioBytes === 0) throw new CliError("the text is empty", exitCodes.usage);
     const path = destination.kind === "file" ? destination.path : null;
     if (json) {
       await writeJson(io.stdout, {
@@ -123,13 +130,15 @@ function destinationOf(
   io: CommandIo,
   printing: boolean,
 ): Destination {
-  if (output !== undefined && play === true) throw new UsageError("--play and -o are given; one of them is expected");
+  if (output !== undefined && play === true) throw new UsageError("--play and -o cannot be combined");
   if (output === "-" && printing) {
-    throw new UsageError("-o - and --words or --json both want standard output; -o FILE writes the audio elsewhere");
+    throw new UsageError(
+      "-o - and --words or --json both write to standard output; use -o FILE to write the audio elsewhere",
+    );
   }
   if (output !== undefined && output !== "-") return { kind: "file", path: output };
   if (output === undefined && (play === true || io.isTTY.stdout || printing)) return { kind: "player" };
-  if (io.isTTY.stdout) throw new UsageError("audio is not for a terminal; -o FILE writes it into a file");
+  if (io.isTTY.stdout) throw new UsageError("audio is not written to a terminal; use -o FILE to write a file");
   return { kind: "output" };
 }
 
@@ -140,7 +149,7 @@ function formatOf(asked: string | undefined, destination: Destination): AudioFor
   // A device such as /dev/dsp1.0 or a file of another name needs --format.
   if (format === undefined) {
     const endings = Object.keys(formatByEnding).join(", ");
-    throw new UsageError(`the ending ${ending} names no format (${endings}); --format does`);
+    throw new UsageError(`the extension ${ending} is not one of ${endings}; set --format`);
   }
   return format;
 }

@@ -10,9 +10,9 @@ import { formatDuration, renderTrace } from "../telemetry/trace-tree.ts";
 export const tracesCommand = command({
   name: "traces",
   summary: "List traces, or show one as a tree",
-  description: `Without an ID, the newest traces of the key's organization, newest first. With one, the trace's spans as a tree with
-their durations. With --json the server's answer is written as it came. The key needs the permission telemetry_read.`,
-  arguments: [{ name: "trace-id", description: "The trace to show: 32 hexadecimal digits, as the list has them." }],
+  description: `Without an ID, lists the newest traces of the key's organization, newest first. With an ID, shows the trace's spans as a tree
+with their durations. With --json, prints the server's response unchanged. The key needs the permission telemetry_read.`,
+  arguments: [{ name: "trace-id", description: "ID of the trace to show: 32 hexadecimal digits." }],
   options: {
     preset: {
       type: "string",
@@ -20,16 +20,22 @@ their durations. With --json the server's answer is written as it came. The key 
       value: "NAME",
       default: "all_traces",
       description:
-        "Which traces: inference_traces, agent_traces, error_traces, slow_traces, or one of the server's own.",
+        "Which traces: inference_traces, agent_traces, error_traces, slow_traces, or a preset of the server's configuration.",
     },
     since: { type: "string", value: "WINDOW", default: "24h", description: "How far to look back: 15m, 24h, 7d." },
-    limit: { type: "string", short: "n", value: "COUNT", default: "20", description: "Most traces, 1 to 1000." },
+    limit: {
+      type: "string",
+      short: "n",
+      value: "COUNT",
+      default: "20",
+      description: "Maximum number of traces, 1 to 1000.",
+    },
     ...connectionOptions,
     project: { type: "string", value: "NAME", description: "Only traces of this project." },
   },
   examples: [
-    ["sounding traces --preset error_traces --since 1h", "What went wrong in the last hour."],
-    ["sounding traces 5b8efff798038103d269b633813fc60c", "One trace as a tree."],
+    ["sounding traces --preset error_traces --since 1h", "Show the failed traces of the last hour."],
+    ["sounding traces 5b8efff798038103d269b633813fc60c", "Show one trace as a tree."],
   ],
   async run({ values, positionals, json, io }) {
     const client = await openClient({ ...values, project: undefined }, io);
@@ -39,7 +45,7 @@ their durations. With --json the server's answer is written as it came. The key 
     if (traceId !== undefined) {
       const result = await client.traces.query({ ...filter, trace_id: traceId }, { signal });
       const [trace] = result.traces;
-      if (trace === undefined) throw new CliError(`there is no trace ${traceId}`, exitCodes.notFound);
+      if (trace === undefined) throw new CliError(`the trace ${traceId} does not exist`, exitCodes.notFound);
       await (json ? writeJson(io.stdout, result) : write(io.stdout, renderTrace(trace, result, io.colors.stdout)));
       return exitCodes.ok;
     }

@@ -21,15 +21,15 @@ const timeoutSeconds = 86_400;
 
 export const transcribeCommand = command({
   name: "transcribe",
-  summary: "Write down what is said in a recording",
-  description: `The recording is a file (WAV, MP3, or raw samples: .pcm, .raw), standard input, or with --mic what the microphone hears until
-Ctrl-C or --duration. Raw samples on standard input need --type, such as 'audio/L16; rate=16000'.
+  summary: "Transcribe a recording",
+  description: `The recording is a file (WAV, MP3, FLAC, Ogg, WebM, MP4, or raw samples: .pcm, .raw), standard input, or with --mic the
+microphone until Ctrl-C or --duration. Raw samples on standard input need --type, such as 'audio/L16; rate=16000'.
 
-With --stream text is written as it is understood; --mic always does. With --words each word has a line with its begin and its
-end (seconds) and how sure the model is of it; in subtitles each word is a cue of its own. --format json, and --json,
-write the server's answer with segments, and with words where --words asks for them. A terminal shows on standard error how
-far it is. The exit code is 0 also where nothing is said.`,
-  arguments: [{ name: "file", description: "The recording; `-` or none: standard input." }],
+With --stream, prints text while it is recognized; --mic always does. With --words, prints one line per word with its start and end
+(seconds) and the model's confidence; in subtitles each word becomes a cue. --format json and --json print the server's
+response with segments, and with words if --words is set. In a terminal, progress is shown on standard error. The exit code is
+0 even if no speech is found.`,
+  arguments: [{ name: "file", description: "The recording; `-` or none for standard input." }],
   options: {
     format: {
       type: "string",
@@ -37,29 +37,34 @@ far it is. The exit code is 0 also where nothing is said.`,
       value: "FORMAT",
       choices: ["text", "json", "srt", "vtt"],
       default: "text",
-      description: "What is written.",
+      description: "Output format.",
     },
-    words: { type: "boolean", description: "Tell when each word is said." },
-    stream: { type: "boolean", description: "Write text as it is understood." },
-    mic: { type: "boolean", description: "Listen to the microphone, with the program arecord." },
-    duration: { type: "string", value: "SECONDS", description: "How long --mic listens." },
-    model: { type: "string", short: "m", value: "ID", description: "The model; else the first that transcribes." },
-    language: { type: "string", short: "l", value: "TAG", description: "What is spoken, such as en-US." },
+    words: { type: "boolean", description: "Print word timings." },
+    stream: { type: "boolean", description: "Print text while it is recognized." },
+    mic: { type: "boolean", description: "Record from the microphone with arecord." },
+    duration: { type: "string", value: "SECONDS", description: "How long to record with --mic." },
+    model: {
+      type: "string",
+      short: "m",
+      value: "ID",
+      description: "The model. Default: the first one that transcribes.",
+    },
+    language: { type: "string", short: "l", value: "TAG", description: "Spoken language, such as en-US." },
     type: {
       type: "string",
       value: "MEDIA_TYPE",
-      description: "What standard input is, where its beginning does not tell.",
+      description: "Media type of standard input, if it cannot be detected.",
     },
     ...connectionOptions,
   },
   examples: [
-    ["sounding transcribe talk.wav", "The text."],
+    ["sounding transcribe talk.wav", "Print the text."],
     ["sounding transcribe talk.wav --format srt > talk.srt", "Subtitles."],
     [
       "ffmpeg -v error -i talk.m4a -f wav - | sounding transcribe --stream",
-      "From another program, as it is understood.",
+      "Transcribe another program's output while it arrives.",
     ],
-    ["sounding transcribe --mic", "What is said here, until Ctrl-C."],
+    ["sounding transcribe --mic", "Transcribe the microphone until Ctrl-C."],
   ],
   async run({ values, positionals, json, io }) {
     const format = json ? "json" : values.format;
@@ -136,7 +141,7 @@ async function writeTranscript(client: AsyncSounding, task: Task, io: CommandIo)
   if (format !== "text") await write(io.stdout, subtitles(transcript, format, words));
   else if (live) await write(io.stdout, transcript.text === "" ? "" : "\n");
   else if (!words && transcript.text !== "") await writeLine(io.stdout, show(transcript.text));
-  if (transcript.text === "" && io.isTTY.stderr) await writeLine(io.stderr, "Nothing is said.");
+  if (transcript.text === "" && io.isTTY.stderr) await writeLine(io.stderr, "No speech was found.");
 }
 
 function checkOptions(
@@ -150,14 +155,14 @@ function checkOptions(
   io: CommandIo,
 ): void {
   if (values.mic === true && values.path !== undefined) {
-    throw new UsageError("a file and --mic are given; one of them is expected");
+    throw new UsageError("a file and --mic cannot be combined");
   }
-  if (values.duration !== undefined && values.mic !== true) throw new UsageError("--duration needs --mic");
+  if (values.duration !== undefined && values.mic !== true) throw new UsageError("--duration requires --mic");
   if (values.stream === true && values.format !== "text") {
-    throw new UsageError(`--stream writes text; --format is "${values.format}"`);
+    throw new UsageError(`--stream requires --format text; --format is "${values.format}"`);
   }
   if (values.mic !== true && (values.path ?? "-") === "-" && io.isTTY.stdin) {
-    throw new UsageError("nothing to transcribe: give a file, pipe one in, or listen with --mic");
+    throw new UsageError("no recording: pass a file, pipe one in, or use --mic");
   }
 }
 
@@ -177,7 +182,7 @@ async function sourceOf(
     asked.mic === true
       ? await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal })
       : pipedRecording(io, asked.type);
-  if (asked.mic === true && io.isTTY.stderr) await writeLine(io.stderr, "Listening; Ctrl-C ends it.");
+  if (asked.mic === true && io.isTTY.stderr) await writeLine(io.stderr, "Listening; press Ctrl-C to stop.");
   // A model that cannot tell when words are spoken is asked once more.
   return asked.isSubtitles ? await keptRecording(source, asked.signal) : source;
 }
@@ -187,7 +192,10 @@ async function firstTranscriber(client: AsyncSounding, signal: AbortSignal): Pro
   const { data } = await client.models.list({ capability: "transcription", signal });
   const first = data[0]?.id;
   if (first === undefined) {
-    throw new CliError("no model of the server transcribes; `sounding doctor` says how to get one", exitCodes.notFound);
+    throw new CliError(
+      "the server has no transcription model; run `sounding doctor` to find out how to get one",
+      exitCodes.notFound,
+    );
   }
   return first;
 }

@@ -13,7 +13,7 @@ const trialModel = "sounding-trial";
 
 export function renderWelcome({ url, firstStart }: Welcome): string {
   const key = firstStart?.key ?? "$SOUNDING_API_KEY";
-  return `Sounding takes calls at ${url} (to read: ${url}/docs).
+  return `Sounding accepts calls at ${url} (API documentation: ${url}/docs).
 
 ${firstStart === undefined ? laterStart : renderFirstKeys(firstStart)}
 Three things to try, each in another terminal, from this folder:
@@ -34,12 +34,13 @@ Three things to try, each in another terminal, from this folder:
 `;
 }
 
-const laterStart = `The first key was printed at the first start. Another: npx sounding key create --help
+const laterStart = `The first key was printed at the first start. To create another: npx sounding key create --help
 `;
 
 export function renderFirstKeys({ organization, key, operatorKey }: NonNullable<Welcome["firstStart"]>): string {
-  const operator = operatorKey === undefined ? "" : `  operator's key  ${operatorKey}   (administers; keep it apart)\n`;
-  return `This is the first start. These were made, and the keys are shown this once:
+  const operator =
+    operatorKey === undefined ? "" : `  operator key    ${operatorKey}   (administers the server; store it safely)\n`;
+  return `This is the first start. Sounding created the following and shows the keys only once:
 
   organization    ${organization}
   project         default

@@ -24,7 +24,7 @@ export async function sendOtlp({ url, key, signal }: OtlpTarget, path: string, m
   for (let attempt = 1; ; attempt += 1) {
     const response = await fetch(`${url}${path}`, request).catch((error: unknown) => {
       if (signal.aborted) throw error;
-      const hint = "Is the server running? `sounding serve` starts one; --url or SOUNDING_BASE_URL names another.";
+      const hint = "Is the server running? Start one with `sounding serve`, or set --url or SOUNDING_BASE_URL.";
       throw new CliError(`${url} could not be reached. ${hint}`, exitCodes.unreachable, { cause: error });
     });
     const text = await response.text();
@@ -38,7 +38,7 @@ export async function sendOtlp({ url, key, signal }: OtlpTarget, path: string, m
 function checkPartialSuccess(path: string, text: string): void {
   const { partialSuccess } = JSON.parse(text === "" ? "{}" : text) as { partialSuccess?: { errorMessage?: string } };
   const message = partialSuccess?.errorMessage;
-  if (message !== undefined && message !== "") throw new CliError(`${path} took only a part: ${message}`);
+  if (message !== undefined && message !== "") throw new CliError(`${path} accepted only part of the data: ${message}`);
 }
 
 function refusal(path: string, status: number, text: string): CliError {
@@ -49,7 +49,7 @@ function refusal(path: string, status: number, text: string): CliError {
   } catch {
     // Not JSON: the text says what it can.
   }
-  return new CliError(`${path} answered with status ${status}: ${message}`, exitCodeFor(status));
+  return new CliError(`${path} responded with status ${status}: ${message}`, exitCodeFor(status));
 }
 
 function exitCodeFor(status: number): ExitCode {

@@ -135,7 +135,7 @@ function runLibrarian(agent: ActiveSpan, random: Random, turn: Turn): void {
       if (random.chance(0.04)) statement.nowMs += random.durationMs(6000);
     });
     const found = random.integer(0, 8);
-    if (found === 0) request.log("warn", "no passage is near the question");
+    if (found === 0) request.log("warn", "no passage matches the question");
     else request.log("debug", `${found} passages found`);
   });
 }
@@ -152,8 +152,8 @@ function callTool(agent: ActiveSpan, random: Random, turn: Turn): void {
     call.pass(120);
     if (!random.chance(0.03)) return;
     call.nowMs += 5000;
-    call.fail(`${tool} did not answer within 5 s`, "timeout");
-    call.log("error", `${tool} did not answer within 5 s`, { "gen_ai.tool.name": tool });
+    call.fail(`${tool} did not respond within 5 s`, "timeout");
+    call.log("error", `${tool} did not respond within 5 s`, { "gen_ai.tool.name": tool });
   });
 }
 
@@ -167,7 +167,7 @@ interface ModelCall extends Turn {
 function callModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpan {
   let attempt = tryModel(agent, random, call);
   if (attempt.span.attributes["error.type"] !== "429") return attempt;
-  agent.log("warn", `${call.model} is rate limited; trying again`, { "gen_ai.request.model": call.model });
+  agent.log("warn", `${call.model} is rate limited; retrying`, { "gen_ai.request.model": call.model });
   agent.pass(800);
   attempt = tryModel(agent, random, call);
   return attempt;
@@ -186,7 +186,7 @@ function tryModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpa
     const fate = random.next();
     if (fate < 0.03) {
       span.pass(90);
-      span.fail("rate limit of the model reached", "429");
+      span.fail("the model's rate limit was reached", "429");
       return;
     }
     span.pass(medianMs);
@@ -202,7 +202,7 @@ function tryModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpa
       "gen_ai.usage.output_tokens": rejected ? 0 : Math.round(random.durationMs(call.outputTokens)),
       "gen_ai.response.finish_reason": rejected ? "content_filter" : "stop",
     });
-    if (rejected) span.log("warn", "the answer was held back by the content filter");
+    if (rejected) span.log("warn", "the response was blocked by the content filter");
   });
 }
 

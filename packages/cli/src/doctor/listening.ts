@@ -16,9 +16,9 @@ export async function checkListening(url: string, config: Config | undefined): P
   if (health !== undefined) return { findings: [readiness(url, health)], runs: true };
   const findings: Finding[] = [];
   if (ready !== undefined) {
-    const advice = "SOUNDING_BASE_URL or --url names the server.";
-    findings.push(failed("server", `something else than Sounding answers at ${url}`, advice));
-  } else findings.push(ok("server", `no server runs at ${url}; \`sounding serve\` starts one`));
+    const advice = "Set the server's address in SOUNDING_BASE_URL or --url.";
+    findings.push(failed("server", `a server other than Sounding responds at ${url}`, advice));
+  } else findings.push(ok("server", `no server runs at ${url}; start one with \`sounding serve\``));
   if (config !== undefined) findings.push(...(await checkPorts(config)));
   return { findings, runs: false };
 }
@@ -39,8 +39,7 @@ function readiness(url: string, { status, checks }: Health): Finding {
   const parts = Object.entries(checks)
     .filter(([, state]) => state !== "ok")
     .map(([name, state]) => `${name.replaceAll("_", " ")}: ${state}`);
-  if (status === "unavailable")
-    return failed("server", `runs at ${url}, but ${parts.join("; ")}`, "Its log says more.");
+  if (status === "unavailable") return failed("server", `runs at ${url}, but ${parts.join("; ")}`, "See its log.");
   return parts.length === 0 ? ok("server", `runs at ${url}`) : warning("server", `runs at ${url}; ${parts.join("; ")}`);
 }
 
@@ -73,10 +72,14 @@ function portFinding({
     case undefined:
       return ok(area, `${place} is free`);
     case "EADDRINUSE":
-      return failed(area, `${place} is taken by another program`, `End that, or choose another by ${setting}.`);
+      return failed(
+        area,
+        `${place} is used by another program`,
+        `Stop that program, or set another port with ${setting}.`,
+      );
     case "EACCES":
-      return failed(area, `${place} may not be listened on by this user`, `Choose one above 1023 by ${setting}.`);
+      return failed(area, `this user may not listen on ${place}`, `Set a port above 1023 with ${setting}.`);
     default:
-      return failed(area, `${place} cannot be listened on (${why})`, "server.host names the address.");
+      return failed(area, `${place} cannot be listened on (${why})`, "Check the address in server.host.");
   }
 }

@@ -5,10 +5,10 @@ import { readKey } from "../connection.ts";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
 const howTo = {
-  chat: "Put a vendor's key into the server's environment (OPENAI_API_KEY, …), fetch a model with `sounding models pull`, or write `engines` into sounding.yaml.",
-  speech: "The built-in engines flite and espeak-ng speak unless discovery.enabled is false.",
+  chat: "Set a vendor's key in the server's environment (OPENAI_API_KEY, …), download a model with `sounding models pull`, or configure `engines` in sounding.yaml.",
+  speech: "The built-in engines flite and espeak-ng provide voices unless discovery.enabled is false.",
   transcription:
-    "On Debian and Ubuntu: apt-get install libpocketsphinx3 pocketsphinx-en-us; or fetch a model for sherpa-onnx with `sounding models pull`.",
+    "On Debian and Ubuntu: apt-get install libpocketsphinx3 pocketsphinx-en-us. Or download a model for sherpa-onnx with `sounding models pull`.",
 } as const;
 
 /** The model that is always there and good for nothing but trying. */
@@ -20,17 +20,17 @@ export async function checkModels(url: string, keyFile: string | undefined, io: 
     client = new AsyncSounding({ apiKey: await readKey(keyFile, io.env), baseUrl: url, timeout: 10, maxRetries: 0 });
   } catch (error) {
     const message = (error as Error).message;
-    return [warning("key", message, "`sounding key create --help` tells how to make one.")];
+    return [warning("key", message, "To create a key, see `sounding key create --help`.")];
   }
   try {
     const findings: Finding[] = [];
     for (const capability of ["chat", "speech", "transcription"] as const) {
       findings.push(await checkCapability(client, capability, io.signal));
     }
-    return [ok("key", "the server takes it"), ...findings];
+    return [ok("key", "the server accepts the key"), ...findings];
   } catch (error) {
     if (io.signal.aborted || !isSoundingError(error)) throw error;
-    return [failed("key", error.message, "SOUNDING_API_KEY or --key-file names a key of this server.")];
+    return [failed("key", error.message, "Set a key of this server in SOUNDING_API_KEY or --key-file.")];
   }
 }
 
@@ -42,7 +42,7 @@ async function checkCapability(
   const { data } = await client.models.list({ capability, signal });
   const ids = data.map(({ id }) => id).filter((id) => id !== trialModel);
   if (ids.length > 0) return ok(capability, shortList(ids));
-  const message = data.length === 0 ? "no model" : `only ${trialModel}, which is there to try the pipeline`;
+  const message = data.length === 0 ? "no model" : `only ${trialModel}, which is for testing the pipeline`;
   return warning(capability, message, howTo[capability]);
 }
 

@@ -12,13 +12,17 @@ export async function checkPrograms(config: Config | undefined, io: CommandIo): 
       ? ok("espeak-ng", "the program is installed")
       : warning(
           "espeak-ng",
-          "the program is not in PATH; the slower npm package speaks where it is installed",
+          "the program is not in PATH; the slower npm package is used if it is installed",
           "On Debian and Ubuntu: apt-get install espeak-ng.",
         ),
     await checkPlayer(io),
     (await isInPath("arecord", io.env))
       ? ok("microphone", "arecord is installed")
-      : warning("microphone", "arecord is not in PATH; `sounding transcribe --mic` needs it", "It is in alsa-utils."),
+      : warning(
+          "microphone",
+          "arecord is not in PATH; `sounding transcribe --mic` requires it",
+          "Install alsa-utils, which contains it.",
+        ),
   ];
 }
 
@@ -38,7 +42,11 @@ async function checkPocketSphinx(config: Config | undefined): Promise<Finding> {
 
 async function checkPlayer(io: CommandIo): Promise<Finding> {
   const player = await findPlayer(io.env);
-  if (player !== undefined) return ok("player", `${player.program} plays what \`sounding speak\` says`);
+  if (player !== undefined) return ok("player", `${player.program} plays the audio of \`sounding speak\``);
   const names = players.map(({ program }) => program).join(", ");
-  return warning("player", `none of ${names} is in PATH; \`sounding speak\` writes files only`, "Install one of them.");
+  return warning(
+    "player",
+    `none of ${names} is in PATH; \`sounding speak\` can only write files`,
+    "Install one of them.",
+  );
 }

@@ -34,9 +34,9 @@ async function checkFolder(folder: string, place: string): Promise<Finding> {
   const area = "data folder";
   try {
     await access(place, constants.W_OK | constants.X_OK);
-    return ok(area, place === folder ? `${folder} can be written` : `${folder} will be made at the first start`);
+    return ok(area, place === folder ? `${folder} is writable` : `${folder} will be created at the first start`);
   } catch {
-    return failed(area, `${place} cannot be written`, "storage.data_dir or SOUNDING_DATA_DIR names another folder.");
+    return failed(area, `${place} is not writable`, "Set another folder in storage.data_dir or SOUNDING_DATA_DIR.");
   }
 }
 
@@ -46,12 +46,10 @@ async function checkDisk(place: string): Promise<Finding> {
     const { bavail, bsize } = await statfs(place);
     const freeBytes = bavail * bsize;
     const message = `${showBytes(freeBytes)} are free at ${place}`;
-    if (freeBytes < tooLittleBytes) return failed(area, message, "Make room, or choose another storage.data_dir.");
-    return freeBytes < littleBytes
-      ? warning(area, message, "Telemetry and models need more in time.")
-      : ok(area, message);
+    if (freeBytes < tooLittleBytes) return failed(area, message, "Free some space, or set another storage.data_dir.");
+    return freeBytes < littleBytes ? warning(area, message, "Telemetry and models will need more.") : ok(area, message);
   } catch (error) {
-    return warning(area, `the free space at ${place} is not known: ${(error as Error).message}`);
+    return warning(area, `the free space at ${place} is unknown: ${(error as Error).message}`);
   }
 }
 
@@ -62,21 +60,21 @@ async function checkDatabase(config: Config, folder: string): Promise<Finding> {
     const { hostname, port } = new URL(url);
     const at = `${hostname || "localhost"}:${port || "5432"}`;
     return (await canConnect(hostname || "127.0.0.1", Number(port || 5432)))
-      ? ok(area, `Postgres answers at ${at}`)
-      : failed(area, `Postgres cannot be reached at ${at}`, "storage.database_url or DATABASE_URL names it.");
+      ? ok(area, `PostgreSQL responds at ${at}`)
+      : failed(area, `PostgreSQL cannot be reached at ${at}`, "Check storage.database_url or DATABASE_URL.");
   }
   const path = join(folder, "control.sqlite");
   const exists = await stat(path).then(
     () => true,
     () => false,
   );
-  if (!exists) return ok(area, "SQLite; it is made at the first start, which prints the first keys");
+  if (!exists) return ok(area, "SQLite; created at the first start, which prints the first keys");
   try {
     const database = new DatabaseSync(path, { readOnly: true });
     try {
       const [result] = Object.values(database.prepare("PRAGMA quick_check(1)").get() ?? {});
       if (result !== "ok") return failed(area, `${path} is damaged: ${String(result)}`, "Restore it from a backup.");
-      return ok(area, `${path} is sound`);
+      return ok(area, `${path} is intact`);
     } finally {
       database.close();
     }
@@ -92,8 +90,8 @@ async function checkTelemetry({ telemetry }: Config): Promise<Finding> {
   if (url !== undefined) {
     const answer = await readHttp(`${url.replace(/\/+$/, "")}/ping`);
     return answer?.status === 200
-      ? ok(area, `ClickHouse answers at ${url}`)
-      : failed(area, `ClickHouse cannot be reached at ${url}`, "telemetry.clickhouse.url names it.");
+      ? ok(area, `ClickHouse responds at ${url}`)
+      : failed(area, `ClickHouse cannot be reached at ${url}`, "Check telemetry.clickhouse.url.");
   }
   const { embeddedStoreIsInstalled } = await import("@sounding/server");
   return embeddedStoreIsInstalled()

@@ -23,9 +23,9 @@ export async function chooseVoice(
   // A well-known name such as `alloy` is in no list, and every model understands it.
   const found = data.find(({ name }) => name === voice) ?? data.find(({ engine }) => engine !== lastResort) ?? data[0];
   if (found === undefined) {
-    const of = model === undefined ? "the server lists no voice" : `the voices of ${model} are not known`;
+    const of = model === undefined ? "the server has no voice" : `the model ${model} has no known voice`;
     const speaking = language === undefined ? "" : ` that speaks ${language}`;
-    throw new CliError(`${of}${speaking}; --model and --voice name them`, exitCodes.notFound);
+    throw new CliError(`${of}${speaking}; use --model and --voice to name them`, exitCodes.notFound);
   }
   return { model: model ?? found.model, voice: voice ?? found.name };
 }

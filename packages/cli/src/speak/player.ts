@@ -50,7 +50,9 @@ export async function playerSink(env: CommandIo["env"]): Promise<AudioSink> {
   const player = await findPlayer(env);
   if (player === undefined) {
     const names = players.map(({ program }) => program).join(", ");
-    throw new CliError(`nothing to play with (${names}); -o FILE writes a file, -o - to standard output`);
+    throw new CliError(
+      `no audio player is installed (${names}); use -o FILE to write a file, or -o - for standard output`,
+    );
   }
   return player.reads === "wav" ? playedFile(player, env) : playedStream(player, player.reads, env);
 }
@@ -134,7 +136,7 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
     // Its last words come before its end.
     await ended;
     const why = failure?.message ?? complaint.trim().split("\n").at(-1) ?? "";
-    throw new CliError(`${program} cannot play it${why === "" ? "" : `: ${why}`}; -o FILE writes a file`);
+    throw new CliError(`${program} cannot play it${why === "" ? "" : `: ${why}`}; use -o FILE to write a file`);
   };
   return {
     async write(bytes) {

@@ -38,7 +38,7 @@ export async function speakTexts(
       if (!begun) {
         sampleRate = rateOf(stream.head.headers.get("x-sample-rate")) ?? settings.sample_rate ?? undefined;
         if (sampleRate === undefined && sink.wireFormat === "pcm") {
-          throw new CliError("the server does not tell the rate of its samples; --rate asks for one");
+          throw new CliError("the server does not report the sample rate; request one with --rate");
         }
         await sink.begin(sampleRate);
         begun = true;

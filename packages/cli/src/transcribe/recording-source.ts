@@ -35,7 +35,7 @@ export async function fileRecording(path: string): Promise<RecordingSource> {
     return { file: path, seconds: wavSeconds(head.subarray(0, bytesRead), size) };
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === "ENOENT";
-    const message = missing ? "there is no such file" : (error as Error).message;
+    const message = missing ? "the file does not exist" : (error as Error).message;
     throw new CliError(`${path} cannot be read: ${message}`, missing ? exitCodes.notFound : exitCodes.failed, {
       cause: error,
     });
@@ -76,7 +76,7 @@ export async function microphoneRecording(
   { seconds, signal }: { seconds: number | undefined; signal: AbortSignal },
 ): Promise<StreamedRecording> {
   if (!(await isInPath("arecord", io.env))) {
-    throw new CliError("--mic needs the program arecord (of alsa-utils), which is not in PATH", exitCodes.notFound);
+    throw new CliError("--mic requires arecord (in alsa-utils), which is not in PATH", exitCodes.notFound);
   }
   return {
     file: {

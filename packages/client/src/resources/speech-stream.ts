@@ -61,7 +61,7 @@ export function createSpeechDecoder(head: AnswerHead): StreamDecoder<SpeechItem>
   const type = head.headers.get("content-type");
   if (isAudio(type)) return { push: (bytes) => (bytes.length === 0 ? [] : [bytes]), end: () => [], finished: false };
   if (!/^application\/(x-)?ndjson\b/i.test(type ?? "")) {
-    throw new InvalidAnswerError(`A stream of audio was asked for, but the answer is ${type}.`);
+    throw new InvalidAnswerError(`The response is ${type}; expected a stream of audio.`);
   }
   const lines = createNdjsonDecoder();
   return {

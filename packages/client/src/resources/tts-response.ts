@@ -58,8 +58,7 @@ export function readSpeech<M extends Mode>(answer: WholeAnswer, transport: Trans
   const type = answer.head.headers.get("content-type");
   if (isAudio(type)) return keepHead(new TTSResponse(answer.bytes, undefined, transport), answer.head);
   const { audio, word_boundaries: boundaries } = readJson(answer) as SpeechWithBoundaries;
-  if (typeof audio !== "string")
-    throw new InvalidAnswerError(`Audio was asked for, but the answer has none (${type}).`);
+  if (typeof audio !== "string") throw new InvalidAnswerError(`The response contains no audio (${type}).`);
   return keepHead(new TTSResponse(fromBase64(audio), boundaries, transport), answer.head);
 }
 

@@ -74,14 +74,14 @@ export function checkLayout(sampleRate: number, channels: number): void {
   if (!Number.isInteger(sampleRate) || sampleRate < lowestRate || sampleRate > highestRate) {
     throw new AppError(
       "invalid_request",
-      `The audio's sample rate is ${String(sampleRate)} Hz; it must be from ${String(lowestRate)} to ${String(highestRate)} Hz.`,
+      `The audio's sample rate is ${String(sampleRate)} Hz; it must be between ${String(lowestRate)} and ${String(highestRate)} Hz.`,
       { param: "file" },
     );
   }
   if (!Number.isInteger(channels) || channels < 1 || channels > mostChannels) {
     throw new AppError(
       "invalid_request",
-      `The audio has ${String(channels)} channels; it must have from 1 to ${String(mostChannels)}.`,
+      `The audio has ${String(channels)} channels; it must have 1 to ${String(mostChannels)}.`,
       { param: "file" },
     );
   }
@@ -119,9 +119,13 @@ export async function* decodeSamples(
 }
 
 export function tooLong(maxSeconds: number): AppError {
-  return new AppError("payload_too_large", `The audio is longer than ${String(maxSeconds)} seconds.`, {
-    param: "file",
-  });
+  return new AppError(
+    "payload_too_large",
+    `The audio is longer than ${String(maxSeconds)} seconds, which is the limit. Send a shorter recording.`,
+    {
+      param: "file",
+    },
+  );
 }
 
 /** Planar channels, mixed down to their mean. */

@@ -25,7 +25,7 @@ export async function createEncoder({ format, sampleRate, stream }: EncoderOptio
   if (!Number.isInteger(sampleRate) || sampleRate < 1000 || sampleRate > 384_000) {
     throw new AppError(
       "invalid_request",
-      `sample_rate must be a whole number from 1000 to 384000 Hz, not ${String(sampleRate)}.`,
+      `sample_rate is ${String(sampleRate)}; it must be a whole number from 1000 to 384000 Hz.`,
       { param: "sample_rate" },
     );
   }

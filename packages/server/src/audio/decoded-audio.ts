@@ -48,7 +48,7 @@ async function decoding<T>(format: string, decode: () => T | Promise<T>): Promis
   try {
     return await decode();
   } catch (error) {
-    throw damaged(format, "its decoder broke at it", error);
+    throw damaged(format, "its decoder crashed", error);
   }
 }
 
@@ -72,7 +72,7 @@ export async function toSampleSource(
 ): Promise<SampleSource> {
   try {
     const first = await nextSound(sounds);
-    if (first === null) throw damaged(format, "there is no sound in it");
+    if (first === null) throw damaged(format, "it contains no audio");
     checkLayout(first.sampleRate, first.channelData.length);
     return {
       sampleRate: first.sampleRate,
@@ -93,7 +93,7 @@ async function* mixed(
   let samplesLeft = limits.maxSeconds * first.sampleRate;
   try {
     for (let sound: DecodedAudio | null = first; sound !== null; sound = await nextSound(sounds)) {
-      if (sound.sampleRate !== first.sampleRate) throw damaged(format, "its sample rate changes on the way");
+      if (sound.sampleRate !== first.sampleRate) throw damaged(format, "its sample rate changes within the file");
       samplesLeft -= sound.samplesDecoded;
       if (samplesLeft < 0) throw tooLong(limits.maxSeconds);
       yield withinFullScale(mixChannels(sound.channelData));

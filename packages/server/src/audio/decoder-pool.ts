@@ -18,7 +18,7 @@ const area = "Transcription and audio";
 export const decoderLimits: WorkerLimits = {
   stallCpuMs: inputLimit({
     area,
-    bounds: "CPU time of a decoder without progress",
+    bounds: "CPU time of an audio decoder without progress",
     value: 2_000,
     unit: "ms",
     error: "invalid_request",
@@ -27,7 +27,7 @@ export const decoderLimits: WorkerLimits = {
   buffersMiB:
     inputLimit({
       area,
-      bounds: "Memory of a decoder for samples and bytes",
+      bounds: "Memory of an audio decoder for samples and bytes",
       value: 256 * 2 ** 20,
       unit: "bytes",
       error: "invalid_request",
@@ -76,7 +76,7 @@ export class DecoderPool implements DecoderSlots {
     this.#queue = new FairQueue({
       places: options.workers,
       maxWaiting: mostWaitingRecordings,
-      what: "The decoder of recordings",
+      what: "The audio decoder pool",
     });
   }
 
@@ -125,7 +125,7 @@ export class DecoderPool implements DecoderSlots {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#roomTimer);
-    const error = new AppError("overloaded", "The server is shutting down; retry later.");
+    const error = new AppError("overloaded", "The server is shutting down. Retry later.");
     this.#queue.close(error);
     for (const { tenant } of this.#taken) tenant.onEnd({ reason: "crashed", error });
     await Promise.all([...this.#threads].map((thread) => thread.end()));
@@ -172,8 +172,8 @@ export class DecoderPool implements DecoderSlots {
       this.#threads.delete(thread);
       this.#forget(thread);
       const { logger } = this.#options;
-      if (reason === "crashed") logger.warn({ error }, "a worker that decodes recordings broke");
-      else logger.debug({ reason, error }, "terminated a worker that decoded a recording");
+      if (reason === "crashed") logger.warn({ error }, "an audio decoder worker crashed");
+      else logger.debug({ reason, error }, "an audio decoder worker was terminated");
       if (wasTaken) this.#keepWarm();
     });
     this.#threads.add(thread);

@@ -68,7 +68,7 @@ async function decode({ kind, maxSeconds }: Start, session: DecoderSession): Pro
     send({ type: "end", heard });
   } catch (thrown) {
     leave();
-    const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder broke at it", thrown);
+    const error = thrown instanceof AppError ? thrown : damaged(format, "its decoder crashed", thrown);
     send({ type: "error", code: error.code, message: error.message, param: error.param });
   }
   // A loop in a library would never let this run.

@@ -156,8 +156,8 @@ export class Decoding implements AudioInput, Tenant {
     if (error instanceof AppError) return this.#end({ error });
     const why = {
       stalled: "its decoder makes no progress",
-      memory: "decoding it takes too much memory",
-      crashed: "its decoder broke at it",
+      memory: "decoding it needs too much memory",
+      crashed: "its decoder crashed",
     }[reason];
     this.#end({ error: damaged(this.encoding, why, error) });
   }

@@ -32,7 +32,7 @@ export async function* decodeOggVorbis(reader: ByteReader): AsyncGenerator<Decod
   const head = Buffer.from(await reader.peek(headBytes));
   const channels = head[head.indexOf("\x01vorbis", 0, "latin1") + 11] ?? 0;
   if (channels > mostVorbisChannels) {
-    throw damaged("Ogg Vorbis", `it has ${channels} channels, and Vorbis has at most ${mostVorbisChannels}`);
+    throw damaged("Ogg Vorbis", `it has ${channels} channels; Vorbis supports at most ${mostVorbisChannels}`);
   }
   const { OggVorbisDecoder } = await import("@wasm-audio-decoders/ogg-vorbis");
   yield* decodeStream(reader, new OggVorbisDecoder(), {

@@ -40,7 +40,7 @@ export async function createMp3Encoder(sampleRate: number, stream: boolean): Pro
   if (!(sampleRate in mp3Bitrates)) {
     throw new AppError(
       "invalid_request",
-      `mp3 has no sample rate of ${String(sampleRate)} Hz; it has ${Object.keys(mp3Bitrates).join(", ")}. Ask for one of these, or for another response_format.`,
+      `sample_rate is ${String(sampleRate)} Hz, which MP3 does not support; it must be one of ${Object.keys(mp3Bitrates).join(", ")}. Set another sample_rate or another response_format.`,
       { param: "sample_rate" },
     );
   }

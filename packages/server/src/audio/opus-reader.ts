@@ -53,7 +53,7 @@ export async function* decodeOpus(
   let decoder: InstanceType<typeof OpusDecoder> | undefined;
   try {
     const track = await input.getPrimaryAudioTrack();
-    if (track === null) throw damaged(container, "there is no sound in it");
+    if (track === null) throw damaged(container, "it contains no audio");
     decoder = new OpusDecoder(await opusOptions(track, container));
     await decoder.ready;
     const sink = new EncodedPacketSink(track);
@@ -70,7 +70,7 @@ export async function* decodeOpus(
     if (error instanceof AppError) throw error;
     // A truncated file yields what it contains.
     if (sourceEnded && hasSound) return;
-    throw damaged(container, "its container cannot be read from beginning to end", error);
+    throw damaged(container, "its container is damaged", error);
   } finally {
     if (decoder !== undefined) free(decoder);
     input.dispose();
@@ -101,8 +101,8 @@ function endEndlessReading(source: object): void {
 async function opusOptions(track: InputAudioTrack, container: string) {
   const codec = await track.getCodec();
   if (codec !== "opus") {
-    const name = codec === null ? "sound of a kind that is not known" : codec.toUpperCase();
-    const message = `The file is ${container} that holds ${name}. Send ${readableFiles}.`;
+    const name = codec === null ? "audio of an unknown kind" : codec.toUpperCase();
+    const message = `The file is ${container} with ${name}. Send ${readableFiles}.`;
     throw new AppError("unsupported_media_type", message, { param: "file" });
   }
   const { description } = (await track.getDecoderConfig()) ?? {};
@@ -112,7 +112,7 @@ async function opusOptions(track: InputAudioTrack, container: string) {
       ? description.buffer.slice(description.byteOffset, description.byteOffset + description.byteLength)
       : description,
   );
-  if (bytes.length < 19) throw damaged(container, "the head of its sound is cut off");
+  if (bytes.length < 19) throw damaged(container, "its audio header is truncated");
   const channels = bytes[9]!;
   const preSkip = bytes.readUInt16LE(10);
   if (bytes[18] === 0 || bytes.length < 21 + channels) return { channels, preSkip };

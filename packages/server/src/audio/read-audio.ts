@@ -135,7 +135,7 @@ function notReadable(text: string): AppError {
   if (other === undefined) {
     return new AppError(
       "invalid_request",
-      `The file is no audio that can be read: it does not begin like any of the files that are, and neither its media type nor its name says that it is raw samples. Send ${readableFiles}.`,
+      `The file is not a supported audio file: its first bytes match no supported format, and neither its media type nor its name indicates raw samples. Send ${readableFiles}.`,
       { param: "file" },
     );
   }

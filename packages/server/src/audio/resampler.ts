@@ -28,7 +28,7 @@ export async function createResampler(fromRate: number, toRate: number): Promise
     if (!Number.isInteger(rate) || rate < lowestRate || rate > highestRate) {
       throw new AppError(
         "invalid_request",
-        `A sample rate must be a whole number from ${String(lowestRate)} to ${String(highestRate)} Hz, not ${String(rate)}.`,
+        `The sample rate is ${String(rate)}; it must be a whole number from ${String(lowestRate)} to ${String(highestRate)} Hz.`,
         { param: "sample_rate" },
       );
     }
@@ -44,7 +44,7 @@ function startStream(speex: Speex, fromRate: number, toRate: number): SampleStre
   const buffers = speex._malloc(8 + 4 * (blockLength + outputCapacity));
   const state = speex._speex_resampler_init(1, fromRate, toRate, quality, buffers);
   if (buffers === 0 || state === 0) {
-    throw new AppError("overloaded", "There is not enough memory to resample audio just now.");
+    throw new AppError("overloaded", "There is not enough memory to resample audio. Retry later.");
   }
   speex._speex_resampler_skip_zeros(state);
   const latency = speex._speex_resampler_get_input_latency(state);

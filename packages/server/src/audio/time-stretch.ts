@@ -36,7 +36,7 @@ export async function createTimeStretch(sampleRate: number, speed: number): Prom
   if (!(speed >= slowestSpeed && speed <= fastestSpeed)) {
     throw new AppError(
       "invalid_request",
-      `speed must be from ${String(slowestSpeed)} to ${String(fastestSpeed)}, not ${String(speed)}.`,
+      `speed is ${String(speed)}; it must be from ${String(slowestSpeed)} to ${String(fastestSpeed)}.`,
       { param: "speed" },
     );
   }
@@ -111,7 +111,7 @@ function startStream(sonic: Sonic, sampleRate: number, speed: number): SampleStr
 }
 
 function outOfMemory(): AppError {
-  return new AppError("overloaded", "There is not enough memory to change the speed of speech just now.");
+  return new AppError("overloaded", "There is not enough memory to change the speed of the speech. Retry later.");
 }
 
 /** Whole samples at once. Failures are those of `createTimeStretch`. */

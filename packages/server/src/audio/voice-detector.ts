@@ -85,7 +85,7 @@ function start(
   const native = fvad._fvad_new();
   const buffer = fvad._malloc(frameLength * 2);
   if (native === 0 || buffer === 0) {
-    throw new AppError("overloaded", "There is not enough memory to listen for speech just now.");
+    throw new AppError("overloaded", "There is not enough memory to detect speech. Retry later.");
   }
   fvad._fvad_set_mode(native, mode);
   fvad._fvad_set_sample_rate(native, detectorRate);

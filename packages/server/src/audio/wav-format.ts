@@ -60,7 +60,7 @@ function formatTag(view: DataView, bytes: Uint8Array): number {
     throw damagedWav(`its extensible format chunk has ${String(bytes.length)} bytes instead of 40`);
   }
   const subformat = Buffer.from(bytes.subarray(26, 40)).toString("hex");
-  if (subformat !== subformatEnd) throw unsupportedEncoding("a subformat of its maker's own");
+  if (subformat !== subformatEnd) throw unsupportedEncoding("a vendor-specific subformat");
   return view.getUint16(24, true);
 }
 
@@ -83,7 +83,7 @@ function bytesOfSample(channels: number, blockBytes: number, bits: number): numb
 function unsupportedEncoding(encoding: string): AppError {
   return new AppError(
     "unsupported_media_type",
-    `This WAV file holds ${encoding}. WAV is read as PCM of 8, 16, 24 or 32 bits, float of 32 or 64 bits, A-law or mu-law.`,
+    `This WAV file contains ${encoding}. Sounding reads WAV with PCM of 8, 16, 24 or 32 bits, float of 32 or 64 bits, A-law or mu-law.`,
     { param: "file" },
   );
 }

@@ -66,7 +66,7 @@ interface Header {
 
 async function readHeader(reader: ByteReader): Promise<Header> {
   const start = await reader.read(12);
-  if (!looksLikeWav(start)) throw damagedWav("it does not begin with RIFF and WAVE");
+  if (!looksLikeWav(start)) throw damagedWav("it does not start with RIFF and WAVE");
   const riffBytes = uint32(start, 4);
   let layout: SampleLayout | undefined;
   let longDataBytes: number | undefined;
@@ -89,7 +89,7 @@ async function readHeader(reader: ByteReader): Promise<Header> {
 }
 
 async function readContent(reader: ByteReader, id: string, size: number): Promise<Uint8Array> {
-  if (size > largestHeaderChunk) throw damagedWav(`its chunk "${id}" says it has ${String(size)} bytes`);
+  if (size > largestHeaderChunk) throw damagedWav(`its chunk "${id}" declares a size of ${String(size)} bytes`);
   const content = await reader.read(size);
   if (content.length < size) throw damagedWav("it ends before its samples");
   return content;

@@ -46,7 +46,7 @@ function refuseOther(modality: unknown, modalities: unknown): void {
   if (modality == null || isDeepStrictEqual(modality, modalities)) return;
   refuse(
     "modality",
-    `modality is ${showValue(modality)}, but modalities is ${showValue(modalities)}; they are two names of one parameter, give one.`,
+    `modality is ${showValue(modality)}, but modalities is ${showValue(modalities)}; both name the same parameter, so send only one.`,
   );
 }
 
@@ -70,7 +70,7 @@ function checkRules(request: ChatRequest): void {
       ) {
         refuse(
           `${at}.content`,
-          `${at}.content is ${showValue(message.content)}; expected text, unless the assistant's message has tool_calls.`,
+          `${at}.content is ${showValue(message.content)}; expected text, unless it is an assistant message with tool_calls.`,
         );
       }
     } else if (!hasContent) {
@@ -82,24 +82,24 @@ function checkRules(request: ChatRequest): void {
     if (message.role === "tool" && message.tool_call_id === undefined) {
       refuse(
         `${at}.tool_call_id`,
-        `${at}.tool_call_id is missing; a message of role "tool" names the tool call that it answers.`,
+        `${at}.tool_call_id is missing; a message with role "tool" must name the tool call that it responds to.`,
       );
     }
   }
   if (request.top_logprobs != null && request.logprobs !== true) {
     refuse(
       "top_logprobs",
-      `top_logprobs is ${request.top_logprobs}, but logprobs is ${showValue(request.logprobs)}; it needs logprobs to be true.`,
+      `top_logprobs is ${request.top_logprobs}, but logprobs is ${showValue(request.logprobs)}; set logprobs to true.`,
     );
   }
   if (request.stream_options != null && request.stream !== true) {
     refuse(
       "stream_options",
-      `stream_options is given, but stream is ${showValue(request.stream)}; it is only allowed when stream is true.`,
+      `stream_options is set, but stream is ${showValue(request.stream)}; it is only allowed when stream is true.`,
     );
   }
   if (choice != null && choice !== "none" && choice !== "auto" && (tools?.length ?? 0) === 0) {
-    refuse("tool_choice", `tool_choice is ${showValue(choice)}, but there are no tools.`);
+    refuse("tool_choice", `tool_choice is ${showValue(choice)}, but tools is empty.`);
   }
   if (
     typeof choice === "object" &&

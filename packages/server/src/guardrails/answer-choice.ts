@@ -16,7 +16,7 @@ type ToolCallPiece = NonNullable<ChatDelta["tool_calls"]>[number];
 /** Tool arguments with more characters end the choice: unchecked text is not released. */
 export const maximumArguments = inputLimit({
   area: "Chat completions",
-  bounds: "Arguments of the tool calls in one choice, where guardrails check the answer",
+  bounds: "Arguments of the tool calls in one choice, if guardrails check the response",
   value: 1_048_576,
   unit: "characters",
   error: { instead: "the choice ends with `content_filter`" },

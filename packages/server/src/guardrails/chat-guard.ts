@@ -42,8 +42,8 @@ export class ChatGuard implements GuardReport {
    */
   checkParameters({ logprobs, modalities }: ChatRequest): void {
     if (this.#outputCheckers.length === 0) return;
-    if (logprobs === true) refuse("logprobs", "they would tell what is withheld");
-    if (modalities?.some((each) => each !== "text") === true) refuse("modalities", "only text can be");
+    if (logprobs === true) refuse("logprobs", "it would reveal withheld text");
+    if (modalities?.some((each) => each !== "text") === true) refuse("modalities", "guardrails can check only text");
   }
 
   /**
@@ -105,16 +105,20 @@ export class ChatGuard implements GuardReport {
 }
 
 function refuse(param: string, why: string): never {
-  throw new AppError("unsupported_parameter", `${param} cannot be had where guardrails check the answer: ${why}.`, {
-    param,
-  });
+  throw new AppError(
+    "unsupported_parameter",
+    `${param} is not available while output guardrails are enabled: ${why}.`,
+    {
+      param,
+    },
+  );
 }
 
 /** Names no text: errors are logged. */
 function refusedPrompt({ category, guardrail }: Finding): AppError {
   return new AppError(
     "content_filter",
-    `The prompt was refused for its content: ${category} (guardrail ${JSON.stringify(guardrail)}).`,
+    `The prompt was refused because of its content: ${category} (guardrail ${JSON.stringify(guardrail)}).`,
     { param: "messages" },
   );
 }

@@ -141,12 +141,12 @@ function findingsOf(judgements: readonly CategoryScore[], { categories }: Modera
 function passOrThrow(error: AppError, { logger, name, settings }: Asking): void {
   if (error.code === "client_closed") throw error;
   const failsOpen = settings.fail === "open";
-  logger.warn({ guardrail: name, error, passes: failsOpen }, "A guardrail gave no judgement.");
+  logger.warn({ guardrail: name, error, passes: failsOpen }, "a guardrail returned no verdict");
   if (failsOpen) return;
   const isBusy = error.code === "overloaded" || error.code === "rate_limited";
   throw new AppError(
     isBusy ? "overloaded" : error.code === "upstream_timeout" ? "upstream_timeout" : "upstream_failed",
-    `The guardrail ${JSON.stringify(name)} gave no judgement, and nothing passes without one.`,
+    `The guardrail ${JSON.stringify(name)} returned no verdict and is configured to refuse such calls. Retry later.`,
     { cause: error, retryAfterMs: isBusy ? (error.retryAfterMs ?? defaultRetryAfterMs) : undefined },
   );
 }

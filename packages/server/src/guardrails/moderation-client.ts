@@ -52,7 +52,7 @@ export function createModerationClient(
       queueTimeoutMs: timeoutMs,
       connectTimeoutMs: timeoutMs,
       onCredentialsRefused: (status) =>
-        logger.error({ guardrail: name, status }, "A moderation endpoint refused its credentials."),
+        logger.error({ guardrail: name, status }, "a moderation endpoint rejected its credentials"),
     });
   let pool = newPool();
   let asking = 0;
@@ -103,12 +103,13 @@ export function createModerationClient(
 /** @throws AppError upstream_failed for an answer that does not judge every text */
 function readJudgements(answer: unknown, count: number): CategoryScore[][] {
   const results: unknown = isObject(answer) ? answer["results"] : undefined;
-  if (!Array.isArray(results) || results.length !== count) throw noJudgement("has not one result for each text");
+  if (!Array.isArray(results) || results.length !== count)
+    throw noJudgement("does not have exactly one result per text");
   return results.map(readResult);
 }
 
 function readResult(result: unknown): CategoryScore[] {
-  if (!isObject(result)) throw noJudgement("has a result that is no object");
+  if (!isObject(result)) throw noJudgement("has a result that is not an object");
   const { categories, category_scores: scores } = result;
   if (!isObject(categories) && !isObject(scores)) throw noJudgement("has a result without categories");
   const flags = isObject(categories) ? categories : {};
@@ -131,5 +132,5 @@ function headOf(name: string): string {
 }
 
 function noJudgement(what: string): AppError {
-  return new AppError("upstream_failed", `The moderation endpoint's answer ${what}.`);
+  return new AppError("upstream_failed", `The moderation endpoint's response ${what}.`);
 }

@@ -4,7 +4,7 @@ import { inputLimit } from "../input-limits.ts";
 /** Each costs a search, which may read ahead as far as the longest match. */
 const maxRedactions = inputLimit({
   area: "Chat completions",
-  bounds: "Matches that one guardrail redacts in one prompt or in one text of an answer",
+  bounds: "Matches that one guardrail redacts in one prompt or in one text of a response",
   value: 100_000,
   error: { instead: "the rest of the text is redacted" },
 });

@@ -48,8 +48,8 @@ function bearer(headers: IncomingHttpHeaders): string {
   if (secret === undefined) {
     const seen =
       authorization === undefined
-        ? "The request carries no API key"
-        : "The Authorization header is not of the form that is expected";
+        ? "The request has no API key"
+        : "The Authorization header does not have the expected form";
     throw new AppError("invalid_api_key", `${seen}; send it as "Authorization: Bearer <API key>".`);
   }
   return secret;

@@ -29,7 +29,7 @@ export function findFramingError({ headers, httpVersion, rawHeaders }: IncomingM
     const name = raw.toLowerCase();
     if (!singleHeaders.has(name)) continue;
     if (seen.has(name)) {
-      return new AppError("invalid_request", `The header ${name} occurs more than once; send it once.`, {
+      return new AppError("invalid_request", `The header ${name} is sent more than once; send it once.`, {
         param: name,
       });
     }
@@ -48,7 +48,7 @@ export function findFramingError({ headers, httpVersion, rawHeaders }: IncomingM
 }
 
 function unsupported(name: string, value: string): AppError {
-  const allowed = name === "te" ? "no coding, or trailers" : "chunked";
+  const allowed = name === "te" ? "no transfer coding, or trailers" : "chunked";
   return new AppError(
     "invalid_request",
     `The header ${name} is ${JSON.stringify(value.slice(0, 100))}; expected ${allowed}. Compress bodies with content-encoding: gzip.`,

@@ -14,7 +14,7 @@ export interface BodyLimits {
 export function tooLarge(limitBytes: number): AppError {
   return new AppError(
     "payload_too_large",
-    `The body has more than ${limitBytes} bytes, the most that this operation takes. Send a smaller request.`,
+    `The body has more than ${limitBytes} bytes, which is the limit of this operation. Send a smaller request.`,
   );
 }
 
@@ -66,8 +66,7 @@ export function collectBody(
     });
     source.once("close", () => {
       // Every request closes; creating an error each time would cost more than everything else here.
-      if (!ended)
-        reject(new AppError("client_closed", "The client closed the connection before its request was whole."));
+      if (!ended) reject(new AppError("client_closed", "The client disconnected before its request was complete."));
     });
     source.once("error", (error) =>
       reject(new AppError("invalid_request", "The body could not be read.", { cause: error })),

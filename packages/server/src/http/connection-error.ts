@@ -4,10 +4,10 @@ import type { Socket } from "node:net";
 import { AppError, errorTable, toErrorBody } from "../errors.ts";
 
 const reasons: Readonly<Record<string, AppError>> = {
-  HPE_HEADER_OVERFLOW: new AppError("headers_too_large", "The request's headers are larger than this server takes."),
+  HPE_HEADER_OVERFLOW: new AppError("headers_too_large", "The request's headers are larger than the limit."),
   ERR_HTTP_REQUEST_TIMEOUT: new AppError("timeout", "The request did not arrive in time."),
 };
-const malformed = new AppError("invalid_request", "The bytes sent are not a valid HTTP/1.1 request.");
+const malformed = new AppError("invalid_request", "The request is not valid HTTP/1.1.");
 const phrases: Readonly<Record<number, string>> = {
   400: "Bad Request",
   408: "Request Timeout",

@@ -75,7 +75,7 @@ export function readForm(request: IncomingMessage, limits: FormLimits, charge: M
   if (encoding !== "identity") {
     throw new AppError(
       "unsupported_media_type",
-      `Content-Encoding is ${showValue(encoding)}; forms are read as they are.`,
+      `Content-Encoding is ${showValue(encoding)}; forms must not be compressed.`,
       {
         param: "content-encoding",
       },
@@ -148,7 +148,7 @@ export class SpooledForm implements FormBody {
       decoder.end();
     } catch (error) {
       if (error instanceof AppError) throw error;
-      throw new AppError("client_closed", "The client closed the connection before its request was whole.", {
+      throw new AppError("client_closed", "The client disconnected before its request was complete.", {
         cause: error,
       });
     } finally {
@@ -174,7 +174,7 @@ export class SpooledForm implements FormBody {
     if (headers.name === "file") return this.#openFile(headers);
     if (headers.fileName !== undefined) return undefined;
     if (this.fields.length >= maximumFields) {
-      throw new AppError("invalid_request", `The form has more than ${maximumFields} fields.`);
+      throw new AppError("invalid_request", `The form has more than ${maximumFields} fields, which is the limit.`);
     }
     const pieces: Buffer[] = [];
     let length = 0;
@@ -182,12 +182,12 @@ export class SpooledForm implements FormBody {
       take: (bytes) => {
         length += bytes.length;
         if (length > maximumFieldBytes) {
-          const message = `The field ${JSON.stringify(headers.name.slice(0, 100))} has more than ${maximumFieldBytes} bytes.`;
+          const message = `The field ${JSON.stringify(headers.name.slice(0, 100))} has more than ${maximumFieldBytes} bytes, which is the limit.`;
           throw new AppError("payload_too_large", message, { param: headers.name.slice(0, 100) });
         }
         this.#fieldsBytes += bytes.length;
         if (this.#fieldsBytes > maximumFieldsBytes) {
-          const message = `The form's fields have more than ${maximumFieldsBytes} bytes together, the most that is taken.`;
+          const message = `The form's fields have more than ${maximumFieldsBytes} bytes together, which is the limit.`;
           throw new AppError("payload_too_large", message);
         }
         // The bytes, and the string decoded from them.
@@ -201,7 +201,7 @@ export class SpooledForm implements FormBody {
 
   #openFile({ fileName, mediaType }: PartHeaders): OpenPart {
     if (this.#file !== undefined) {
-      throw new AppError("invalid_request", "The form has more than one file; expected one.", { param: "file" });
+      throw new AppError("invalid_request", "The form has more than one file; send one.", { param: "file" });
     }
     this.#charge.add(spoolMemoryBytes);
     this.#file = { fileName, mediaType, read: () => this.#spool.read() };
@@ -209,7 +209,7 @@ export class SpooledForm implements FormBody {
     return {
       take: async (bytes) => {
         if (this.#spool.length + bytes.length > this.#limits.maxFileBytes) {
-          const message = `The file has more than ${this.#limits.maxFileBytes} bytes, the most that is taken.`;
+          const message = `The file has more than ${this.#limits.maxFileBytes} bytes, which is the limit.`;
           throw new AppError("payload_too_large", message, { param: "file" });
         }
         await this.#spool.write(bytes);

@@ -26,7 +26,7 @@ export const maxJsonEscapes = inputLimit({
 /** JSON.parse hashes and looks up each name. */
 export const maxJsonNameBytes = inputLimit({
   area: "HTTP",
-  bounds: "Names of all members of a JSON body together",
+  bounds: "Member names of a JSON body, all together",
   value: 4_194_304,
   unit: "bytes",
   error: "payload_too_large",
@@ -146,7 +146,7 @@ export class JsonScan {
 function tooLongNames(): AppError {
   return new AppError(
     "payload_too_large",
-    `The member names of the body have more than ${maxJsonNameBytes} bytes together, the most that is taken. Use shorter names.`,
+    `The body's member names have more than ${maxJsonNameBytes} bytes together, which is the limit. Use shorter names.`,
   );
 }
 
@@ -156,22 +156,19 @@ function indexOrEnd(text: Buffer, byte: number, from: number): number {
 }
 
 function tooDeep(): AppError {
-  return new AppError(
-    "invalid_json",
-    `The body is nested more than ${maxJsonDepth} levels deep, the most that is taken.`,
-  );
+  return new AppError("invalid_json", `The body is nested more than ${maxJsonDepth} levels deep, which is the limit.`);
 }
 
 function tooManyValues(limit: number): AppError {
   return new AppError(
     "payload_too_large",
-    `The body has more than ${limit} JSON values and member names, the most that is taken. Send a smaller request; the operator can raise server.max_json_values.`,
+    `The body has more than ${limit} JSON values and member names, which is the limit. Send a smaller request; the operator can raise server.max_json_values.`,
   );
 }
 
 function tooManyEscapes(): AppError {
   return new AppError(
     "payload_too_large",
-    `The body has more than ${maxJsonEscapes} escapes in its strings, the most that is taken. Send characters as UTF-8, or a smaller request.`,
+    `The body has more than ${maxJsonEscapes} escapes in its strings, which is the limit. Send characters as UTF-8, or a smaller request.`,
   );
 }

@@ -70,5 +70,5 @@ const listenFailures: Readonly<Record<string, string>> = {
   EADDRINUSE: "another program uses this port",
   EACCES: "this user may not use this port",
   EADDRNOTAVAIL: "this machine does not have the address",
-  ENOTFOUND: "there is no such host",
+  ENOTFOUND: "this host does not exist",
 };

@@ -21,7 +21,7 @@ export type MultipartItem =
 
 const maximumHeaderBytes = inputLimit({
   area: "Forms and uploads",
-  bounds: "Head of one part of a form",
+  bounds: "Header of one part of a form",
   value: 16 * 1024,
   unit: "bytes",
   error: "invalid_request",
@@ -43,7 +43,7 @@ export function boundaryOf(contentType: string | undefined): string {
   }
   const boundary = parameterOf(contentType ?? "", "boundary");
   if (boundary === undefined || boundary === "" || boundary.length > 200) {
-    throw malformed("its Content-Type names no boundary of 1 to 200 characters");
+    throw malformed("its Content-Type has no boundary of 1 to 200 characters");
   }
   return boundary;
 }
@@ -135,13 +135,13 @@ export class MultipartDecoder {
     }
     const mayGoOn = text === "-" || lineEnd.startsWith(next);
     if (mayGoOn && text.length < maximumPadding) return false;
-    throw malformed("a boundary is followed by something else than the end of the line");
+    throw malformed("a boundary is not followed by the end of the line");
   }
 
   #readHeaders(): PartHeaders | undefined {
     const end = this.#rest.indexOf(lineEnd + lineEnd);
     if ((end === -1 ? this.#rest.length : end) > maximumHeaderBytes) {
-      throw malformed(`a part's head is longer than ${maximumHeaderBytes} bytes`);
+      throw malformed(`the header of a part is longer than ${maximumHeaderBytes} bytes`);
     }
     if (end === -1) return undefined;
     const headers = parseHeaders(this.#rest.toString("utf8", 0, end));
@@ -165,7 +165,7 @@ function parseHeaders(text: string): PartHeaders {
   const encoding = headers.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
   if (encoding === "base64" || encoding === "quoted-printable") {
     throw malformed(
-      `the part ${JSON.stringify(name.slice(0, 100))} has a Content-Transfer-Encoding; send its bytes as they are`,
+      `the part ${JSON.stringify(name.slice(0, 100))} has a Content-Transfer-Encoding; send its bytes unencoded`,
     );
   }
   return { name, fileName: parameterOf(disposition, "filename"), mediaType: headers.get("content-type") };

@@ -22,7 +22,7 @@ const largeBytes = 1_048_576;
 /** @throws AppError invalid_json, payload_too_large, or what the charge throws */
 export async function parseJson(bytes: Buffer, { charge, maxValues }: JsonLimits): Promise<unknown> {
   if (bytes.length === 0) throw new AppError("invalid_json", "The body is empty; expected a JSON object.");
-  if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8, which JSON must be.");
+  if (!isUtf8(bytes)) throw new AppError("invalid_json", "The body is not valid UTF-8.");
   const scan = new JsonScan(bytes, maxValues);
   const yielder = new CooperativeYield();
   for (let end = 0; end < bytes.length;) {

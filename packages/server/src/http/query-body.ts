@@ -37,7 +37,7 @@ function refuseDifferent(members: Iterable<[name: string, value: string]>, place
     const before = seen.get(name) ?? value;
     if (before !== value) {
       const shown = name.slice(0, 100).toWellFormed();
-      const message = `${shown} stands twice in the ${place}, as ${showValue(before)} and as ${showValue(value)}; expected one value.`;
+      const message = `${shown} appears twice in the ${place}, as ${showValue(before)} and as ${showValue(value)}; send one value.`;
       throw new AppError("invalid_request", message, { param: shown });
     }
     seen.set(name, value);

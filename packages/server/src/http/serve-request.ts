@@ -206,7 +206,7 @@ function noteFailure(context: RequestContext, thrown: unknown, logger: Logger) {
   if (error.code === "internal")
     logger.error(
       { request_id: context.requestId, operation: context.operation, error: error.cause ?? error },
-      "request failed by a fault of ours",
+      "the request failed with an internal error",
     );
   return error;
 }

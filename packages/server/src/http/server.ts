@@ -114,7 +114,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     async close() {
       closing = true;
       const cutOff = setTimeout(() => {
-        open.forEach((context) => context.abort(new AppError("overloaded", "The server is shutting down; try again.")));
+        open.forEach((context) =>
+          context.abort(new AppError("overloaded", "The server is shutting down. Retry later.")),
+        );
         setTimeout(() => server.closeAllConnections(), forceCloseMs).unref();
       }, settings.shutdown_timeout_ms);
       await listener.close();
@@ -193,7 +195,7 @@ function methodNotAllowedEndpoint(allowed: readonly string[], write: Route["writ
   return {
     operation: "method_not_allowed",
     serve(context) {
-      const message = `${context.request.method} is not served at this path; allowed: ${allowed.join(", ")}.`;
+      const message = `The method ${context.request.method} is not allowed for this path; allowed: ${allowed.join(", ")}.`;
       const error = new AppError("method_not_allowed", message);
       refuse(context, error, { headers: { allow: allowed.join(", ") }, write });
     },
@@ -205,7 +207,7 @@ const notFoundEndpoint: Endpoint = {
   serve(context) {
     const { method, url = "" } = context.request;
     const path = url.split("?", 1)[0]!.slice(0, 200);
-    refuse(context, new AppError("not_found", `There is nothing at ${method} ${path}.`));
+    refuse(context, new AppError("not_found", `The path ${path} does not exist (${method}).`));
   },
 };
 

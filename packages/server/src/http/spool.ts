@@ -60,7 +60,7 @@ export class Spool {
   /** The bytes from the beginning, as they arrive. */
   async *read(): AsyncGenerator<Uint8Array, void, undefined> {
     for (let position = 0; ;) {
-      if (this.#state === "closed") throw new Error("The upload was closed while it was read.");
+      if (this.#state === "closed") throw new Error("The upload was closed while it was being read.");
       if (position < this.#length) {
         const bytes = await this.#readAt(position);
         position += bytes.length;
@@ -88,7 +88,7 @@ export class Spool {
       return this.#memory!.subarray(position, position + length);
     }
     const { buffer, bytesRead } = await this.#file.read(Buffer.allocUnsafe(length), 0, length, position);
-    if (bytesRead === 0) throw new Error("The upload's file is shorter than what was written to it.");
+    if (bytesRead === 0) throw new Error("The upload's temporary file is shorter than expected.");
     return buffer.subarray(0, bytesRead);
   }
 
@@ -103,7 +103,7 @@ export class Spool {
       }
       await writeAll(this.#file, bytes, this.#length);
     } catch (error) {
-      throw new AppError("overloaded", "There is no room for the upload just now.", { cause: error });
+      throw new AppError("overloaded", "There is not enough disk space for the upload. Retry later.", { cause: error });
     }
   }
 

@@ -7,7 +7,7 @@ import { inputLimit } from "../input-limits.ts";
 
 const maxUnreadBytes = inputLimit({
   area: "HTTP",
-  bounds: "Rest of a body that is read after its request was refused",
+  bounds: "Rest of a request body that is read after the request was refused",
   value: 262_144,
   unit: "bytes",
   error: { instead: "the connection is closed" },

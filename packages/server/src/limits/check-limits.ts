@@ -60,12 +60,12 @@ function checkMonth({ subject, limits }: LimitedSubject, { usage, nowMs }: Admis
   const month = usage.month(nowMs);
   if (used >= budget) {
     const begins = new Date(month.endUnixMs).toISOString().replace(".000", "");
-    const message = `${nameOf(subject)} has a budget of ${budget} tokens a month, and ${used} are used in ${month.name}; the next month begins at ${begins}.`;
+    const message = `${nameOf(subject)} has a budget of ${budget} tokens per month, and ${used} have been used in ${month.name}; the next month starts at ${begins}.`;
     return { code: "quota_exceeded", message, retryAfterMs: month.endUnixMs - nowMs };
   }
   if (used + subject.reservedTokens < budget) return undefined;
   return rateLimited(
-    `${nameOf(subject)} has a budget of ${budget} tokens a month; ${used} are used, and calls in flight may need the rest. Try again when they have ended.`,
+    `${nameOf(subject)} has a budget of ${budget} tokens per month; ${used} have been used, and calls in flight may need the rest. Retry when they have finished.`,
     unknownWaitMs,
   );
 }
@@ -79,7 +79,7 @@ function checkRequests(
   const wait = waitMs(subject.requests, limit, { amount: 1, nowMs });
   if (wait === 0) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} ${requestNouns[trafficClass]} a minute, and all are used. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} ${requestNouns[trafficClass]} per minute, and all have been used. Retry in ${formatDuration(wait)}.`,
     wait,
   );
 }
@@ -94,7 +94,7 @@ function checkTokens(
   if (wait === 0) return undefined;
   const left = remainingTokens(subject.tokens, limit, nowMs);
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} tokens a minute; ${left} are left, and this request may need ${estimatedTokens}. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} tokens per minute; ${left} are left, and this request may need ${estimatedTokens}. Retry in ${formatDuration(wait)}.`,
     wait,
   );
 }
@@ -110,7 +110,7 @@ function checkCompute(
   if (wait === 0) return undefined;
   const used = consumedTokens(subject.compute, limit, nowMs).toFixed(1);
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} compute seconds a minute for ${requestNouns[trafficClass]}, and ${used} are used. Try again in ${formatDuration(wait)}.`,
+    `${nameOf(subject)} is limited to ${limit} compute seconds per minute for ${requestNouns[trafficClass]}, and ${used} have been used. Retry in ${formatDuration(wait)}.`,
     wait,
   );
 }
@@ -122,7 +122,7 @@ function checkConcurrency(
   const limit = limits.concurrent_requests;
   if (limit === undefined || subject.inFlight < limit) return undefined;
   return rateLimited(
-    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[trafficClass]}, and ${subject.inFlight} are running. Try again when one has ended.`,
+    `${nameOf(subject)} is limited to ${limit} concurrent ${requestNouns[trafficClass]}, and ${subject.inFlight} are running. Retry when one has finished.`,
     unknownWaitMs,
   );
 }

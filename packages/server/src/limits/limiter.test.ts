@@ -68,7 +68,7 @@ describe("requests a minute", () => {
     assert.equal(error.retryAfterMs, 30_000);
     assert.equal(
       error.message,
-      'The API key "name of key-1" is limited to 2 requests a minute, and all are used. Try again in 30s.',
+      'The API key "name of key-1" is limited to 2 requests per minute, and all have been used. Retry in 30s.',
     );
     limiter.admit(scope({ keyId: "key-2" }), { estimatedTokens: 1 });
     clock.nowMs += 30_000;
@@ -80,7 +80,7 @@ describe("requests a minute", () => {
     limiter.admit(scope({ keyId: "a" }), { estimatedTokens: 1 });
     limiter.admit(scope({ keyId: "b" }), { estimatedTokens: 1 });
     const error = refusal(() => limiter.admit(scope({ keyId: "c" }), { estimatedTokens: 1 }));
-    assert.match(error.message, /^The organization "name of org-1" is limited to 2 requests a minute/);
+    assert.match(error.message, /^The organization "name of org-1" is limited to 2 requests per minute/);
     limiter.admit(scope({ keyId: "d", organizationId: "org-2" }), { estimatedTokens: 1 });
   });
 
@@ -116,7 +116,7 @@ describe("tokens a minute", () => {
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 200 }));
     assert.equal(
       error.message,
-      'The API key "name of key-1" is limited to 1000 tokens a minute; 100 are left, and this request may need 200. Try again in 6s.',
+      'The API key "name of key-1" is limited to 1000 tokens per minute; 100 are left, and this request may need 200. Retry in 6s.',
     );
     first.settle({ tokens: 50 });
     const second = limiter.admit(scope(), { estimatedTokens: 200 });
@@ -145,7 +145,7 @@ describe("concurrent requests", () => {
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
     assert.equal(
       error.message,
-      'The API key "name of key-1" is limited to 2 concurrent requests, and 2 are running. Try again when one has ended.',
+      'The API key "name of key-1" is limited to 2 concurrent requests, and 2 are running. Retry when one has finished.',
     );
     assert.equal(error.retryAfterMs, 1_000);
     first.settle({ tokens: 1 });
@@ -184,7 +184,7 @@ describe("the month's tokens", () => {
     assert.equal(error.wireCode, "insufficient_quota");
     assert.equal(
       error.message,
-      'The organization "name of org-1" has a budget of 1000 tokens a month, and 1050 are used in 2026-11; the next month begins at 2026-12-01T00:00:00Z.',
+      'The organization "name of org-1" has a budget of 1000 tokens per month, and 1050 have been used in 2026-11; the next month starts at 2026-12-01T00:00:00Z.',
     );
     assert.equal(error.retryAfterMs, Date.UTC(2026, 11, 1) - startMs);
   });
@@ -201,7 +201,7 @@ describe("the month's tokens", () => {
     const first = limiter.admit(scope(), { estimatedTokens: 500 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
     assert.equal(error.code, "rate_limited");
-    assert.match(error.message, /600 are used, and calls in flight may need the rest/);
+    assert.match(error.message, /600 have been used, and calls in flight may need the rest/);
     first.settle({ tokens: 10 });
     limiter.admit(scope(), { estimatedTokens: 1 });
   });
@@ -223,9 +223,9 @@ describe("telemetry queries and exports", () => {
     const error = refusal(() => limiter.admitTelemetry(scope(), "query"));
     assert.equal(
       error.message,
-      'The API key "name of key-1" is limited to 1 telemetry queries a minute, and all are used. Try again in 1m0s.',
+      'The API key "name of key-1" is limited to 1 telemetry queries per minute, and all have been used. Retry in 1m0s.',
     );
-    assert.match(refusal(() => limiter.admitTelemetry(scope(), "ingest")).message, /1 telemetry exports a minute/);
+    assert.match(refusal(() => limiter.admitTelemetry(scope(), "ingest")).message, /1 telemetry exports per minute/);
     assert.equal(error.headers?.["x-ratelimit-remaining-requests"], "0");
   });
 
@@ -255,7 +255,7 @@ describe("compute seconds a minute", () => {
     const error = refusal(() => limiter.admitTelemetry(scope(), "query"));
     assert.equal(
       error.message,
-      'The API key "name of key-1" is limited to 10 compute seconds a minute for telemetry queries, and 25.0 are used. Try again in 1m30s.',
+      'The API key "name of key-1" is limited to 10 compute seconds per minute for telemetry queries, and 25.0 have been used. Retry in 1m30s.',
     );
     assert.equal(error.retryAfterMs, 90_000);
     assert.deepEqual(error.headers, {
@@ -282,7 +282,10 @@ describe("compute seconds a minute", () => {
     const { limiter } = await setUp({ organization: { compute_seconds_per_minute: 1 } });
     limiter.admitTelemetry(scope({ keyId: "a" }), "query").charge(0.6);
     limiter.admitTelemetry(scope({ keyId: "b" }), "query").charge(0.6);
-    assert.match(refusal(() => limiter.admitTelemetry(scope({ keyId: "c" }), "query")).message, /and 1\.2 are used/);
+    assert.match(
+      refusal(() => limiter.admitTelemetry(scope({ keyId: "c" }), "query")).message,
+      /and 1\.2 have been used/,
+    );
     limiter.admitTelemetry(scope({ keyId: "c" }), "ingest");
   });
 

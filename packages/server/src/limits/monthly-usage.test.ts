@@ -95,9 +95,9 @@ describe("the month's usage", () => {
     await usage.flush();
     assert.equal(ledger.tokens("2026-11"), 15);
     assert.deepEqual(lines, [
-      "warn: usage could not be written; trying again shortly",
-      "warn: usage could not be written; trying again shortly",
-      "warn: usage totals could not be read; the known ones stay in force",
+      "warn: token usage could not be saved; it will be retried shortly",
+      "warn: token usage could not be saved; it will be retried shortly",
+      "warn: token usage totals could not be read; the last known totals stay in use",
     ]);
     await usage.close();
   });
@@ -121,7 +121,7 @@ describe("the month's usage", () => {
     usage.record(owner, 10, november);
     ledger.failing = true;
     await usage.close();
-    assert.match(lines.at(-1) ?? "", /^error: usage could not be written before the end and is lost/);
+    assert.match(lines.at(-1) ?? "", /^error: token usage could not be saved before shutdown and is lost/);
   });
 
   test("does not open on a ledger that cannot be read", async () => {

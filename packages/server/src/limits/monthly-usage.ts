@@ -145,7 +145,7 @@ export class MonthlyUsage {
     const lost = this.#takeUnwritten();
     if (lost.length > 0) {
       const tokens = lost.reduce((sum, entry) => sum + entry.tokens, 0);
-      this.#logger.error({ keys: lost.length, tokens }, "usage could not be written before the end and is lost");
+      this.#logger.error({ keys: lost.length, tokens }, "token usage could not be saved before shutdown and is lost");
     }
   }
 
@@ -192,7 +192,7 @@ export class MonthlyUsage {
       await this.#ledger.add(entries);
     } catch (error) {
       this.#putBack(entries);
-      this.#logger.warn({ error, keys: entries.length }, "usage could not be written; trying again shortly");
+      this.#logger.warn({ error, keys: entries.length }, "token usage could not be saved; it will be retried shortly");
     }
   }
 
@@ -209,7 +209,7 @@ export class MonthlyUsage {
   async #enqueue(operation: () => Promise<void>): Promise<void> {
     this.#pendingWork += 1;
     this.#lastOperation = this.#lastOperation.then(operation).catch((error: unknown) => {
-      this.#logger.warn({ error }, "usage totals could not be read; the known ones stay in force");
+      this.#logger.warn({ error }, "token usage totals could not be read; the last known totals stay in use");
     });
     await this.#lastOperation;
     this.#pendingWork -= 1;

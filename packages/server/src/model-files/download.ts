@@ -53,7 +53,7 @@ async function requireSpace(directory: string, neededBytes: number): Promise<voi
   const gib = (bytes: number): string => (bytes / 2 ** 30).toFixed(2);
   throw new AppError(
     "upstream_failed",
-    `The file needs ${gib(neededBytes)} GiB more, but only ${gib(freeBytes)} GiB are free on the disk of ${directory}.`,
+    `The file needs ${gib(neededBytes)} GiB more, but only ${gib(freeBytes)} GiB are free on the disk of ${directory}. Free some space.`,
   );
 }
 
@@ -110,7 +110,7 @@ function mustTryAgain(error: unknown, signal: AbortSignal): boolean {
 async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: RemoteFileInfo): Promise<RemoteFileInfo> {
   const idleTimeoutMs = options.idleTimeoutMs ?? 60_000;
   const idle = new AbortController();
-  const timer = setTimeout(() => idle.abort(new Error(`nothing came for ${idleTimeoutMs} ms`)), idleTimeoutMs);
+  const timer = setTimeout(() => idle.abort(new Error(`no data arrived for ${idleTimeoutMs} ms`)), idleTimeoutMs);
   const signal = AbortSignal.any([options.signal, idle.signal]);
   try {
     let position = (await handle.stat()).size;
@@ -127,7 +127,7 @@ async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: Re
       position = 0;
       if (response.status !== 200) {
         await response.body?.cancel();
-        throw new Error("the server does not go on where the file was left");
+        throw new Error("the server did not resume the download at the requested position");
       }
     }
     const known = { ...facts, sizeBytes: facts.sizeBytes ?? answered.sizeBytes };
@@ -150,7 +150,7 @@ async function fetchRest(options: DownloadOptions, handle: FileHandle, facts: Re
 function tooLong({ file }: DownloadOptions, announced: number): AppError {
   return new AppError(
     "upstream_failed",
-    `${new URL(file.url).host} announced ${announced} bytes and sends more; the download was stopped.`,
+    `${new URL(file.url).host} declared ${announced} bytes but sent more; the download was stopped.`,
   );
 }
 
@@ -193,7 +193,7 @@ function interrupted(size: number, total: number | undefined, cause: unknown): A
   const of = total === undefined ? "" : ` of ${total}`;
   return new AppError(
     "upstream_failed",
-    `The download broke off after ${size}${of} bytes and does not go on; the same command continues it later.`,
+    `The download stopped after ${size}${of} bytes and could not be resumed. Run the same command again to continue.`,
     { cause },
   );
 }
@@ -204,16 +204,16 @@ async function verify(options: DownloadOptions, part: string, facts: RemoteFileI
   const expected = options.sha256 ?? facts.sha256;
   const fail = async (problem: string): Promise<never> => {
     await rm(part, { force: true });
-    throw new AppError("upstream_failed", `The downloaded file is wrong and was removed: ${problem}.`);
+    throw new AppError("upstream_failed", `The downloaded file is invalid and was removed: ${problem}.`);
   };
   if (facts.sizeBytes !== undefined && size !== facts.sizeBytes)
-    return fail(`it has ${size} bytes in place of ${facts.sizeBytes}`);
+    return fail(`it has ${size} bytes instead of ${facts.sizeBytes}`);
   let doneBytes = 0;
   const actual = await sha256Of(part, (count) => {
     doneBytes += count;
     options.onProgress?.({ phase: "verifying", doneBytes, totalBytes: size });
   });
-  if (expected !== undefined && actual !== expected) return fail(`its SHA-256 is ${actual} in place of ${expected}`);
+  if (expected !== undefined && actual !== expected) return fail(`its SHA-256 is ${actual} instead of ${expected}`);
   const problem = await options.check?.(part);
   return problem === undefined ? actual : fail(problem);
 }

@@ -17,7 +17,11 @@ export async function findModelFile(file: string, modelsDirectory: string): Prom
       // The next place may have it.
     }
   }
-  throw new AppError("upstream_failed", `The model file ${JSON.stringify(basename(file))} is not on this server.`, {
-    cause: new Error(`not at ${candidates.join(" nor at ")}; fetch it with: sounding models pull`),
-  });
+  throw new AppError(
+    "upstream_failed",
+    `The model file ${JSON.stringify(basename(file))} does not exist on this server.`,
+    {
+      cause: new Error(`not at ${candidates.join(" nor at ")}; download it with: sounding models pull`),
+    },
+  );
 }

@@ -22,7 +22,7 @@ export async function ggufProblem(path: string): Promise<string | undefined> {
     const { bytesRead } = await file.read(head, 0, head.length, 0);
     if (bytesRead < head.length || head.toString("latin1", 0, 4) !== "GGUF") return "it is not a GGUF file";
     const version = head.readUInt32LE(4);
-    if (version !== 2 && version !== 3) return `its GGUF version is ${version}; versions 2 and 3 can be read`;
+    if (version !== 2 && version !== 3) return `its GGUF version is ${version}; versions 2 and 3 are supported`;
     return undefined;
   } finally {
     await file.close();

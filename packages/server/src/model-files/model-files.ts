@@ -57,7 +57,7 @@ export async function removeModel(dataDirectory: string, name: string): Promise<
   const directory = modelsDirectoryOf(dataDirectory);
   const removed: string[] = [];
   if (!isSafePath(name.split("/")))
-    throw new AppError("not_found", `${JSON.stringify(name)} is not a model of ${directory}.`);
+    throw new AppError("not_found", `${JSON.stringify(name)} is not a model in ${directory}.`);
   for (const part of partsOf({ kind: "file", name, url: "", onHub: false })) {
     const path = pathOf(dataDirectory, part.name);
     await removeParts(path);
@@ -79,7 +79,7 @@ export async function removeModel(dataDirectory: string, name: string): Promise<
     await removeEmptyFolders(dirname(path), directory);
   }
   if (removed.length === 0)
-    throw new AppError("not_found", `There is no model ${JSON.stringify(name)} in ${directory}.`);
+    throw new AppError("not_found", `The model ${JSON.stringify(name)} does not exist in ${directory}.`);
   return removed;
 }
 

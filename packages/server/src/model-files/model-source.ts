@@ -38,7 +38,7 @@ const archiveName = /^(?<name>.+?)\.(?:tar\.(?<suffix>bz2|gz)|(?<short>tbz2|tgz)
 function invalid(text: string, problem: string): AppError {
   return new AppError(
     "invalid_request",
-    `${JSON.stringify(text)} ${problem}; give owner/repository, owner/repository/file.gguf (or .onnx), or a URL of such a file or of a .tar.bz2, .tar.gz or .tar archive.`,
+    `${JSON.stringify(text)} ${problem}; specify owner/repository, owner/repository/file.gguf (or .onnx), or a URL of such a file or of a .tar.bz2, .tar.gz or .tar archive.`,
   );
 }
 
@@ -64,7 +64,7 @@ export function hubUrl(
 function hubSource(text: string, endpoint: string): ModelSource {
   const [path = "", revision = "main"] = text.split("@");
   const segments = path.split("/");
-  if (segments.length < 2) throw invalid(text, "names no repository");
+  if (segments.length < 2) throw invalid(text, "does not name a repository");
   requireSafe(text, segments);
   // A branch may have slashes: refs/pr/1.
   requireSafe(text, revision.split("/"));

@@ -21,7 +21,7 @@ export async function withPullLock<T>(target: string, run: () => Promise<T>): Pr
   await mkdir(dirname(target), { recursive: true });
   const holder = Number(await readFile(lock, "utf8").catch(() => "0"));
   if (holder > 0 && isRunning(holder)) {
-    throw new AppError("conflict", `The process ${holder} is pulling this already.`);
+    throw new AppError("conflict", `Process ${holder} is already pulling this model.`);
   }
   await rm(lock, { force: true });
   const handle = await open(lock, "wx");

@@ -17,12 +17,15 @@ export async function pullModel(options: PullOptions): Promise<PullResult> {
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256)) {
     throw new AppError(
       "invalid_request",
-      `The SHA-256 ${JSON.stringify(options.sha256)} is not 64 hexadecimal digits.`,
+      `The SHA-256 is ${JSON.stringify(options.sha256)}; it must be 64 hexadecimal digits.`,
     );
   }
   const several = source.kind === "repository" || (source.kind === "file" && partsOf(source).length > 1);
   if (sha256 !== undefined && several)
-    throw new AppError("invalid_request", "One SHA-256 cannot be checked against a model of several files.");
+    throw new AppError(
+      "invalid_request",
+      "The SHA-256 of a single file cannot be checked for a model of several files; omit it.",
+    );
   switch (source.kind) {
     case "repository":
       return pullRepository(source, options);

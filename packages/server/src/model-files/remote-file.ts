@@ -32,16 +32,16 @@ const maximumRedirects = inputLimit({
 
 function problemOf(status: number, url: string, withToken: boolean): AppError {
   const { host } = new URL(url);
-  if (status === 404) return new AppError("not_found", `${host} has no such file (${url}).`);
+  if (status === 404) return new AppError("not_found", `${host} does not have this file (${url}).`);
   if (status === 401 || status === 403) {
     const advice = withToken
-      ? "the token may not read it, or its licence was not accepted yet"
+      ? "the token may not read it, or its licence has not been accepted yet"
       : "set HF_TOKEN to a token that may read it";
-    return new AppError("permission_denied", `${host} refuses to give the file (HTTP ${status}): ${advice}.`);
+    return new AppError("permission_denied", `${host} denies access to the file (HTTP ${status}): ${advice}.`);
   }
   return new AppError(
     status === 429 || status >= 500 ? "overloaded" : "upstream_failed",
-    `${host} answered HTTP ${status} for ${url}.`,
+    `${host} responded with HTTP ${status} for ${url}.`,
   );
 }
 
@@ -67,7 +67,7 @@ function nextUrl(response: Response, url: string): string {
   const { host, protocol } = new URL(url);
   const location = response.headers.get("location");
   if (location === null || !URL.canParse(location, url))
-    throw new AppError("upstream_failed", `${host} redirects to nowhere.`);
+    throw new AppError("upstream_failed", `${host} redirects without a location.`);
   const next = new URL(location, url);
   if (!["http:", "https:"].includes(next.protocol))
     throw new AppError(
@@ -95,10 +95,7 @@ export async function readBounded(response: Response, mostBytes: number): Promis
   for await (const chunk of response.body ?? []) {
     bytes += chunk.length;
     if (bytes > mostBytes)
-      throw new AppError(
-        "upstream_failed",
-        `${new URL(response.url).host} answered with more than ${mostBytes} bytes.`,
-      );
+      throw new AppError("upstream_failed", `${new URL(response.url).host} sent more than ${mostBytes} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

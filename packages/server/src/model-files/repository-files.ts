@@ -18,7 +18,7 @@ export interface RepositoryFile {
 const unneeded = /(?:^|\/)(?:\.[^/]*|test_wavs|README\.md|.*\.(?:py|sh|ipynb|png|jpg|gif|wav|mp3))(?:\/|$)/i;
 const mostFiles = inputLimit({
   area: "Configuration and model files",
-  bounds: "Files of a repository that is pulled",
+  bounds: "Files of a pulled repository",
   value: 10_000,
   error: { instead: "`sounding models pull` fails" },
 });
@@ -65,7 +65,7 @@ export async function listRepository(
       throw new AppError("upstream_failed", `${source.name} has more than ${mostFiles} files.`);
     url = nextPage(response, url);
   }
-  if (files.length === 0) throw new AppError("not_found", `${source.name} has no files of a model.`);
+  if (files.length === 0) throw new AppError("not_found", `${source.name} contains no model files.`);
   return files;
 }
 

@@ -27,14 +27,14 @@ interface UnpackOptions {
 /** Files and folders of one archive. A voice with all its pronunciation data has some hundred. */
 export const mostEntries = inputLimit({
   area: "Configuration and model files",
-  bounds: "Files and folders in an archive that is pulled",
+  bounds: "Files and folders in a pulled archive",
   value: 10_000,
   error: { instead: "`sounding models pull` fails" },
 });
 /** Bytes of one archive's files together, also where the disk has more. */
 export const mostUnpackedBytes = inputLimit({
   area: "Configuration and model files",
-  bounds: "Files of an archive that is pulled, together",
+  bounds: "Unpacked size of a pulled archive",
   value: 64 * 2 ** 30,
   unit: "bytes",
   error: { instead: "`sounding models pull` fails" },
@@ -44,7 +44,7 @@ const spareBytes = 64 * 2 ** 20;
 /** Unpacked bytes for each packed one. Networks shrink to half at best. */
 const mostExpansion = inputLimit({
   area: "Configuration and model files",
-  bounds: "Unpacked bytes for each packed byte of an archive",
+  bounds: "Ratio of unpacked to packed bytes of an archive",
   value: 200,
   error: { instead: "`sounding models pull` fails" },
 });
@@ -74,7 +74,7 @@ export async function unpackArchive({ archive, target, compression, origin, sign
       signal,
     });
     const [only, ...others] = await readdir(folder, { withFileTypes: true });
-    if (only === undefined) throw unusable("nothing is in it");
+    if (only === undefined) throw unusable("it is empty");
     const whole = others.length === 0 && only.isDirectory() ? join(folder, only.name) : folder;
     const note = join(whole, originFile);
     await rm(note, { recursive: true, force: true });
@@ -99,14 +99,14 @@ async function extractAll(
     entries++;
     bytes += size;
     if (entries > mostEntries) return `it has more than ${mostEntries} files`;
-    if (bytes > mostBytes) return `its files need more than the ${mostBytes} bytes that may be used on this disk`;
+    if (bytes > mostBytes) return `its files need more than ${mostBytes} bytes, which is the limit on this disk`;
     const shown = JSON.stringify(path.slice(0, 500));
     if (type !== "File" && type !== "OldFile" && type !== "ContiguousFile" && type !== "Directory") {
       return `${shown} is a ${type}, not a file or folder`;
     }
     if (path === "./") return undefined;
     const segments = path.replace(/^\.\//, "").replace(/\/$/, "").split("/");
-    if (!isSafePath(segments)) return `${shown} is a path that leads elsewhere, is too long or is too deep`;
+    if (!isSafePath(segments)) return `${shown} is a path that leads outside, is too long or is too deep`;
     return names.collision(segments, type === "Directory" ? "folder" : "file");
   };
   const { extract } = await import("tar");

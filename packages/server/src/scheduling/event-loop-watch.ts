@@ -33,12 +33,13 @@ export function watchEventLoop({
     if (delayMs <= warnedHoldMs || usedMs <= warnedHoldMs) return;
     const culprit = longest ?? last;
     const hold = { hold_ms: Math.round(usedMs), ...(longest === undefined ? {} : { step_ms: Math.round(longest.ms) }) };
-    if (culprit === undefined) return logger.warn(hold, "the event loop was held, not by a measured step of a request");
+    if (culprit === undefined)
+      return logger.warn(hold, "the event loop was blocked, but not by a measured step of a request");
     const { cost, step } = culprit;
     const { operation, requestId, organizationId } = cost;
     logger.warn(
       { ...hold, operation, step, request_id: requestId, organization_id: organizationId },
-      "the event loop was held; the request with the longest step is named",
+      "the event loop was blocked; the request with the longest step is listed",
     );
   }, intervalMs).unref();
   return { stop: () => clearInterval(timer) };

@@ -110,7 +110,7 @@ export class FairQueue {
     const { what, retryAfterMs = defaultRetryAfterMs } = this.#options;
     return new AppError(
       "overloaded",
-      `${what} has ${this.#running} calls running and ${this.#queue.size} waiting, which is its limit; retry later.`,
+      `${what} has ${this.#running} calls running and ${this.#queue.size} waiting, which is its limit. Retry later.`,
       { retryAfterMs },
     );
   }

@@ -39,7 +39,7 @@ export async function openAudioOutput(
 ): Promise<AudioOutput> {
   const iterator = pieces[Symbol.asyncIterator]();
   const first = await iterator.next();
-  if (first.done === true) throw new AppError("upstream_failed", "The engine spoke nothing.");
+  if (first.done === true) throw new AppError("upstream_failed", "The engine produced no audio.");
   try {
     const fromRate = first.value.sampleRate;
     const sampleRate = speech.sampleRate ?? fromRate;
@@ -73,9 +73,13 @@ export async function openAudioOutput(
 }
 
 function tooLong(): AppError {
-  return new AppError("invalid_request", `The speech is longer than ${longestHours} hours; send the text in parts.`, {
-    param: "input",
-  });
+  return new AppError(
+    "invalid_request",
+    `The speech is longer than ${longestHours} hours, which is the limit. Send the text in parts.`,
+    {
+      param: "input",
+    },
+  );
 }
 
 /** The whole iteration, after its first item was already taken. */

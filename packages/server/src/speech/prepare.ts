@@ -35,7 +35,7 @@ export function prepareSpeech(body: SpeechRequest, limits: { maxInputCharacters:
   if (events && wantsBoundaries) {
     refuse(
       "stream_format",
-      'stream_format is "sse", but enable_word_boundary is true; with word boundaries use stream without stream_format.',
+      'stream_format is "sse", but enable_word_boundary is true; for word boundaries, set stream and omit stream_format.',
     );
   }
   const streamed = request.stream === true ? "stream" : "whole";

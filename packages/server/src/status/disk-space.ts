@@ -49,14 +49,14 @@ export class DiskSpace {
     if (this.#freeBytes >= warningBytes) return undefined;
     const free = `${mebibytes(this.#freeBytes)} MiB are free on the disk of ${directory}`;
     return this.#isFull()
-      ? `${free}, less than the ${mebibytes(minimumBytes)} MiB of storage.minimum_free_bytes: telemetry is refused until there is more.`
+      ? `${free}, less than the ${mebibytes(minimumBytes)} MiB of storage.minimum_free_bytes; telemetry is refused until more space is free.`
       : `${free}, less than the ${mebibytes(warningBytes)} MiB of storage.warning_free_bytes.`;
   }
 
   /** @throws AppError overloaded while less than the minimum is free */
   requireRoom(): void {
     if (!this.#isFull()) return;
-    throw new AppError("overloaded", "The server's disk is full, so it takes no telemetry. Send it again later.", {
+    throw new AppError("overloaded", "The server's disk is full, so it accepts no telemetry. Retry later.", {
       retryAfterMs: 30_000,
     });
   }

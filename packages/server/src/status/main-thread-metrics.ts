@@ -15,7 +15,7 @@ export interface MainThreadMetrics {
 export function createMainThreadMetrics(registers: Registry[]): MainThreadMetrics {
   const loopDelay = new Histogram({
     name: "sounding_event_loop_delay_seconds",
-    help: "How late the event loop ran a timer that is due every 20 ms.",
+    help: "Delay of a timer that is due every 20 ms (event loop lag).",
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2.5, 5, 10],
     registers,
   });
@@ -27,7 +27,7 @@ export function createMainThreadMetrics(registers: Registry[]): MainThreadMetric
   });
   const storeSeconds = new Counter({
     name: "sounding_request_store_seconds_total",
-    help: "Time for which queries waited for the telemetry store to run their statements, by operation.",
+    help: "Time that queries waited for the telemetry store to run their statements, by operation.",
     labelNames: ["operation"],
     registers,
   });

@@ -77,7 +77,7 @@ export function createMetrics(version: string): Metrics {
   });
   const chatSeconds = new Histogram({
     name: "sounding_chat_completion_duration_seconds",
-    help: "Time of a chat completion, from admission to its end.",
+    help: "Duration of a chat completion, from admission to its end.",
     labelNames: ["model"],
     buckets: durationBuckets,
     registers,
@@ -110,7 +110,7 @@ export function createMetrics(version: string): Metrics {
   });
   const speechSeconds = new Histogram({
     name: "sounding_speech_duration_seconds",
-    help: "Time of a speech synthesis, from admission to its end.",
+    help: "Duration of a speech synthesis, from admission to its end.",
     labelNames: ["model"],
     buckets: durationBuckets,
     registers,
@@ -135,7 +135,7 @@ export function createMetrics(version: string): Metrics {
   });
   const transcriptionSeconds = new Histogram({
     name: "sounding_transcription_duration_seconds",
-    help: "Time of a transcription, from admission to its end.",
+    help: "Duration of a transcription, from admission to its end.",
     labelNames: ["model"],
     buckets: durationBuckets,
     registers,

@@ -94,8 +94,8 @@ function toStoreError(error: unknown, signal: AbortSignal): StoreError {
   if (error instanceof StoreError) return error;
   // If the signal fires in the middle of a response, its reason replaces the error of the broken stream.
   const isLate = signal.reason instanceof DOMException && signal.reason.name === "TimeoutError";
-  if (isLate) return new StoreError("The store did not answer in time.", { code: 159, cause: error });
-  return new StoreError("The store cannot be reached, or its answer was cut.", { cause: error });
+  if (isLate) return new StoreError("The store did not respond in time.", { code: 159, cause: error });
+  return new StoreError("The store cannot be reached, or its response was truncated.", { cause: error });
 }
 
 /** The bytes. Errors become StoreErrors, like those before the first byte. Leaving the loop ends the request. */
@@ -146,7 +146,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       const code = Number(answer.headers["x-clickhouse-exception-code"]);
       const text = await readText(readable, maximumErrorBytes);
       if (code > 0) throw StoreError.fromAnswer(code, text);
-      throw new StoreError(`The store answered with HTTP status ${answer.statusCode}.`);
+      throw new StoreError(`The store responded with HTTP status ${answer.statusCode}.`);
     } catch (error) {
       throw toStoreError(error, signal);
     }

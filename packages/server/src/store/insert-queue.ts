@@ -126,14 +126,14 @@ export class InsertQueue {
     if (own > 0 && own + size > organizationQueueBytes) {
       return new AppError(
         "rate_limited",
-        "This organization sends telemetry faster than it can be written. Send it again later.",
+        "This organization sends telemetry faster than it can be written. Retry later.",
       );
     }
     const wanted = this.#bytes + size;
     const organizations = this.#bytesOf.size + (own === 0 ? 1 : 0);
     const isWithinShare = own + size <= queueBytes / organizations && wanted <= reserve * queueBytes;
     if (this.#bytes > 0 && wanted > queueBytes && !isWithinShare) {
-      return new AppError("overloaded", "Too much telemetry waits to be written. Send it again later.", {
+      return new AppError("overloaded", "The telemetry write queue is full. Retry later.", {
         retryAfterMs: 2000,
       });
     }
@@ -202,7 +202,7 @@ export class InsertQueue {
         for (const waiting of wanted) await this.#write(table, [waiting]);
         return;
       }
-      this.#options.logger.error({ error, table, batches: wanted.length }, "Telemetry could not be written");
+      this.#options.logger.error({ error, table, batches: wanted.length }, "telemetry could not be written");
       const refusal = toWriteError(error);
       for (const waiting of wanted) settle(waiting, refusal);
       this.#report(table, batches, refusal, performance.now() - startMs);
@@ -229,7 +229,7 @@ export class InsertQueue {
         return;
       } catch (error) {
         if (isRefusal(error) || signal.aborted) throw error;
-        this.#options.logger.warn({ error, table, tries }, "Telemetry is written again after a failure");
+        this.#options.logger.warn({ error, table, tries }, "telemetry can be written again after a failure");
         await sleep(Math.min(longestRetryMs, firstRetryMs * 2 ** tries), signal);
       }
     }
@@ -259,7 +259,7 @@ function isRefusal(error: unknown): error is StoreError {
 
 function toWriteError(cause: unknown): AppError {
   if (!isRefusal(cause)) {
-    return new AppError("overloaded", "The telemetry store did not take the rows in time. Send them again later.", {
+    return new AppError("overloaded", "The telemetry store did not accept the rows in time. Retry later.", {
       cause,
       retryAfterMs: 2000,
     });
@@ -267,9 +267,9 @@ function toWriteError(cause: unknown): AppError {
   if (cause.outlook === "too_scattered") {
     return new AppError(
       "invalid_request",
-      `The rows of a request are spread over more than ${maximumDays} days. Send the rows of fewer days at a time.`,
+      `The rows of a request span more than ${maximumDays} days, which is the limit. Send fewer days per request.`,
       { cause },
     );
   }
-  return new AppError("internal", "The telemetry store refused these rows.", { cause });
+  return new AppError("internal", "The telemetry store rejected these rows.", { cause });
 }

@@ -66,7 +66,7 @@ export async function migrate(connection: Connection, layout: Layout, signal: Ab
   const current = Number(answer.trim());
   if (current > schemaVersion) {
     throw new Error(
-      `The telemetry store has schema version ${current}; this server knows versions up to ${schemaVersion}. Use the newer server.`,
+      `The telemetry store has schema version ${current}; this server supports versions up to ${schemaVersion}. Use a newer version of Sounding.`,
     );
   }
   for (const { version, name, statements } of migrations) {

@@ -130,7 +130,7 @@ class NativeReader {
 
   async #fill(target: Uint8Array): Promise<void> {
     for (let filled = 0; filled < target.length;) {
-      if (await this.isAtEnd()) throw new StoreError("The store's answer was cut.");
+      if (await this.isAtEnd()) throw new StoreError("The store's response was truncated.");
       const piece = this.#chunk.subarray(this.#at, this.#at + target.length - filled);
       target.set(piece, filled);
       filled += piece.length;

@@ -183,7 +183,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 /** A disabled store: it accepts no rows, answers no queries, and says so. */
 export function createDisabledStore(): Store {
   const refuse = (): never => {
-    throw new AppError("overloaded", "This server keeps no telemetry (telemetry.enabled is false).");
+    throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");
   };
   return {
     append: async () => refuse(),

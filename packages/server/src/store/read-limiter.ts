@@ -10,7 +10,7 @@ import { currentRequestCost } from "../scheduling/request-cost.ts";
 
 const readsWaiting = inputLimit({
   area: "Logs, traces and metrics",
-  bounds: "Statements of queries that wait for the telemetry store, over all organizations",
+  bounds: "Query statements that wait for the telemetry store, of all organizations together",
   value: 1000,
   error: "overloaded",
 });

@@ -107,7 +107,7 @@ export class Readiness {
         this.#fail(error, silent);
         if (silent >= pingsUntilRestart && store.engine !== undefined) {
           silent = 0;
-          this.#logger.error({}, "The embedded telemetry store does not answer and is ended");
+          this.#logger.error({}, "the embedded telemetry store does not respond and is being stopped");
           store.engine.restart();
         }
       }
@@ -132,7 +132,7 @@ export class Readiness {
       await migrate(connection, layout, within(migrationTimeoutMs));
       this.#isReady = true;
       this.#ready.resolve();
-      this.#logger.info({}, "The telemetry store is ready");
+      this.#logger.info({}, "the telemetry store is ready");
     }
     if (engine !== undefined) await this.#watchDamage(connection, within(pingTimeoutMs));
   }
@@ -147,11 +147,11 @@ export class Readiness {
     if (detached > this.#detachedParts) {
       this.#logger.error(
         { detached_parts: detached },
-        "Parts of the telemetry store were found damaged and set aside; see detached/ in its folder",
+        "parts of the telemetry store were damaged and have been set aside; see detached/ in its folder",
       );
     }
     if (reads > 0 && this.#damagedReads === 0)
-      this.#logger.error({ damaged_reads: reads }, "Data of the telemetry store is damaged and cannot be read");
+      this.#logger.error({ damaged_reads: reads }, "data of the telemetry store is damaged and cannot be read");
     this.#detachedParts = detached;
     this.#damagedReads = reads;
   }
@@ -159,9 +159,9 @@ export class Readiness {
   #damage(): string | undefined {
     const found = [
       ...(this.#detachedParts > 0
-        ? [`${this.#detachedParts} damaged parts were set aside in detached/ folders under telemetry/clickhouse`]
+        ? [`${this.#detachedParts} damaged parts were moved to detached/ folders under telemetry/clickhouse`]
         : []),
-      ...(this.#damagedReads > 0 ? [`${this.#damagedReads} reads since the engine's start met damaged data`] : []),
+      ...(this.#damagedReads > 0 ? [`${this.#damagedReads} reads since the engine's start found damaged data`] : []),
     ];
     return found.length === 0 ? undefined : `Telemetry is damaged: ${found.join("; ")}.`;
   }
@@ -171,7 +171,7 @@ export class Readiness {
     const transient = error instanceof StoreError && error.outlook === "transient";
     // A single failed check of a working store can be a moment of load.
     if (this.#isReady && times < 2) return;
-    this.#logger.warn({ error, times }, "The telemetry store cannot be used");
+    this.#logger.warn({ error, times }, "the telemetry store cannot be used");
     this.#setDown(
       transient || !(error instanceof Error) || error instanceof StoreError
         ? "The telemetry store cannot be reached."

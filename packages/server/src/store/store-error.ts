@@ -104,7 +104,7 @@ export class StoreError extends Error {
   static fromAnswer(code: number, text: string): StoreError {
     const name = /\((?<name>[A-Z][A-Z0-9_]{2,60})\)/.exec(text)?.groups?.["name"];
     const outlook = textOutlooks.find(([pattern]) => pattern.test(text))?.[1];
-    return new StoreError(`The store answered with error ${code}${name === undefined ? "" : ` (${name})`}.`, {
+    return new StoreError(`The store responded with error ${code}${name === undefined ? "" : ` (${name})`}.`, {
       code,
       outlook,
     });
@@ -114,32 +114,36 @@ export class StoreError extends Error {
   static fromBrokenAnswer(text: string): StoreError {
     const code = /Code: (?<code>\d+)\. DB::/.exec(text)?.groups?.["code"];
     return code === undefined
-      ? new StoreError("The store's answer was cut.")
+      ? new StoreError("The store's response was truncated.")
       : StoreError.fromAnswer(Number(code), text);
   }
 }
 
 const readErrors = {
-  transient: { code: "overloaded", message: "The telemetry store cannot answer just now.", retryAfterMs: 2000 },
-  permanent: { code: "internal", message: "The telemetry store failed to answer the query.", retryAfterMs: undefined },
+  transient: {
+    code: "overloaded",
+    message: "The telemetry store is temporarily unavailable. Retry later.",
+    retryAfterMs: 2000,
+  },
+  permanent: { code: "internal", message: "The telemetry store could not run the query.", retryAfterMs: undefined },
   too_scattered: {
     code: "internal",
-    message: "The telemetry store failed to answer the query.",
+    message: "The telemetry store could not run the query.",
     retryAfterMs: undefined,
   },
   too_slow: {
     code: "upstream_timeout",
-    message: "The query took too long. Ask for a shorter time or fewer results.",
+    message: "The query took too long. Use a shorter time range or request fewer results.",
     retryAfterMs: undefined,
   },
   too_large: {
     code: "invalid_request",
-    message: "The query's answer is too large. Ask for a shorter time or fewer results.",
+    message: "The query's result is too large. Use a shorter time range or request fewer results.",
     retryAfterMs: undefined,
   },
   damaged: {
     code: "internal",
-    message: "Some telemetry of this time is damaged on the disk and cannot be read. Ask for another time.",
+    message: "Some telemetry in this time range is damaged on disk and cannot be read. Use another time range.",
     retryAfterMs: undefined,
   },
 } as const satisfies Record<Outlook, object>;
@@ -147,7 +151,8 @@ const readErrors = {
 /** The caller's error for a failed read. `signal` is the caller's own. */
 export function toReadError(error: unknown, signal: AbortSignal | undefined): AppError {
   if (error instanceof AppError) return error;
-  if (signal?.aborted === true) return new AppError("client_closed", "The caller ended the query.", { cause: error });
+  if (signal?.aborted === true)
+    return new AppError("client_closed", "The caller cancelled the query.", { cause: error });
   const { code, message, retryAfterMs } = readErrors[error instanceof StoreError ? error.outlook : "permanent"];
   return new AppError(code, message, { cause: error, retryAfterMs });
 }

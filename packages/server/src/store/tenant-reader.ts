@@ -30,7 +30,7 @@ const maximumAnswerBytes = 268_435_456;
 /** Maximum characters of all parameters, before URL encoding. connection.ts limits the URL itself. */
 const maximumParameterLength = inputLimit({
   area: "Logs, traces and metrics",
-  bounds: "Names and values that one statement of a query asks for, together",
+  bounds: "Length of all names and values in one statement of a query",
   value: 900_000,
   unit: "characters",
   error: "invalid_request",
@@ -110,7 +110,7 @@ async function* charged(
       memory.add(chunk.length * bytesPerByte);
     } catch (error) {
       if (error instanceof AppError && error.code === "payload_too_large")
-        throw new StoreError("The answer needs more memory than a request may hold.", {
+        throw new StoreError("The result needs more memory than a request may use.", {
           outlook: "too_large",
           cause: error,
         });
@@ -144,7 +144,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
     }
     parameters.set(organizationParameterName, organizationId);
     if ([...parameters.values()].reduce((sum, value) => sum + value.length, 0) > maximumParameterLength) {
-      throw new AppError("invalid_request", "The query names too many things at once. Ask for fewer.");
+      throw new AppError("invalid_request", "The query contains too many names and values. Request fewer.");
     }
     const timeoutMs = query.timeoutMs ?? options.queryTimeoutMs;
     const timeout = AbortSignal.timeout(timeoutMs + 1000);

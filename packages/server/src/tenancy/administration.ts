@@ -48,7 +48,7 @@ export async function openAdministration(options: AdministrationOptions): Promis
       const match = router.find(path);
       const route = match?.value.find(({ operation }) => operation.method === method);
       if (match === undefined || route === undefined) {
-        throw new AppError("not_found", `There is nothing at ${method} ${path}.`);
+        throw new AppError("not_found", `The path ${path} does not exist (${method}).`);
       }
       const result = await route.serve({
         ...idleInput,

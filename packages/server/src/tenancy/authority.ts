@@ -10,7 +10,7 @@ import { listOrganizations } from "./organizations.ts";
 
 /** @throws AppError permission_denied */
 export function requireOperator(scope: Scope, doing: string): void {
-  if (!scope.key.operator) throw new AppError("permission_denied", `Only an operator's key may ${doing}.`);
+  if (!scope.key.operator) throw new AppError("permission_denied", `Only an operator key may ${doing}.`);
 }
 
 /** @throws AppError not_found when the organization is not the caller's */
@@ -35,7 +35,7 @@ export async function namedOrganization(
   if (isIdentifier("org", named)) return named;
   const { data } = await listOrganizations(control, { name: named, limit: 1 });
   if (data[0] === undefined) {
-    throw new AppError("not_found", `There is no organization named ${JSON.stringify(named)}.`, {
+    throw new AppError("not_found", `The organization ${JSON.stringify(named)} does not exist.`, {
       param: "organization_id",
     });
   }

@@ -62,7 +62,7 @@ function checkForm(adminKey: string): void {
   if (!/^sk-[\w-]{32,}$/.test(adminKey) || adminKey.length > maximumSecretLength) {
     throw new AppError(
       "invalid_request",
-      `The configured operator's key has ${adminKey.length} characters or others than allowed; "sk-" and 32 to ${maximumSecretLength - 3} letters, digits, _ and - are expected.`,
+      `The configured operator key has ${adminKey.length} characters, or contains characters that are not allowed; it must be "sk-" and 32 to ${maximumSecretLength - 3} letters, digits, _ and -.`,
       { param: "admin_key" },
     );
   }
@@ -94,9 +94,13 @@ async function installAdminKey(transaction: Writer, adminKey: string): Promise<v
     return;
   }
   if (same.configured === 0) {
-    throw new AppError("invalid_request", `The configured operator's key is the secret of another key, ${same.id}.`, {
-      param: "admin_key",
-    });
+    throw new AppError(
+      "invalid_request",
+      `The configured operator key is already the secret of another key, ${same.id}.`,
+      {
+        param: "admin_key",
+      },
+    );
   }
   await transaction
     .updateTable("keys")

@@ -8,27 +8,27 @@ interface DatabaseFault {
 }
 
 const unreachable: DatabaseFault = {
-  message: "The control database cannot be reached just now. Try again in a moment.",
+  message: "The control database cannot be reached. Retry later.",
   retryAfterMs: defaultRetryAfterMs,
 };
 const busy: DatabaseFault = {
-  message: "The control database is busy with another change. Try again in a moment.",
+  message: "The control database is busy with another change. Retry later.",
   retryAfterMs: defaultRetryAfterMs,
 };
 const refused: DatabaseFault = {
-  message: "The control database refuses the server's login. Check storage.database_url.",
+  message: "The control database rejects the server's login. Check storage.database_url.",
   retryAfterMs: 30_000,
 };
 const full: DatabaseFault = {
-  message: "The disk of the control database is full, so nothing was changed. Free space on it and try again.",
+  message: "The disk of the control database is full, so nothing was changed. Free some space and retry.",
   retryAfterMs: 30_000,
 };
 const readOnly: DatabaseFault = {
-  message: "The control database is read-only, so nothing was changed. Make it writable and try again.",
+  message: "The control database is read-only, so nothing was changed. Make it writable and retry.",
   retryAfterMs: 30_000,
 };
 const noMemory: DatabaseFault = {
-  message: "The control database is out of memory. Try again in a moment.",
+  message: "The control database is out of memory. Retry later.",
   retryAfterMs: 5_000,
 };
 const diskFailed: DatabaseFault = {
@@ -92,9 +92,13 @@ export function toDatabaseFailure(error: unknown): AppError {
   const fault = faultOf(error);
   if (fault !== undefined)
     return new AppError("overloaded", fault.message, { cause: error, retryAfterMs: fault.retryAfterMs });
-  return new AppError("internal", "The control database failed. The log has the details under the request ID.", {
-    cause: error,
-  });
+  return new AppError(
+    "internal",
+    "The control database failed. The server's log has the details under the request ID.",
+    {
+      cause: error,
+    },
+  );
 }
 
 /**
@@ -107,14 +111,14 @@ export function toStartFailure(error: unknown, place: string | undefined): AppEr
   if (fault === damaged && place !== undefined) {
     return new AppError(
       "internal",
-      `The control database ${place} is damaged (${reason}). Restore the file from a backup, together with its -wal file if there is one. To keep the damaged file and start without it, move it away.`,
+      `The control database ${place} is damaged (${reason}). Restore the file from a backup, together with its -wal file if one exists. To keep the damaged file and start without it, move it to another place.`,
       { cause: error },
     );
   }
   if (fault === unreachable || fault === busy) return toDatabaseFailure(error);
   return new AppError(
     "internal",
-    `The control database${place === undefined ? "" : ` ${place}`} cannot be opened, or not be brought to the schema of this version: ${reason}.${fault === undefined ? "" : ` ${fault.message}`}`,
+    `The control database${place === undefined ? "" : ` ${place}`} cannot be opened or upgraded to the schema of this version: ${reason}.${fault === undefined ? "" : ` ${fault.message}`}`,
     { cause: error },
   );
 }
@@ -132,7 +136,7 @@ export async function rejectNameConflict(kind: string, name: string, run: () => 
     await run();
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new AppError("conflict", `name is ${JSON.stringify(name)}; another ${kind} has this name.`, {
+    throw new AppError("conflict", `name is ${JSON.stringify(name)}; another ${kind} already has this name.`, {
       param: "name",
       cause: error,
     });

@@ -48,10 +48,10 @@ export async function requireKnownInstallation(
   );
   if (any !== undefined) return;
   const place =
-    control.kind === "sqlite" ? join(dataDirectory, "control.sqlite") : "in Postgres (storage.database_url)";
+    control.kind === "sqlite" ? join(dataDirectory, "control.sqlite") : "in PostgreSQL (storage.database_url)";
   throw new AppError(
     "internal",
-    `The control database ${place} has no organizations, but ${trace} shows that this server was in use before. Restore the database from a backup, or set storage.database_url to the right one. To start with new organizations and keys instead, set storage.accept_empty_database to true (SOUNDING_ACCEPT_EMPTY_DATABASE) for one start; the telemetry of the old organizations then stays unreachable until it expires.`,
+    `The control database ${place} has no organizations, but ${trace} shows that this server has been in use. Restore the database from a backup, or correct storage.database_url. To start with new organizations and keys instead, set storage.accept_empty_database to true (SOUNDING_ACCEPT_EMPTY_DATABASE) for one start; the telemetry of the old organizations then stays unreachable until it expires.`,
   );
 }
 

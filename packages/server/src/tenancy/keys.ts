@@ -92,7 +92,7 @@ export async function insertKey(
 export async function updateKey(control: ControlDatabase, id: string, input: KeyUpdate): Promise<Key> {
   return control.change(async (transaction) => {
     const row = await requireKey(transaction, id);
-    if (row.revoked_at !== null) throw new AppError("conflict", `${id} is revoked and cannot be changed any more.`);
+    if (row.revoked_at !== null) throw new AppError("conflict", `${id} is revoked and can no longer change.`);
     checkExpiry(input.expires_at);
     const changes = {
       name: input.name ?? row.name,
@@ -122,7 +122,7 @@ export async function revokeKey(control: ControlDatabase, id: string): Promise<K
 
 function checkPermissions(input: NewKey, granted: readonly Permission[]): void {
   if (input.operator === true && !granted.includes("admin")) {
-    throw new AppError("invalid_request", 'operator is true; that needs the permission "admin" in permissions.', {
+    throw new AppError("invalid_request", 'operator is true; this requires the permission "admin" in permissions.', {
       param: "operator",
     });
   }
@@ -140,7 +140,7 @@ function checkExpiry(expiresAt: number | null | undefined): void {
   if (expiresAt != null && expiresAt <= nowSeconds()) {
     throw new AppError(
       "invalid_request",
-      `expires_at is ${expiresAt}, which is past; a later time than now (${nowSeconds()}), in UNIX seconds, is expected.`,
+      `expires_at is ${expiresAt}, which is in the past; expected a UNIX time in seconds after now (${nowSeconds()}).`,
       { param: "expires_at" },
     );
   }
@@ -154,7 +154,7 @@ async function requireOwnProject(transaction: Writer, organizationId: string, pr
     .where("organization_id", "=", organizationId)
     .executeTakeFirst();
   if (project === undefined) {
-    throw new AppError("not_found", `The organization has no project ${JSON.stringify(projectId)}.`, {
+    throw new AppError("not_found", `The organization does not have the project ${JSON.stringify(projectId)}.`, {
       param: "project_id",
     });
   }
@@ -163,7 +163,7 @@ async function requireOwnProject(transaction: Writer, organizationId: string, pr
 
 async function requireKey(database: Reader, id: string): Promise<KeyRow> {
   const row = await database.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw new AppError("not_found", `There is no key ${JSON.stringify(id)}.`);
+  if (row === undefined) throw new AppError("not_found", `The key ${JSON.stringify(id)} does not exist.`);
   return row;
 }
 

@@ -38,7 +38,7 @@ export function createLastUsed(control: ControlDatabase, logger: Logger): LastUs
         }
       });
     } catch (error) {
-      logger.warn({ error, keys: keyIds.length }, "the times of last use of some keys were not written");
+      logger.warn({ error, keys: keyIds.length }, "the last-used times of some keys were not saved");
     }
   }
 

@@ -11,7 +11,7 @@ export async function requireRemainingOperator(transaction: Writer, change: () =
   const hadOperator = await hasOperator(transaction);
   await change();
   if (hadOperator && !(await hasOperator(transaction))) {
-    throw new AppError("conflict", "This would take away the last operator's key. Create another one first.");
+    throw new AppError("conflict", "This would remove the last operator key. Create another one first.");
   }
 }
 

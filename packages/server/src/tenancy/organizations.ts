@@ -120,7 +120,7 @@ export async function archiveOrganization(control: ControlDatabase, id: string):
 
 async function requireOrganization(database: Reader, id: string): Promise<OrganizationRow> {
   const row = await database.selectFrom("organizations").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw new AppError("not_found", `There is no organization ${JSON.stringify(id)}.`);
+  if (row === undefined) throw new AppError("not_found", `The organization ${JSON.stringify(id)} does not exist.`);
   return row;
 }
 

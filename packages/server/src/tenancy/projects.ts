@@ -103,7 +103,7 @@ export function parseSettings(text: string): ProjectSettings {
 
 async function requireProject(database: Reader, id: string): Promise<ProjectRow> {
   const row = await database.selectFrom("projects").selectAll().where("id", "=", id).executeTakeFirst();
-  if (row === undefined) throw new AppError("not_found", `There is no project ${JSON.stringify(id)}.`);
+  if (row === undefined) throw new AppError("not_found", `The project ${JSON.stringify(id)} does not exist.`);
   return row;
 }
 

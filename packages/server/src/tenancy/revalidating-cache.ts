@@ -120,7 +120,7 @@ function isWithin(ageMs: number, limitMs: number): boolean {
 }
 
 function overloaded(cause: unknown): AppError {
-  return new AppError("overloaded", "API keys cannot be checked just now. Try again in a moment.", {
+  return new AppError("overloaded", "API keys cannot be checked at the moment. Retry later.", {
     cause,
     retryAfterMs,
   });
@@ -129,7 +129,7 @@ function overloaded(cause: unknown): AppError {
 async function withTimeout<T>(load: Promise<T>, timeoutMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new AppError("overloaded", "The control database does not answer.")), timeoutMs);
+    timer = setTimeout(() => reject(new AppError("overloaded", "The control database does not respond.")), timeoutMs);
   });
   try {
     return await Promise.race([load, timeout]);

@@ -113,19 +113,19 @@ function keyRoutes(control: ControlDatabase): Route[] {
     ),
     route(createKeyOperation, async ({ scope, body }) => {
       const { organization_id, ...rest } = body;
-      if (body.operator === true) requireOperator(scope, "create an operator's key");
+      if (body.operator === true) requireOperator(scope, "create an operator key");
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
       return json(await createKey(control, { ...rest, organizationId }), 201);
     }),
     route(getKeyOperation, async ({ scope, path }) => json(await reachableKey(control, scope, path))),
     route(updateKeyOperation, async ({ scope, path, body }) => {
       const key = await reachableKey(control, scope, path);
-      if (key.operator) requireOperator(scope, "change an operator's key");
+      if (key.operator) requireOperator(scope, "change an operator key");
       return json(await updateKey(control, key.id, body));
     }),
     route(revokeKeyOperation, async ({ scope, path }) => {
       const key = await reachableKey(control, scope, path);
-      if (key.operator) requireOperator(scope, "revoke an operator's key");
+      if (key.operator) requireOperator(scope, "revoke an operator key");
       return json(await revokeKey(control, key.id));
     }),
   ];
@@ -135,21 +135,21 @@ type Path = Readonly<Record<string, string>>;
 
 function reachableOrganization(scope: Scope, path: Path): string {
   const id = path["organization_id"] ?? "";
-  requireReach(scope, id, `There is no organization ${JSON.stringify(id)}.`);
+  requireReach(scope, id, `The organization ${JSON.stringify(id)} does not exist.`);
   return id;
 }
 
 async function reachableProject(control: ControlDatabase, scope: Scope, path: Path): Promise<Project> {
   const id = path["project_id"] ?? "";
   const project = await getProject(control, id);
-  requireReach(scope, project.organization_id, `There is no project ${JSON.stringify(id)}.`);
+  requireReach(scope, project.organization_id, `The project ${JSON.stringify(id)} does not exist.`);
   return project;
 }
 
 async function reachableKey(control: ControlDatabase, scope: Scope, path: Path): Promise<Key> {
   const id = path["key_id"] ?? "";
   const key = await getKey(control, id);
-  requireReach(scope, key.organization_id, `There is no key ${JSON.stringify(id)}.`);
+  requireReach(scope, key.organization_id, `The key ${JSON.stringify(id)} does not exist.`);
   return key;
 }
 

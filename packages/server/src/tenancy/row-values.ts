@@ -40,7 +40,7 @@ export function changeLimits(limits: Limits, changes: LimitChanges | undefined):
 /** @throws AppError conflict when the row is archived */
 export function requireNotArchived(row: { readonly id: string; readonly archived_at: number | null }): void {
   if (row.archived_at !== null) {
-    throw new AppError("conflict", `${row.id} is archived and can be neither changed nor used any more.`);
+    throw new AppError("conflict", `${row.id} is archived and can no longer be changed or used.`);
   }
 }
 
@@ -52,7 +52,9 @@ export async function requireActiveOrganization(database: Reader, id: string): P
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) {
-    throw new AppError("not_found", `There is no organization ${JSON.stringify(id)}.`, { param: "organization_id" });
+    throw new AppError("not_found", `The organization ${JSON.stringify(id)} does not exist.`, {
+      param: "organization_id",
+    });
   }
   requireNotArchived(row);
 }

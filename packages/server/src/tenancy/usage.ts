@@ -49,7 +49,7 @@ function sumByKey(entries: readonly UsageEntry[]): UsageRow[] {
   const rows = new Map<string, UsageRow>();
   for (const { month, organizationId, keyId, tokens } of entries) {
     if (!Number.isSafeInteger(tokens) || tokens < 0 || !/^\d{4}-\d{2}$/.test(month)) {
-      throw new AppError("internal", `Token usage of ${tokens} in the month ${JSON.stringify(month)} makes no sense.`);
+      throw new AppError("internal", `Token usage of ${tokens} in the month ${JSON.stringify(month)} is invalid.`);
     }
     if (tokens === 0) continue;
     const id = `${month} ${organizationId} ${keyId}`;

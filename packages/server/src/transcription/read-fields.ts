@@ -86,7 +86,7 @@ function readMembers(members: Values, { properties = {} }: FieldSchema): Values 
 
 function readMember(name: string, value: unknown, schema: FieldSchema): unknown {
   if (Array.isArray(value) && !typesOf(schema).has("array") && value.every((each) => typeof each === "string")) {
-    const message = `${name} stands twice in the form, as ${showValue(value[0])} and as ${showValue(value[1])}; expected one value.`;
+    const message = `${name} appears twice in the form, as ${showValue(value[0])} and as ${showValue(value[1])}; send one value.`;
     throw new AppError("invalid_request", message, { param: name });
   }
   return read(value, schema);

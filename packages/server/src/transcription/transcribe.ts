@@ -241,7 +241,7 @@ const disconnected = new AppError("client_closed", "The client disconnected befo
 function tooLate(name: string): AppError {
   return new AppError(
     "invalid_request",
-    `${name} came so long after the beginning of the file that the answer had begun without it; send fields before the file.`,
+    `${name} arrived so late after the start of the file that the response had already started without it; send fields before the file.`,
     { param: name },
   );
 }

@@ -59,7 +59,7 @@ export class Transcript {
     }
     if (item.text.trim() === "" && this.#sent.trim() === "") return;
     if (!item.text.startsWith(this.#sent)) {
-      throw new AppError("upstream_failed", "The engine took back text that it had given as settled.");
+      throw new AppError("upstream_failed", "The engine withdrew text that it had reported as final.");
     }
     yield* this.#send(item.text.slice(this.#sent.length));
     this.#sent = "";

@@ -122,7 +122,7 @@ describe("a recording that its decoder cannot get through", () => {
     for (const less of [{ buffersMiB: 1 }, { heapMiB: 1 }]) {
       await using pool = createPool({ limits: { ...decoderLimits, ...less } });
       const error = await refusal(secondsOf(pool, file));
-      assert.equal(error.message, "The FLAC file is damaged: decoding it takes too much memory.");
+      assert.equal(error.message, "The FLAC file is damaged: decoding it needs too much memory.");
     }
   });
 
@@ -170,7 +170,10 @@ describe("FLAC that expands without bound", () => {
 
   test("is a 413 when it is longer than allowed", async () => {
     const error = await refusal(read(bomb, { limits: { maxSeconds: 60 } }));
-    assert.deepEqual([error.code, error.message], ["payload_too_large", "The audio is longer than 60 seconds."]);
+    assert.deepEqual(
+      [error.code, error.message],
+      ["payload_too_large", "The audio is longer than 60 seconds, which is the limit. Send a shorter recording."],
+    );
   });
 
   test("writes nothing on standard error, however damaged it is", async () => {

@@ -94,8 +94,8 @@ describe("a file of another kind", { skip }, () => {
 
   test("that holds other sound is a 415 that names it", async () => {
     const others: [string, RegExp][] = [
-      ["-c:a aac -movflags frag_keyframe+empty_moov -f mp4", /MP4 that holds AAC.*Opus/],
-      ["-c:a libvorbis -f webm", /WebM that holds VORBIS.*Opus/],
+      ["-c:a aac -movflags frag_keyframe+empty_moov -f mp4", /MP4 with AAC.*Opus/],
+      ["-c:a libvorbis -f webm", /WebM with VORBIS.*Opus/],
       ["-c:a aac -f adts", /is AAC\. Send WAV, MP3, FLAC/],
     ];
     for (const [options, message] of others) {

@@ -20,8 +20,8 @@ describe("what cannot be read is refused", () => {
   const data = chunk("data", soundBytes);
   const cases: [string, Uint8Array, ErrorCode, string][] = [
     ["an empty file", Buffer.alloc(0), "invalid_request", "empty"],
-    ["text", Buffer.from("Hello, this is no audio."), "invalid_request", "no audio"],
-    ["a few bytes", Buffer.from("RIF"), "invalid_request", "no audio"],
+    ["text", Buffer.from("Hello, this is no audio."), "invalid_request", "not a supported audio file"],
+    ["a few bytes", Buffer.from("RIF"), "invalid_request", "not a supported audio file"],
     ["only the beginning", riff([]), "invalid_request", "ends before"],
     ["a header cut off", riff([pcm16]).subarray(0, 30), "invalid_request", "ends before"],
     ["no samples' chunk", riff([pcm16]), "invalid_request", "ends before"],
@@ -45,9 +45,9 @@ describe("what cannot be read is refused", () => {
       "invalid_request",
       "1000",
     ],
-    ["MP3 without sound", Buffer.from("ID3\u0004 and so on and on"), "invalid_request", "no sound"],
+    ["MP3 without sound", Buffer.from("ID3\u0004 and so on and on"), "invalid_request", "contains no audio"],
     ["Ogg", Buffer.from("OggS and so on and on"), "unsupported_media_type", "Ogg"],
-    ["FLAC without sound", Buffer.from("fLaC and so on and on"), "invalid_request", "no sound"],
+    ["FLAC without sound", Buffer.from("fLaC and so on and on"), "invalid_request", "contains no audio"],
     ["MP4 without sound", Buffer.from("\0\0\0\u0020ftypM4A and so on"), "invalid_request", "MP4"],
     ["WebM without sound", Buffer.from("1a45dfa3934282886d617472", "hex"), "invalid_request", "WebM"],
   ];

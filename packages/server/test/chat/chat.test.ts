@@ -97,8 +97,8 @@ describe("a request that breaks a rule between fields is refused by name", () =>
   const tool = { type: "function", function: { name: "f" } };
   const cases: [body: object, param: string, message: RegExp][] = [
     [{ ...request, stream_options: { include_usage: true } }, "stream_options", /only allowed when stream is true/],
-    [{ ...request, top_logprobs: 2 }, "top_logprobs", /needs logprobs to be true/],
-    [{ ...request, tool_choice: "required" }, "tool_choice", /there are no tools/],
+    [{ ...request, top_logprobs: 2 }, "top_logprobs", /set logprobs to true/],
+    [{ ...request, tool_choice: "required" }, "tool_choice", /tools is empty/],
     [
       { ...request, tools: [tool], tool_choice: { type: "function", function: { name: "g" } } },
       "tool_choice.function.name",
@@ -108,15 +108,15 @@ describe("a request that breaks a rule between fields is refused by name", () =>
     [
       { ...request, messages: [{ role: "assistant", content: null }] },
       "messages[0].content",
-      /unless the assistant's message has tool_calls/,
+      /unless it is an assistant message with tool_calls/,
     ],
     [{ ...request, messages: [{ role: "tool", content: "4" }] }, "messages[0].tool_call_id", /is missing/],
     [{ ...request, extra_body: { temperature: 9 } }, "temperature", /^temperature is 9/],
-    [{ ...request, modality: ["audio"], modalities: ["text"] }, "modality", /two names of one parameter/],
+    [{ ...request, modality: ["audio"], modalities: ["text"] }, "modality", /both name the same parameter/],
     [
       { ...request, modality: ["audio"], extra_body: { modalities: ["text"] } },
       "modality",
-      /two names of one parameter/,
+      /both name the same parameter/,
     ],
     [{ ...request, extra_body: [] }, "extra_body", /expected an object or null/],
   ];

@@ -187,7 +187,7 @@ describe("pulling from a hostile source", () => {
       "/ratio.tar.gz": gzipSync(tarOf([{ path: "a.onnx", content: "\0".repeat(2 ** 21) }])),
       "/behind.tar.gz": Buffer.concat([gzipSync(tarOf([{ path: "a.onnx", content: "1" }])), zeros, zeros]),
     });
-    await assert.rejects(pull(`${server.url}/huge.tar`), { message: /its files need more than the \d+ bytes/ });
+    await assert.rejects(pull(`${server.url}/huge.tar`), { message: /its files need more than \d+ bytes/ });
     await assert.rejects(pull(`${server.url}/ratio.tar.gz`), { code: "upstream_failed" });
     await assert.rejects(pull(`${server.url}/behind.tar.gz`), { code: "upstream_failed" });
     assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
@@ -226,8 +226,8 @@ describe("pulling from a hostile source", () => {
       [[file("a\0.onnx")], /is not the path of a file/],
       [[file("/etc/a.onnx")], /is not the path of a file/],
       [[file(`${"d/".repeat(40)}a.onnx`)], /is not the path of a file/],
-      [[{ type: "directory", path: "x".repeat(17 * 2 ** 20) }], /answered with more than 16777216 bytes/],
-      [[null], /has no files of a model/],
+      [[{ type: "directory", path: "x".repeat(17 * 2 ** 20) }], /sent more than 16777216 bytes/],
+      [[null], /contains no model files/],
     ] as const) {
       await using server = await startFolderServer({}, [[...listing] as object[]]);
       await assert.rejects(pull("owner/voice", { hubEndpoint: server.url }), problem);
@@ -272,7 +272,7 @@ describe("pulling from a hostile source", () => {
     await once(server, "listening");
     try {
       const { port } = server.address() as AddressInfo;
-      await assert.rejects(pull(`http://127.0.0.1:${port}/a.gguf`), { message: /announced 1000 bytes and sends more/ });
+      await assert.rejects(pull(`http://127.0.0.1:${port}/a.gguf`), { message: /declared 1000 bytes but sent more/ });
     } finally {
       server.closeAllConnections();
       server.close();

@@ -112,13 +112,13 @@ describe("pulling a model", () => {
     server.behaviour = { cutAfterBytes: 0 };
     await assert.rejects(pull(), {
       code: "upstream_failed",
-      message: new RegExp(`broke off after 0 of ${model.length} bytes`),
+      message: new RegExp(`stopped after 0 of ${model.length} bytes`),
     });
   });
 
   test("does not believe a length that is a lie", async () => {
     server.behaviour = { lengthLie: 1000, anonymous: true };
-    await assert.rejects(pull(), { code: "upstream_failed", message: /broke off after/ });
+    await assert.rejects(pull(), { code: "upstream_failed", message: /stopped after/ });
   });
 
   test("leaves a server that is silent, and tries again", async () => {
@@ -128,7 +128,7 @@ describe("pulling a model", () => {
 
   test("removes a file whose checksum is wrong", async () => {
     server.behaviour = { wrongChecksum: true };
-    await assert.rejects(pull(), { code: "upstream_failed", message: /SHA-256 is [0-9a-f]{64} in place of/ });
+    await assert.rejects(pull(), { code: "upstream_failed", message: /SHA-256 is [0-9a-f]{64} instead of/ });
     server.behaviour = {};
     await assert.rejects(pull({ sha256: "0".repeat(64) }), { code: "upstream_failed", message: /SHA-256/ });
     assert.deepEqual(await leftovers(), []);
@@ -151,7 +151,7 @@ describe("pulling a model", () => {
 
   test("says what 404 and 403 mean", async () => {
     server.behaviour = { refuse: { status: 404, times: 9 } };
-    await assert.rejects(pull(), { code: "not_found", message: /has no such file/ });
+    await assert.rejects(pull(), { code: "not_found", message: /does not have this file/ });
     server.behaviour = { refuse: { status: 403, times: 9 } };
     await assert.rejects(pull(), { code: "permission_denied", message: /HF_TOKEN/ });
   });

@@ -89,7 +89,7 @@ describe("a prompt", () => {
         assert.deepEqual(values, [
           {
             error: {
-              message: 'The prompt was refused for its content: violence (guardrail "house").',
+              message: 'The prompt was refused because of its content: violence (guardrail "house").',
               type: "invalid_request_error",
               param: "messages",
               code: "content_filter",

@@ -219,8 +219,9 @@ describe("where there is no judgement", () => {
         const answer = await chat.read(prompt("hello"));
         assert.equal(answer.status, fail === "open" ? 200 : status);
         assert.equal(model.calls.length, fail === "open" ? 1 : 0);
-        assert.ok(chat.warnings.includes("A guardrail gave no judgement."));
-        if (fail === "closed") assert.match(answer.values[0].error.message, /^The guardrail "judge" gave no judgement/);
+        assert.ok(chat.warnings.includes("a guardrail returned no verdict"));
+        if (fail === "closed")
+          assert.match(answer.values[0].error.message, /^The guardrail "judge" returned no verdict/);
       }
     });
   }

@@ -118,7 +118,7 @@ const refusals: Refusal[] = [
     request: (url) => post(url, "{}", { authorization: "Basic abc" }),
     status: 401,
     code: "invalid_api_key",
-    message: /not of the form/,
+    message: /does not have the expected form/,
   },
   {
     name: "for another account",
@@ -196,7 +196,7 @@ const refusals: Refusal[] = [
     request: (url) => fetch(`${url}/v2/greet?key=secret`),
     status: 404,
     code: "not_found",
-    message: /nothing at GET \/v2\/greet\.$/,
+    message: /The path \/v2\/greet does not exist \(GET\)\.$/,
   },
   {
     name: "with the wrong method",

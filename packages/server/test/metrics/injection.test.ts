@@ -102,7 +102,7 @@ function checkRefused(name: string, parameter: (typeof closedParameters)[number]
     validate(MetricsQuery, query);
     checkCall(preset, query, { nowMs: 1e12, project: undefined });
   };
-  if (!takesIt) assert.throws(call, new RegExp(`has no filter ${parameter}|${parameter}`));
+  if (!takesIt) assert.throws(call, new RegExp(`does not support the filter ${parameter}|${parameter}`));
   else assert.throws(call, (error) => error instanceof AppError && error.param === parameter);
 }
 

@@ -245,7 +245,7 @@ describe("Prometheus' HTTP API", () => {
     ["query_range?query=up&start=1&end=2", /"step"/],
     ["query_range?query=up&start=1&end=900000&step=1", /11,000 points/],
     ["query_range?query=up&start=5&end=2&step=1", /end timestamp/],
-    ["series?match[]=sum(up)", /selector of series/],
+    ["series?match[]=sum(up)", /series selector/],
     ["labels?limit=many", /"many"/],
   ] as const) {
     test(`refuses ${path} in Prometheus' form`, async () => {

@@ -184,7 +184,7 @@ describe("the project is", () => {
   test("never another than that of a key which is bound to one", async () => {
     assert.match(
       await projectOf([attribute("project.name", "other")], bound),
-      /1 of the project "other", since this API key is bound to the project "shop"/,
+      /1 of the project "other", because this API key is bound to the project "shop"/,
     );
   });
 

@@ -169,7 +169,7 @@ describe("an answer of the store", () => {
     const small = new MemoryBudget(2 * rows.length);
     await assert.rejects(
       reader.query(statement, { memory: small.open("org_broken") }),
-      refused("invalid_request", /answer is too large\. Ask for a shorter time or fewer results/),
+      refused("invalid_request", /result is too large\. Use a shorter time range or request fewer results/),
     );
     const others = budget.open("org_broken");
     // Less than the answer is left, also where columns are charged once and rows four times.

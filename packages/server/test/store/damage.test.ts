@@ -49,10 +49,10 @@ test("a part whose data is damaged fails its readers with a clear error and is r
   assert.equal(store.state().damage, undefined);
   await assert.rejects(countSpans(store, "org_damaged"), (error: AppError) => {
     assert.equal(error.code, "internal");
-    assert.match(error.message, /damaged on the disk/);
+    assert.match(error.message, /damaged on disk/);
     return true;
   });
-  assert.match(await untilDamaged(store), /\d+ reads since the engine's start met damaged data/);
+  assert.match(await untilDamaged(store), /\d+ reads since the engine's start found damaged data/);
   assert.equal(store.state().ready, true);
 });
 
@@ -68,7 +68,7 @@ test("a part that is set aside at the start is reported, and the rest is served"
       await truncate(files[0]!, 10);
     }
     await using opened = await openTestStore({ directory });
-    assert.match(await untilDamaged(opened.store), /damaged parts were set aside in detached/);
+    assert.match(await untilDamaged(opened.store), /damaged parts were moved to detached/);
     assert.ok((await countSpans(opened.store, "org_aside")).size > 0);
   } finally {
     await rm(directory, { recursive: true, force: true });

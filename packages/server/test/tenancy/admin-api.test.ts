@@ -114,7 +114,7 @@ onEachDatabase("the admin API", ({ open }) => {
     assert.deepEqual(await expecting(200, operator("GET", `/keys/${key.id}`)), key);
     const listed = await expecting<{ data: Key[] }>(200, operator("GET", `/keys?project_id=${project.id}`));
     assert.deepEqual(listed.data, [key]);
-    assert.match((await refusal(403, as(secret)("GET", "/keys"))).message, /no permission "admin"/);
+    assert.match((await refusal(403, as(secret)("GET", "/keys"))).message, /does not have the permission "admin"/);
 
     await expecting(200, operator("POST", `/keys/${key.id}/revoke`));
     assert.match((await refusal(401, as(secret)("GET", "/keys"))).message, /revoked/);

@@ -154,7 +154,7 @@ test("every failure of a database that an operator can heal is overloaded, with 
     [postgres("ECONNREFUSED"), /cannot be reached/],
     [postgres("25006"), /read-only/],
     [postgres("40P01"), /busy/],
-    [postgres("28P01"), /refuses the server's login/],
+    [postgres("28P01"), /rejects the server's login/],
     [postgres("58030"), /cannot be read or written/],
     [postgres("XX001"), /damaged/],
     [sqlite(5), /busy/],

@@ -53,7 +53,11 @@ onEachDatabase("the directory", ({ open }) => {
   test("a name is taken once among what is in use, and free again after archiving", async () => {
     const control = await open();
     const first = await createOrganization(control, { name: "acme" });
-    const taken = { code: "conflict", param: "name", message: 'name is "acme"; another organization has this name.' };
+    const taken = {
+      code: "conflict",
+      param: "name",
+      message: 'name is "acme"; another organization already has this name.',
+    };
     assert.deepEqual(await failure(() => createOrganization(control, { name: "acme" })), taken);
     const other = await createOrganization(control, { name: "globex" });
     assert.deepEqual(await failure(() => updateOrganization(control, other.id, { name: "acme" })), taken);
@@ -125,7 +129,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(await failure(bind), {
       code: "not_found",
       param: "project_id",
-      message: `The organization has no project "${project.id}".`,
+      message: `The organization does not have the project "${project.id}".`,
     });
   });
 

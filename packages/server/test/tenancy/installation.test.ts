@@ -62,7 +62,7 @@ describe("a start", () => {
     await mkdir(join(dataDirectory, "telemetry", "clickhouse", "store"), { recursive: true });
     assert.match(
       (await failure(() => start())).message,
-      /telemetry\/clickhouse shows that this server was in use before/,
+      /telemetry\/clickhouse shows that this server has been in use/,
     );
   });
 

@@ -61,7 +61,7 @@ describe("a bad field", () => {
         ["file", file],
       ],
       "model",
-      /stands twice/,
+      /appears twice/,
     ],
     ...[
       ["response_format", "text", /"json", "verbose_json"/],
@@ -416,7 +416,12 @@ describe("a recording", () => {
 
   const refused: [name: string, blob: Blob, status: number, message: RegExp][] = [
     ["that is empty", wav(new Uint8Array(0)), 400, /empty/],
-    ["that is text", wav(Buffer.from("This is no recording at all, whatever it is called.")), 400, /begin like/],
+    [
+      "that is text",
+      wav(Buffer.from("This is no recording at all, whatever it is called.")),
+      400,
+      /match no supported format/,
+    ],
     [
       "that is a text after a WAV's head",
       wav(Buffer.from("RIFF\0\0\0\0WAVEThis is no recording at all")),

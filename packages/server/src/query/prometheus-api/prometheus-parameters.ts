@@ -10,14 +10,14 @@ import { parseQuery, QuerySize } from "../../languages/promql/syntax/parse-query
 /** Parameters of one form. */
 const maximumParameters = inputLimit({
   area: "PromQL",
-  bounds: "Parameters of a form of Prometheus' HTTP API",
+  bounds: "Parameters of a form in Prometheus' HTTP API",
   value: 1000,
   error: "invalid_request",
 });
 /** Selectors in `match[]`; each one is evaluated as a separate query. */
 const maximumSeriesSelectors = inputLimit({
   area: "PromQL",
-  bounds: "Different `match[]` selectors of a request",
+  bounds: "Distinct `match[]` selectors of a request",
   value: 100,
   error: "invalid_request",
 });
@@ -28,7 +28,10 @@ export class PrometheusParameters {
 
   constructor(query: URLSearchParams, form: string) {
     if (form.split("&", maximumParameters + 1).length > maximumParameters) {
-      throw new AppError("invalid_request", `The form has more than ${maximumParameters} parameters, the limit.`);
+      throw new AppError(
+        "invalid_request",
+        `The form has more than ${maximumParameters} parameters, which is the limit.`,
+      );
     }
     this.#values = new URLSearchParams([...query, ...new URLSearchParams(form)]);
   }
@@ -36,12 +39,12 @@ export class PrometheusParameters {
   text(name: string): string | undefined {
     const [value, ...others] = new Set(this.#values.getAll(name));
     if (others.length === 0) return value === "" ? undefined : value;
-    throw invalid(name, `is given as ${showValue(value)} and as ${showValue(others[0])}; expected one value`);
+    throw invalid(name, `is sent as ${showValue(value)} and as ${showValue(others[0])}; expected one value`);
   }
 
   required(name: string): string {
     const value = this.text(name);
-    if (value === undefined) throw invalid(name, "is absent");
+    if (value === undefined) throw invalid(name, "is missing");
     return value;
   }
 
@@ -51,7 +54,7 @@ export class PrometheusParameters {
     if (text === undefined) return undefined;
     const ms = isDecimal(text) ? Math.round(Number(text) * 1000) : rfc3339(text);
     if (Number.isSafeInteger(ms)) return ms;
-    throw invalid(name, `is ${showValue(text)}; expected seconds since 1970 or a time as RFC 3339 writes it`);
+    throw invalid(name, `is ${showValue(text)}; expected a UNIX time in seconds or an RFC 3339 time`);
   }
 
   /** Milliseconds, from a duration or seconds. */
@@ -75,7 +78,7 @@ export class PrometheusParameters {
   async selectors(yieldBudget: YieldBudget): Promise<(readonly LabelMatcher[])[]> {
     const texts = new Set(this.#values.getAll("match[]"));
     if (texts.size > maximumSeriesSelectors) {
-      throw invalid("match[]", `is given ${texts.size} times; the limit is ${maximumSeriesSelectors}`);
+      throw invalid("match[]", `is sent ${texts.size} times; the limit is ${maximumSeriesSelectors}`);
     }
     const size = new QuerySize();
     const selectors: (readonly LabelMatcher[])[] = [];
@@ -83,7 +86,7 @@ export class PrometheusParameters {
       const expression = await parseQuery(text, yieldBudget, size);
       const isSelector =
         expression.kind === "vector-selector" && expression.offset === null && expression.atTime === null;
-      if (!isSelector) throw invalid("match[]", `is ${showValue(text)}; expected a selector of series`);
+      if (!isSelector) throw invalid("match[]", `is ${showValue(text)}; expected a series selector`);
       selectors.push(expression.matchers);
     }
     return selectors;

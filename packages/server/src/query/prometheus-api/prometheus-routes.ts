@@ -33,7 +33,7 @@ type Serve = (call: Call) => Promise<unknown>;
 /** Large enough for the form of a percent-encoded query of 65,536 characters. */
 const maximumFormBytes = inputLimit({
   area: "PromQL",
-  bounds: "Form of a request of Prometheus' HTTP API",
+  bounds: "Form of a request to Prometheus' HTTP API",
   value: 524_288,
   unit: "bytes",
   error: "payload_too_large",

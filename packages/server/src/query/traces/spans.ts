@@ -8,7 +8,7 @@ import { inputLimit } from "../../input-limits.ts";
 /** The largest number of spans in one response. */
 const maximumSpans = inputLimit({
   area: "Logs, traces and metrics",
-  bounds: "Spans in one answer",
+  bounds: "Spans in one response",
   value: 100_000,
   error: "invalid_request",
 });
@@ -82,7 +82,7 @@ export async function readSpans(
   if (rows.length > maximumSpans) {
     throw new AppError(
       "invalid_request",
-      `These traces have more than ${maximumSpans} spans together; ask for fewer with a smaller limit, or without spans by detail: false.`,
+      `These traces have more than ${maximumSpans} spans together, which is the limit. Lower limit, or set detail to false.`,
       { param: "limit" },
     );
   }

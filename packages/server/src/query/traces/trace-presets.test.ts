@@ -18,7 +18,7 @@ test("docs/observability/logs-and-traces.md describes every preset as the code d
 test("a preset of the configuration cannot take the name of another", () => {
   assert.throws(
     () => createTracePresets({ slowTraceMs: 1, configured: { slow_traces: { status: "error" } } }),
-    (error: AppError) => error.param === "telemetry.trace_presets.slow_traces" && /exists already/.test(error.message),
+    (error: AppError) => error.param === "telemetry.trace_presets.slow_traces" && /already exists/.test(error.message),
   );
 });
 

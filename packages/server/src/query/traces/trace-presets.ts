@@ -35,13 +35,13 @@ export function createTracePresets({ slowTraceMs, configured }: TracePresetOptio
   const presets = new Map(builtInPresets(slowTraceMs).map((preset) => [preset.name, preset]));
   for (const [name, settings] of Object.entries(configured)) {
     if (presets.has(name)) {
-      throw new AppError("invalid_request", `The trace preset ${name} exists already; choose another name.`, {
+      throw new AppError("invalid_request", `The trace preset ${name} already exists; choose another name.`, {
         param: `telemetry.trace_presets.${name}`,
       });
     }
     presets.set(name, {
       name,
-      description: settings.description ?? "A preset of this server's configuration.",
+      description: settings.description ?? "A preset defined in this server's configuration.",
       condition: configuredCondition(settings),
     });
   }
@@ -62,7 +62,7 @@ export function createTracePresets({ slowTraceMs, configured }: TracePresetOptio
 function builtInPresets(slowTraceMs: number): TracePreset[] {
   const agentCondition = sql`operation IN ${bind.texts(agentOperations)}`;
   return [
-    { name: "all_traces", description: "Every trace.", condition: undefined },
+    { name: "all_traces", description: "All traces.", condition: undefined },
     {
       name: "inference_traces",
       description: `Traces with a model call: \`gen_ai.operation.name\` is ${inWords(inferenceOperations)}.`,
@@ -73,7 +73,7 @@ function builtInPresets(slowTraceMs: number): TracePreset[] {
       description: `Traces of agents and workflows: \`gen_ai.operation.name\` is ${inWords(agentOperations)}.`,
       condition: agentCondition,
     },
-    { name: "distiller_traces", description: "The same as `agent_traces`.", condition: agentCondition },
+    { name: "distiller_traces", description: "Same as `agent_traces`.", condition: agentCondition },
     {
       name: "error_traces",
       description: "Traces with a span whose status is an error.",
@@ -81,7 +81,7 @@ function builtInPresets(slowTraceMs: number): TracePreset[] {
     },
     {
       name: "slow_traces",
-      description: "Traces with a span that took at least `telemetry.slow_trace_ms`.",
+      description: "Traces with a span of at least `telemetry.slow_trace_ms`.",
       condition: tookAtLeast(slowTraceMs),
     },
   ];

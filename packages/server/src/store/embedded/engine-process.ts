@@ -40,7 +40,7 @@ export async function startEngineProcess(settings: EngineSettings): Promise<Engi
     const version = await process.start({ type: "start", settings }, readVersion, {
       timeoutMs: startTimeoutMs,
       timedOut: () => new Error(`The embedded store did not start within ${startTimeoutMs} ms.`),
-      ended: ({ how }) => new Error(`The embedded store's process ended at its start (${how}). ${process.lastOutput}`),
+      ended: ({ how }) => new Error(`The embedded store's process exited at startup (${how}). ${process.lastOutput}`),
     });
     return {
       pid: process.pid!,

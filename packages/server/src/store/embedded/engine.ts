@@ -52,7 +52,7 @@ function quote(text: string): string {
 function prelude(settings: ReadonlyMap<string, string>): string {
   if (settings.size === 0) return "";
   const assignments = [...settings].map(([name, value]) => {
-    if (!settingName.test(name)) throw new StoreError("A setting's name is not one.", { code: 115 });
+    if (!settingName.test(name)) throw new StoreError("The name of a setting is invalid.", { code: 115 });
     return `${name} = ${quote(value)}`;
   });
   return `SET ${assignments.join(", ")}; `;
@@ -128,7 +128,7 @@ export async function openEngine(options: EngineOptions): Promise<Engine> {
   const run = ({ text, settings, format, lane }: StatementRequest, signal: AbortSignal): Promise<Uint8Array> =>
     takeTurn[lane](async () => {
       const stop = AbortSignal.any([signal, end.signal]);
-      if (stop.aborted) throw new StoreError("The statement was stopped.", { code: 394 });
+      if (stop.aborted) throw new StoreError("The statement was cancelled.", { code: 394 });
       const mark = randomUUID();
       const session = new library.Session(dataDirectory);
       // A statement that has just started may not be visible yet, so once is not enough.

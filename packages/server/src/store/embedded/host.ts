@@ -91,7 +91,7 @@ async function answer(options: HostOptions, request: IncomingMessage, signal: Ab
   if (query !== null) {
     const { into, table = "" } = insertPattern.exec(query)?.groups ?? {};
     if (into === undefined || !Object.hasOwn(tables, table)) {
-      throw new StoreError("Only inserts into the tables of telemetry may stand in the URL.", { code: 62 });
+      throw new StoreError("The URL may contain only inserts into telemetry tables.", { code: 62 });
     }
     const fileName = url.searchParams.get(spoolFileParameter) ?? "";
     await insertRows(options, fileName, { into, table: table as TableName, settings, signal });

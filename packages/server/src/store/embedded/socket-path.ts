@@ -21,7 +21,7 @@ export async function socketPathFor(directory: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const found = await lstat(folder);
   if (!found.isDirectory() || found.uid !== userInfo().uid || (found.mode & 0o077) !== 0) {
-    throw new AppError("internal", `${folder} is not a folder of this user alone; remove it.`);
+    throw new AppError("internal", `${folder} is not a folder that only this user can access; remove it.`);
   }
   return join(folder, `${name}.sock`);
 }

@@ -35,10 +35,10 @@ async function write(path: string, blocks: readonly Uint8Array[]): Promise<void>
   try {
     await using file = await open(path, "wx", 0o600);
     const { bytesWritten } = await file.writev(blocks);
-    if (bytesWritten < bytes) throw new Error(`Of ${bytes} bytes ${bytesWritten} were written.`);
+    if (bytesWritten < bytes) throw new Error(`Only ${bytesWritten} of ${bytes} bytes were written.`);
   } catch (error) {
     // A full disk is reported as the engine would report it.
-    throw new StoreError("The rows cannot be put before the store.", { code: 243, cause: error });
+    throw new StoreError("The rows cannot be passed to the store.", { code: 243, cause: error });
   }
 }
 
@@ -48,11 +48,11 @@ async function write(path: string, blocks: readonly Uint8Array[]): Promise<void>
  *   engine was restarted
  */
 export async function findSpoolFile(directory: string, name: string): Promise<{ path: string; bytes: number }> {
-  if (!namePattern.test(name)) throw new StoreError("That is no name of a file with rows.", { code: 62 });
+  if (!namePattern.test(name)) throw new StoreError("This is not the name of a spool file.", { code: 62 });
   const path = join(directory, name);
   try {
     return { path, bytes: (await stat(path)).size };
   } catch (error) {
-    throw new StoreError("The file with the rows is not there.", { code: 76, cause: error });
+    throw new StoreError("The spool file does not exist.", { code: 76, cause: error });
   }
 }

@@ -41,7 +41,7 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
     const startedMs = performance.now();
     current = started;
     if (closing.signal.aborted) return "the server is closing";
-    logger.info({ pid: started.pid, version: started.version }, "The embedded telemetry store runs");
+    logger.info({ pid: started.pid, version: started.version }, "the embedded telemetry store is running");
     onStart();
     const how = await started.ended;
     current = undefined;
@@ -56,16 +56,16 @@ export function superviseEngine({ settings, logger, onStart, onEnd }: Supervised
         const how = await runOnce();
         if (closing.signal.aborted) return;
         outcome = "served";
-        logger.error({ how }, "The embedded telemetry store ended and is started again");
-        onEnd("The embedded telemetry store is starting again.", false);
+        logger.error({ how }, "the embedded telemetry store exited and is being restarted");
+        onEnd("The embedded telemetry store is restarting.", false);
       } catch (error) {
         if (error instanceof EngineAbsentError) {
-          logger.error({ error }, "Telemetry is off: the package chdb is not installed for this platform");
+          logger.error({ error }, "telemetry is off: the package chdb is not installed for this platform");
           onEnd("The embedded telemetry store is not installed (npm package chdb); telemetry is off.", true);
           return;
         }
-        logger.error({ error }, "The embedded telemetry store cannot be started");
-        onEnd("The embedded telemetry store cannot be started; the log says why.", false);
+        logger.error({ error }, "the embedded telemetry store cannot be started");
+        onEnd("The embedded telemetry store cannot be started; see the server's log.", false);
       }
       backoff.fail(longestPauseMs[outcome]);
       await sleep(backoff.leftMs, closing.signal);

@@ -17,7 +17,7 @@ export function toSpeechRecords(call: FinishedSpeech, keepContent: boolean, prov
     [sounding.audioDuration]: audioSeconds === 0 ? undefined : audioSeconds,
     [genAi.inputMessages]: keepContent ? spokenText(call.input) : undefined,
   };
-  return toCallRecords(call, { subject: `The speech of ${model}`, attributes, keepContent }, providerOf);
+  return toCallRecords(call, { subject: `Speech synthesis with ${model}`, attributes, keepContent }, providerOf);
 }
 
 /** @param keepContent whether the project records the transcribed text */
@@ -37,7 +37,7 @@ export function toTranscriptionRecords(
     [sounding.transcriptionConfidence]: call.confidence,
     [genAi.outputMessages]: keepContent ? transcribedText(call.text) : undefined,
   };
-  return toCallRecords(call, { subject: `The transcription by ${model}`, attributes, keepContent }, providerOf);
+  return toCallRecords(call, { subject: `Transcription with ${model}`, attributes, keepContent }, providerOf);
 }
 
 function toSeconds(ms: number | undefined): number | undefined {

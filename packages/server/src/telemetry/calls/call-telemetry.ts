@@ -177,7 +177,7 @@ async function writeOrganization(
     return true;
   } catch (error) {
     parts.onDrop(calls.length, reason);
-    logger.debug({ error, calls: calls.length }, "telemetry of calls could not be kept");
+    logger.debug({ error, calls: calls.length }, "telemetry of calls could not be stored");
     return false;
   }
 }

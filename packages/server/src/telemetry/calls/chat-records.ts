@@ -15,7 +15,7 @@ export function toChatRecords(call: FinishedChat, keepContent: boolean, provider
     ...guardAttributes(call),
     ...(keepContent ? contentAttributes(messages, call.answer) : {}),
   };
-  return toCallRecords(call, { subject: `The chat with ${model}`, attributes, keepContent }, providerOf);
+  return toCallRecords(call, { subject: `Chat completion with ${model}`, attributes, keepContent }, providerOf);
 }
 
 function requestAttributes(request: ChatRequest): Attributes {

@@ -164,7 +164,7 @@ function base64At(bytes: Uint8Array, start: number, end: number): string {
 
 /** A value inside a list or a map, as OTLP/JSON writes it. https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding */
 function toJson(bytes: Uint8Array, start: number, end: number, depth: number): Record<string, unknown> {
-  if (depth > maximumDepth) throw malformed(`a value is nested more than ${maximumDepth} deep`, "AnyValue");
+  if (depth > maximumDepth) throw malformed(`a value is nested more than ${maximumDepth} levels deep`, "AnyValue");
   const value = new AnyValueReader();
   value.read(bytes, start, end);
   switch (value.kind) {

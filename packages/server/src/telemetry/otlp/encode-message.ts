@@ -40,7 +40,7 @@ class MessageEncoder {
 
   message(type: MessageType, value: unknown): void {
     if (typeof value !== "object" || value === null || Array.isArray(value)) throw this.#wrong("an object", value);
-    if (this.#path.length > maximumDepth) throw this.#wrong(`nested at most ${maximumDepth} deep`, "…");
+    if (this.#path.length > maximumDepth) throw this.#wrong(`nested at most ${maximumDepth} levels deep`, "…");
     for (const name in value) {
       const field = type.byJsonName.get(name);
       if (field === undefined) continue;
@@ -117,7 +117,7 @@ class MessageEncoder {
         return this.#varint(value ? 1 : 0);
       case "enum":
         if (typeof value !== "number" || !Number.isInteger(value) || Math.abs(value) > 0x7fff_ffff) {
-          throw this.#wrong("an integer, the number of an enum's value", value);
+          throw this.#wrong("an integer, the number of an enum value", value);
         }
         return this.#varint64(BigInt(value));
       case "uint32":

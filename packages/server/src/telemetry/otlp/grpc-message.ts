@@ -23,12 +23,12 @@ export async function readMessage(
     );
   }
   const bytes = await collectBody(stream, limits, { frameBytes: prefixBytes });
-  if (bytes.length < prefixBytes) throw new AppError("invalid_request", "The call carries no message.");
+  if (bytes.length < prefixBytes) throw new AppError("invalid_request", "The call contains no message.");
   const length = bytes.readUInt32BE(1);
   if (length !== bytes.length - prefixBytes) {
     throw new AppError(
       "invalid_request",
-      `The message should have ${length} bytes and has ${bytes.length - prefixBytes}; a unary call carries one message.`,
+      `The message's declared length is ${length} bytes, but ${bytes.length - prefixBytes} were sent; a unary call contains one message.`,
     );
   }
   const message = bytes.subarray(prefixBytes);
@@ -41,7 +41,7 @@ export async function readMessage(
         limits.charge.remove(bytes.length);
         return whole;
       }
-      throw new AppError("invalid_request", "The message is compressed, but grpc-encoding does not say how.");
+      throw new AppError("invalid_request", "The message is compressed, but grpc-encoding is not set.");
     default:
       throw new AppError("invalid_request", `The message's first byte is ${bytes[0]}; expected 0 or 1.`);
   }

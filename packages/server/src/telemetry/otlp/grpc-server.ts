@@ -65,7 +65,7 @@ export interface GrpcServer {
 const windowBytes = 1_048_576;
 const concurrentCalls = inputLimit({
   area: "OpenTelemetry data",
-  bounds: "Calls at the same time over one gRPC connection",
+  bounds: "Concurrent calls over one gRPC connection",
   value: 256,
   error: { instead: "the client waits" },
 });
@@ -83,10 +83,10 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
     sessions.add(session);
     session.setLocalWindowSize(windowBytes * 4);
     session.once("close", () => sessions.delete(session));
-    session.on("error", (error) => parts.logger.debug({ error }, "a gRPC connection broke"));
+    session.on("error", (error) => parts.logger.debug({ error }, "a gRPC connection failed"));
   });
   server.on("stream", (stream, headers) => {
-    stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call broke"));
+    stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call failed"));
     const call = new Call(stream, headers);
     void runWithCost(call.cost, () => serveCall(call, parts));
   });
@@ -153,7 +153,7 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
   return setTimeout(
     () => {
       // The store can still write the rows. If the client retries, duplicates are removed.
-      if (call.outcome === "ok") fail(call, new AppError("timeout", "The time of this call ran out."));
+      if (call.outcome === "ok") fail(call, new AppError("timeout", "The deadline of this call was exceeded."));
       call.stream.close();
     },
     Math.min(clientMs ?? bodyMs, bodyMs),
@@ -166,7 +166,7 @@ async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits 
     throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
   }
   if (signal === undefined) {
-    throw new AppError("method_not_allowed", `There is no method ${(headers[":path"] ?? "").slice(0, 200)}.`);
+    throw new AppError("method_not_allowed", `The method ${(headers[":path"] ?? "").slice(0, 200)} does not exist.`);
   }
   const address = stream.session?.socket.remoteAddress;
   call.scope = await authenticate(headers, checkKey, { address: () => address, failedKeys });
@@ -188,7 +188,7 @@ function fail(call: Call, thrown: unknown, logger?: Logger): void {
   call.outcome = error.code;
   call.error = error;
   if (error.code === "internal")
-    logger?.error({ error: error.cause ?? error }, "a gRPC call failed by a fault of ours");
+    logger?.error({ error: error.cause ?? error }, "a gRPC call failed with an internal error");
   replyGrpcError(call.stream, error);
 }
 

@@ -21,7 +21,7 @@ const buffersMiB = 512;
 /** The longest body takes about three seconds. */
 const defaultLongestCpuMs = inputLimit({
   area: "OpenTelemetry data",
-  bounds: "CPU time for reading one OTLP/JSON body",
+  bounds: "CPU time to parse one OTLP/JSON body",
   value: 30_000,
   unit: "ms",
   error: "payload_too_large",
@@ -55,7 +55,7 @@ interface Waiting {
 const entry = siblingScript(import.meta.url, "json-worker");
 
 const tooMuch: Readonly<Record<Exclude<WorkerEnd["reason"], "crashed">, string>> = {
-  stalled: "This JSON body takes too long to read; send smaller requests, or protobuf.",
+  stalled: "This JSON body takes too long to parse; send smaller requests, or protobuf.",
   memory: "This JSON body needs too much memory; send smaller requests, or protobuf.",
 };
 
@@ -71,7 +71,7 @@ export function createJsonConverter(
    * Converts one body at a time, so that it has the whole heap, and a crash fails only this one. The queue is round-robin over
    * organizations; the memory budget bounds its length.
    */
-  const turns = new FairQueue({ places: 1, maxWaiting: 100_000, what: "The reader of OTLP/JSON" });
+  const turns = new FairQueue({ places: 1, maxWaiting: 100_000, what: "The OTLP/JSON parser" });
   const never = new AbortController().signal;
 
   const onMessage = (message: unknown): void => {
@@ -83,8 +83,8 @@ export function createJsonConverter(
   const onEnd = ({ reason, error }: WorkerEnd): void => {
     worker = undefined;
     if (reason !== "crashed") return waiting?.reject(new AppError("payload_too_large", tooMuch[reason]));
-    if (waiting !== undefined) logger.warn({ error }, "the worker that reads OTLP/JSON died; it is started again");
-    waiting?.reject(new AppError("internal", "The body could not be read; the log has the details.", { cause: error }));
+    if (waiting !== undefined) logger.warn({ error }, "the OTLP/JSON worker crashed and is being restarted");
+    waiting?.reject(new AppError("internal", "The body could not be parsed; see the server's log.", { cause: error }));
   };
 
   function inWorker(bytes: Uint8Array, signal: Signal): Promise<Uint8Array> {

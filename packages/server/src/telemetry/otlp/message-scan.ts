@@ -51,7 +51,7 @@ const maxMessageFields = inputLimit({
 function tooManyFields(name: string): AppError {
   return new AppError(
     "payload_too_large",
-    `One ${name} of the request has more than ${maxMessageFields} fields, the most that is taken. Send smaller requests.`,
+    `One ${name} of the request has more than ${maxMessageFields} fields, which is the limit. Send smaller requests.`,
     { param: name },
   );
 }
@@ -149,7 +149,7 @@ export class MessageScan {
         default:
           throw this.#malformed(`wire type ${tag & 7}`, tagAt);
       }
-      if (at > end) throw this.#malformed("a field that goes beyond its end", tagAt);
+      if (at > end) throw this.#malformed("a field that extends beyond its end", tagAt);
       if (number === 0) throw this.#malformed("a field with the number 0", tagAt);
       if (number < accepted.length && ((accepted[number]! >> (tag & 7)) & 1) === 1) {
         starts[number] = valueStart;
@@ -173,7 +173,7 @@ export function malformed(message: string, field?: string): AppError {
 export function varintEnd(bytes: Uint8Array, at: number, end: number): number {
   const limit = Math.min(end, at + 10);
   for (let index = at; index < limit; index += 1) if (bytes[index]! < 0x80) return index + 1;
-  throw malformed(`a number at byte ${at} is ${limit === end ? "cut off" : "longer than 10 bytes"}`);
+  throw malformed(`a number at byte ${at} is ${limit === end ? "truncated" : "longer than 10 bytes"}`);
 }
 
 /** A length or a tag: a varint below 2^31. */
@@ -194,7 +194,7 @@ function skipGroup(
   group: { readonly at: number; readonly end: number; readonly number: number; readonly depth: number },
 ): number {
   const { end, number, depth } = group;
-  if (depth > maximumGroupDepth) throw malformed(`groups are nested more than ${maximumGroupDepth} deep`);
+  if (depth > maximumGroupDepth) throw malformed(`groups are nested more than ${maximumGroupDepth} levels deep`);
   let { at } = group;
   while (at < end) {
     const tag = readVarint32(bytes, at, end);
@@ -217,10 +217,10 @@ function skipGroup(
         break;
       case wireType.endGroup:
         if (tag >>> 3 === number) return at;
-        throw malformed(`a group ends at byte ${at} that was not begun`);
+        throw malformed(`a group that was not started ends at byte ${at}`);
       default:
         throw malformed(`an unknown field has wire type ${tag & 7} at byte ${at}`);
     }
   }
-  throw malformed(`a group is cut off at byte ${at}`);
+  throw malformed(`a group is truncated at byte ${at}`);
 }

@@ -136,13 +136,11 @@ export class HistogramWriter implements PointWriter {
   problem(bytes: Uint8Array, point: MessageScan): string | undefined {
     const counts = countFixed(point.list(histogramField.bucketCounts));
     const bounds = countFixed(point.list(histogramField.explicitBounds));
-    if (Number.isNaN(counts) || Number.isNaN(bounds)) return "with buckets that are cut off";
+    if (Number.isNaN(counts) || Number.isNaN(bounds)) return "with truncated buckets";
     if (counts !== bounds + 1 && !(counts === 0 && bounds === 0)) {
-      return "with another number of bucket counts than of bounds and one";
+      return "whose number of bucket counts is not the number of bounds plus one";
     }
-    return isIncreasing(bytes, point.list(histogramField.explicitBounds))
-      ? undefined
-      : "with bounds that do not increase";
+    return isIncreasing(bytes, point.list(histogramField.explicitBounds)) ? undefined : "whose bounds do not increase";
   }
 
   write(bytes: Uint8Array, point: MessageScan, context: PointContext): void {

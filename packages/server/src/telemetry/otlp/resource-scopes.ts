@@ -42,7 +42,7 @@ const maximumProjects = inputLimit({
   area: "OpenTelemetry data",
   bounds: "Projects in one request",
   value: 100,
-  error: { instead: "records of further projects are rejected" },
+  error: { instead: "records of additional projects are rejected" },
 });
 const dayMs = 86_400_000;
 
@@ -186,7 +186,7 @@ function scopeOf(key: CheckedKey, project: string, named: boolean): Scope | stri
     if (!(error instanceof AppError)) throw error;
     const shown = JSON.stringify(project.length > 128 ? `${project.slice(0, 128)}…` : project);
     return error.code === "project_mismatch"
-      ? `of the project ${shown}, since this API key is bound to the project ${JSON.stringify(key.projectName)}`
+      ? `of the project ${shown}, because this API key is bound to the project ${JSON.stringify(key.projectName)}`
       : `of the project ${shown}, which is not a valid name`;
   }
 }

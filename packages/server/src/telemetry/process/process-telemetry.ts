@@ -70,7 +70,7 @@ export async function startProcessTelemetry({
     },
     async close() {
       // Where they cannot be delivered they are lost; the server ends all the same.
-      await sdk.shutdown().catch((error: unknown) => logger.warn({ error }, "telemetry of the process was not sent"));
+      await sdk.shutdown().catch((error: unknown) => logger.warn({ error }, "process telemetry could not be sent"));
     },
   };
 }

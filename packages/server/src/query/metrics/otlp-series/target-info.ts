@@ -66,8 +66,8 @@ function toLabels(project: string, attributes: readonly KeyValue[]): Labels | un
 export async function selectTargetInfo(request: Omit<OtlpRequest, "names">, query: OtlpQuery): Promise<StoredSeries[]> {
   const count = Math.ceil((request.toMs - request.fromMs) / distanceMs) + 1;
   if (count > maximumTimes) {
-    const problem = `${targetInfoName} is asked for a time of more than ${(maximumTimes * distanceMs) / 86_400_000} days`;
-    throw new AppError("invalid_request", `${problem}. Ask for a shorter one.`, { param: "query" });
+    const problem = `${targetInfoName} is queried over more than ${(maximumTimes * distanceMs) / 86_400_000} days`;
+    throw new AppError("invalid_request", `${problem}. Use a shorter time range.`, { param: "query" });
   }
   const timestampsMs = Float64Array.from(
     { length: count },

@@ -16,7 +16,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "agent_task_total",
     group: "Agents",
-    description: "How many runs of agents ended with the status.",
+    description: "Number of agent runs that ended with the status.",
     unit: "runs",
     labels: [...agent, "status"],
     filters: agentFilters,
@@ -26,7 +26,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "agent_performance_rate",
     group: "Agents",
-    description: "The share of an agent's runs that ended with the status.",
+    description: "Share of an agent's runs that ended with the status.",
     unit: "share, 0 to 1",
     labels: agent,
     filters: agentFilters,
@@ -41,7 +41,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "agent_latency",
     group: "Agents",
-    description: "How long runs of agents took, at a percentile.",
+    description: "Duration of agent runs, at a percentile.",
     unit: "seconds",
     labels: agent,
     filters: [...agentFilters, "percentile"],
@@ -51,7 +51,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "agent_active_count",
     group: "Agents",
-    description: "How many different agents ended a run with the status.",
+    description: "Number of distinct agents that ended a run with the status.",
     unit: "agents",
     labels: [],
     filters: agentFilters,
@@ -62,7 +62,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "agent_tool_calls_total",
     group: "Agents",
-    description: "How many calls of tools ended with the status.",
+    description: "Number of tool calls that ended with the status.",
     unit: "calls",
     labels: ["agent_name", "tool_name", "status"],
     filters: agentFilters,
@@ -72,7 +72,7 @@ const agentPresets: readonly MetricPreset[] = [
   {
     name: "rai_rejection_total",
     group: "Safety",
-    description: "How many requests and answers were refused for their content.",
+    description: "Number of requests and responses that were refused because of their content.",
     unit: "refusals",
     labels: ["category"],
     filters: ["project_name", "agent_name", "agent_class", "model_key", "session_id", "category"],
@@ -105,7 +105,7 @@ const sessionPresets: readonly MetricPreset[] = [
   {
     name: "session_total",
     group: "Sessions",
-    description: "How many sessions called a model.",
+    description: "Number of sessions that called a model.",
     unit: "sessions",
     labels: [],
     filters: sessionFilters,
@@ -115,7 +115,7 @@ const sessionPresets: readonly MetricPreset[] = [
     name: "session_duration",
     group: "Sessions",
     description:
-      "How long sessions lasted on average: from the begin of the first to the end of the last span that ended in the time.",
+      "Average duration of sessions: from the start of the first to the end of the last span that ended in the time window.",
     unit: "seconds",
     labels: [],
     filters: ["project_name", "agent_name", "agent_class", "session_id"],
@@ -133,7 +133,7 @@ const sessionPresets: readonly MetricPreset[] = [
   {
     name: "session_requests",
     group: "Sessions",
-    description: "How many calls of models a session had on average.",
+    description: "Average number of model calls per session.",
     unit: "calls per session",
     labels: [],
     filters: sessionFilters,
@@ -147,7 +147,7 @@ const audioPresets: readonly MetricPreset[] = [
   {
     name: "speech_characters_total",
     group: "Speech",
-    description: "How many characters were made speech.",
+    description: "Number of characters synthesized to speech.",
     unit: "characters",
     labels: ["model_key", "voice"],
     filters: audioFilters,
@@ -156,7 +156,7 @@ const audioPresets: readonly MetricPreset[] = [
   {
     name: "speech_first_audio_latency",
     group: "Speech",
-    description: "How long callers waited for the first audio, at a percentile.",
+    description: "Time until callers received the first audio, at a percentile.",
     unit: "seconds",
     labels: [],
     filters: [...audioFilters, "percentile"],
@@ -165,7 +165,7 @@ const audioPresets: readonly MetricPreset[] = [
   {
     name: "transcription_audio_seconds_total",
     group: "Speech",
-    description: "How much audio was transcribed.",
+    description: "Duration of transcribed audio.",
     unit: "seconds",
     labels: ["model_key"],
     filters: audioFilters,
@@ -174,7 +174,7 @@ const audioPresets: readonly MetricPreset[] = [
   {
     name: "transcription_realtime_factor",
     group: "Speech",
-    description: "How long a second of audio took to transcribe; below 1 is quicker than speech.",
+    description: "Transcription time per second of audio; below 1 is faster than real time.",
     unit: "seconds per second of audio",
     labels: ["model_key"],
     filters: audioFilters,

@@ -23,7 +23,7 @@ export function configuredPreset(name: string, settings: MetricPresetSettings): 
   return {
     name,
     group: "Configured",
-    description: settings.description ?? "A preset of this server's configuration.",
+    description: settings.description ?? "A preset defined in this server's configuration.",
     unit: settings.unit ?? "",
     labels: template.kind === "aggregation" && !template.without ? template.grouping : [],
     filters,
@@ -36,10 +36,12 @@ function parseTemplate(query: string, param: string): Expression {
   try {
     template = parseExpression(query);
   } catch (error) {
-    throw new AppError("invalid_request", `${param} is no PromQL query: ${toAppError(error).message}`, { param });
+    throw new AppError("invalid_request", `${param} is not a valid PromQL query: ${toAppError(error).message}`, {
+      param,
+    });
   }
   if (typeOf(template) === "vector") return template;
-  throw new AppError("invalid_request", `${param} gives no instant vector.`, { param });
+  throw new AppError("invalid_request", `${param} does not return an instant vector.`, { param });
 }
 
 const placeholder = /^\$(?<name>[a-z_]+)$/;

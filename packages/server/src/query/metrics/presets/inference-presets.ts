@@ -35,7 +35,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_requests_total",
     group,
-    description: "How many calls of models ended in the time.",
+    description: "Number of model calls that ended in the time window.",
     unit: "calls",
     labels: [],
     filters,
@@ -44,7 +44,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_active_model_count",
     group,
-    description: "How many different models were called.",
+    description: "Number of distinct models that were called.",
     unit: "models",
     labels: [],
     filters,
@@ -54,7 +54,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_model_usage",
     group,
-    description: "How often each model was called.",
+    description: "Rate of calls per model.",
     unit: "calls per second",
     labels: ["model_key"],
     filters,
@@ -63,7 +63,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_latency",
     group,
-    description: "How long calls of models took, at a percentile.",
+    description: "Duration of model calls, at a percentile.",
     unit: "seconds",
     labels: [],
     filters: [...filters, "percentile"],
@@ -72,7 +72,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_error_rate",
     group,
-    description: "The share of calls of models that failed or ran out of time.",
+    description: "Share of model calls that failed or timed out.",
     unit: "share, 0 to 1",
     labels: [],
     filters,
@@ -89,7 +89,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_time_to_first_token",
     group,
-    description: "How long callers waited for the first piece of a streamed answer, at a percentile.",
+    description: "Time until callers received the first chunk of a streamed response, at a percentile.",
     unit: "seconds",
     labels: [],
     filters: [...filters, "percentile"],
@@ -98,7 +98,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "inference_request_rate_min",
     group,
-    description: "How many calls of models ended per minute.",
+    description: "Number of model calls that ended per minute.",
     unit: "calls per minute",
     labels: [],
     filters,
@@ -107,7 +107,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "average_response_time",
     group,
-    description: "How long calls of models took on average.",
+    description: "Average duration of model calls.",
     unit: "seconds",
     labels: [],
     filters,
@@ -120,7 +120,7 @@ export const inferencePresets: readonly MetricPreset[] = [
   {
     name: "token_consumption",
     group: "Tokens",
-    description: "How many tokens models read (`input`) and wrote (`output`).",
+    description: "Number of tokens that models read (`input`) and generated (`output`).",
     unit: "tokens",
     labels: ["model_key", "agent_class", "token_type"],
     filters,
@@ -140,7 +140,7 @@ export function tokenCostPreset(prices: Readonly<Record<string, TokenPrice>>): M
     name: "token_cost",
     group: "Tokens",
     description:
-      "What the tokens of models with a configured price (`telemetry.token_prices`) cost; those of other models are left out.",
+      "Cost of the tokens of models with a configured price (`telemetry.token_prices`); models without a price are not included.",
     unit: "the currency of the prices",
     labels: ["model_key"],
     filters,
@@ -160,7 +160,7 @@ function costOf(prices: Readonly<Record<string, TokenPrice>>, presetCall: Preset
     );
   if (priceSeries.length === 0) {
     const problem = wanted === undefined ? "No model has a price" : `The model ${JSON.stringify(wanted)} has no price`;
-    throw new AppError("invalid_request", `${problem}; prices are set under telemetry.token_prices.`, {
+    throw new AppError("invalid_request", `${problem}; set prices under telemetry.token_prices.`, {
       param: "metric",
     });
   }

@@ -32,7 +32,7 @@ export function createMetricPresets({ configured, tokenPrices }: MetricPresetOpt
   const presets = new Map(builtIn.map((preset) => [preset.name, preset]));
   for (const [name, settings] of Object.entries(configured)) {
     if (presets.has(name) || Object.hasOwn(presetAliases, name)) {
-      throw new AppError("invalid_request", `The metric preset ${name} exists already; choose another name.`, {
+      throw new AppError("invalid_request", `The metric preset ${name} already exists; choose another name.`, {
         param: `telemetry.metric_presets.${name}`,
       });
     }

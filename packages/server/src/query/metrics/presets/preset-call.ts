@@ -40,7 +40,9 @@ function refuseForeignFilters({ filters, name }: MetricPreset, query: MetricsQue
   for (const filter of [...matcherFilters, "percentile"] as const) {
     if (query[filter] == null || filters.includes(filter)) continue;
     const own = ["organization_id", ...filters, "time_window", "step"].join(", ");
-    throw new AppError("invalid_request", `${name} has no filter ${filter}; it has ${own}.`, { param: filter });
+    throw new AppError("invalid_request", `${name} does not support the filter ${filter}; it supports ${own}.`, {
+      param: filter,
+    });
   }
 }
 
