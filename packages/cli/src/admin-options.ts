@@ -1,4 +1,4 @@
-/** Options that several administration commands read the same way, and what they become in a request. */
+/** Reads the options that several administration commands share. */
 import { UsageError } from "./cli-error.ts";
 import type { Options } from "./command.ts";
 
@@ -16,7 +16,7 @@ export const limitOptions = {
 
 type LimitValues = { readonly [Name in keyof typeof limitOptions]?: string | undefined };
 
-/** The limits that were given, as the admin API takes them; undefined when there are none. */
+/** The limits that were set, in the admin API's format; undefined if there are none. */
 export function readLimits(values: LimitValues): Record<string, number | null> | undefined {
   const limits: Record<string, number | null> = {};
   for (const name of Object.keys(limitOptions) as (keyof typeof limitOptions)[]) {
@@ -27,7 +27,7 @@ export function readLimits(values: LimitValues): Record<string, number | null> |
   return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
-/** Throws UsageError. The server knows the bounds. */
+/** Throws UsageError. The server checks the bounds. */
 export function readInteger(option: string, text: string): number {
   if (!/^\d{1,15}$/.test(text))
     throw new UsageError(`--${option} is ${JSON.stringify(text)}; it must be a whole number`);
@@ -55,12 +55,12 @@ export function readExpiry(text: string, nowMs: number): number | null {
   return Math.floor(parsed / 1000);
 }
 
-/** The members that are set. */
+/** The members that are defined. */
 export function withoutUndefined(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-/** Throws UsageError when nothing was given to be changed. */
+/** Throws UsageError if no change was given. */
 export function changesOf(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const changes = withoutUndefined(members);
   if (Object.keys(changes).length === 0) throw new UsageError("no change was given; --help lists the options");

@@ -1,8 +1,8 @@
-/** How objects of the admin API are shown to people. */
+/** Renders objects of the admin API as text. */
 import type { Writable } from "node:stream";
 import { writeLine } from "./output.ts";
 
-/** One object, a member a line; members that are objects are written as JSON. */
+/** One object, one member per line; members that are objects are written as JSON. */
 export async function writeObject(stream: Writable, object: object): Promise<void> {
   const members = Object.entries(object).filter(([name]) => name !== "object");
   const width = Math.max(...members.map(([name]) => name.length));
@@ -11,7 +11,7 @@ export async function writeObject(stream: Writable, object: object): Promise<voi
   }
 }
 
-/** UNIX seconds as a time that people read; `-` for none. */
+/** UNIX seconds as readable time; `-` for none. */
 export function showTime(seconds: unknown): string {
   return typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : "-";
 }

@@ -1,4 +1,4 @@
-/** Where `sounding org`, `project` and `key` do their work: on this machine's control database, or on a server by its admin API. */
+/** Connects `sounding org`, `project` and `key` to this machine's control database, or to a server's admin API. */
 import { CliError, UsageError } from "./cli-error.ts";
 import type { CommandIo } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
@@ -34,7 +34,7 @@ interface ConnectionValues {
 /** Sends one request to the admin API; fails with an error that carries `status` or `code`. */
 type Request = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
-/** An object of the admin API, as far as all kinds have the same. */
+/** The members that all objects of the admin API share. */
 export interface AdminObject {
   readonly id: string;
   readonly name: string;
@@ -47,7 +47,7 @@ export class AdminApi {
     this.#request = request;
   }
 
-  /** `path` from `/admin/v1`. The caller says what the answer is, as the admin API describes it. */
+  /** `path` is relative to `/admin/v1`. The caller gives the type of the response, as the admin API describes it. */
   async call<Answer>(method: string, path: string, body?: unknown): Promise<Answer> {
     return (await this.#request(method, `/admin/v1${path}`, body)) as Answer;
   }
@@ -70,7 +70,7 @@ export class AdminApi {
     return items;
   }
 
-  /** The organization's ID by its name or ID; without either the only one there is. */
+  /** The organization's ID by its name or ID; if neither is given, the only existing one. */
   async organizationId(nameOrId: string | undefined): Promise<string> {
     if (nameOrId !== undefined) return await this.#idOf("organization", nameOrId, "/organizations", {});
     const all = await this.list<AdminObject>("/organizations", {});
@@ -104,7 +104,7 @@ function isId(text: string): boolean {
   return /^(org|proj|key)_[0-9a-f]{32}$/.test(text);
 }
 
-/** Does the work with the admin API that the options name, and closes it afterwards. */
+/** Runs the work with the admin API that the options select, and closes it afterwards. */
 export async function withAdminApi<Result>(
   values: ConnectionValues,
   io: CommandIo,

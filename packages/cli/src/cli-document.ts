@@ -1,4 +1,4 @@
-/** The page docs/cli/README.md, made from the commands' own data. */
+/** Renders docs/cli/README.md from the commands' own data. */
 import type { Command, Options } from "./command.ts";
 import { commands } from "./commands.ts";
 import { exitCodeMeanings, exitCodes } from "./exit-codes.ts";

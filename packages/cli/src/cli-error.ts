@@ -1,8 +1,8 @@
-/** Errors of the command itself, and the one line and exit code that any error becomes. */
+/** Errors of the CLI, and the one line and exit code that any error becomes. */
 import { ApiStatusError, isSoundingError, type ErrorKind } from "@sounding/client";
 import { exitCodes, type ExitCode } from "./exit-codes.ts";
 
-/** A failure with its exit code; the message is shown as it is. */
+/** A failure with its exit code; the message is shown unchanged. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
 
@@ -13,7 +13,7 @@ export class CliError extends Error {
   }
 }
 
-/** The command line is wrong. The message says what was seen and what is allowed. */
+/** The command line is invalid. The message says what was seen and what is allowed. */
 export class UsageError extends CliError {
   constructor(message: string) {
     super(message, exitCodes.usage);
@@ -52,7 +52,7 @@ const hints: Partial<Record<ExitCode, string>> = {
   [exitCodes.denied]: "Set the key in SOUNDING_API_KEY or --key-file.",
 };
 
-/** The error in one line, without a stack: what happened, what to do, and the request's ID where the fault is the server's. */
+/** The error on one line, without a stack: what happened, what to do, and the request ID if the server is at fault. */
 export function errorLine(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const hint = isSoundingError(error) ? hints[exitCodeOf(error)] : undefined;

@@ -1,7 +1,7 @@
 /**
- * What a command of `sounding` is: data that the parser, the help, the documentation and the completions read, and one
- * function that runs. A command file lives in `commands/`, has one line in `commands.ts`, and imports what is heavy
- * (the server above all) inside `run`, so that `sounding --help` stays quick.
+ * Defines a command of `sounding`: data that the parser, the help, the documentation and the completions read, and one
+ * function that runs. A command file is in `commands/`, has one line in `commands.ts`, and imports large modules
+ * (especially the server) inside `run`, so that `sounding --help` stays fast.
  * docs/adr/0029-command-line.md
  */
 import type { Readable, Writable } from "node:stream";
@@ -23,7 +23,7 @@ export interface ValueOption extends OptionCommon {
   readonly type: "string";
   /** Name of the value in the help, such as `FILE`. */
   readonly value: string;
-  /** The values allowed, when they are few; any other is refused. */
+  /** The allowed values, if there are few; any other is refused. */
   readonly choices?: readonly string[];
   readonly default?: string;
   /** Whether the option may be repeated; its values are then a list. */
@@ -38,9 +38,9 @@ export interface Argument {
   readonly name: string;
   readonly description: string;
   readonly required?: boolean;
-  /** The values allowed, when they are few; any other is refused. */
+  /** The allowed values, if there are few; any other is refused. */
   readonly choices?: readonly string[];
-  /** Whether the last argument takes all that is left. */
+  /** Whether the last argument takes all remaining words. */
   readonly variadic?: boolean;
 }
 
@@ -55,26 +55,26 @@ export type OptionValues<O extends Options> = string extends keyof O
         : ValueOf<O[Name]> | undefined;
     };
 
-/** The process as a command sees it, so that a command can be run with other streams. */
+/** The process as a command sees it, so that tests can run a command with other streams. */
 export interface CommandIo {
   readonly stdin: Readable;
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** Which of the streams are terminals. */
   readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** Whether colours may be written; never when piped, with `NO_COLOR`, or with `--no-color`. */
+  /** Whether colours may be written; never if piped, with `NO_COLOR`, or with `--no-color`. */
   readonly colors: { readonly stdout: boolean; readonly stderr: boolean };
   /** Whether progress may be shown on stderr: only on a terminal, and not with `--json`. */
   readonly progress: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Aborted at the first Ctrl-C or SIGTERM; a second one ends the process at once. */
+  /** Aborted at the first Ctrl-C or SIGTERM; a second one ends the process immediately. */
   readonly signal: AbortSignal;
 }
 
 export interface CommandInput<O extends Options = Options> {
   readonly values: OptionValues<O>;
   readonly positionals: readonly string[];
-  /** Whether `--json` was given: write one JSON value, or one a line, instead of text for people. */
+  /** Whether `--json` is set: write one JSON value, or one per line, instead of text. */
   readonly json: boolean;
   readonly io: CommandIo;
   /** Every command of the program, for commands that describe others. */
@@ -89,10 +89,12 @@ export interface CommandDefinition<O extends Options> {
   readonly description?: string;
   readonly arguments?: readonly Argument[];
   readonly options?: O;
-  /** Command lines with what they do. */
+  /** Example command lines with descriptions. */
   readonly examples?: readonly (readonly [commandLine: string, meaning: string])[];
   readonly subcommands?: readonly Command[];
-  /** Resolves to the exit code. Absent when there are only subcommands. Errors that it throws become one line on stderr. */
+  /**
+   * Resolves to the exit code. Absent if there are only subcommands. Errors that it throws become one line on stderr.
+   */
   run?(input: CommandInput<O>): Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** Every command, in the order of the help. Each is loaded only when it is run or described. */
+/** Lists all commands, in the order of the help. Each is loaded only when it is run or described. */
 import type { CommandEntry } from "./command.ts";
 
 export const commands: readonly CommandEntry[] = [

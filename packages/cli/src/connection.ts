@@ -1,4 +1,4 @@
-/** How the commands that talk to a server find it: options, environment, and the client made from them. */
+/** Creates the client for commands that call a server, from options and environment. */
 import { readFile } from "node:fs/promises";
 import { AsyncSounding } from "@sounding/client";
 import { CliError, UsageError } from "./cli-error.ts";
@@ -6,7 +6,7 @@ import type { CommandIo, Options, OptionValues } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
 import { cliVersion } from "./version.ts";
 
-/** Options of every command that calls a server. */
+/** Options of all commands that call a server. */
 export const connectionOptions = {
   url: {
     type: "string",
@@ -36,7 +36,7 @@ export async function openClient(
   });
 }
 
-/** The option's value as a number; undefined where it was not given. */
+/** The option's value as a number; undefined if it was not given. */
 export function numberOption(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const value = text.trim() === "" ? NaN : Number(text);
@@ -55,7 +55,7 @@ export function serverUrl(url: string | undefined, io: Pick<CommandIo, "env">): 
   return address.replace(/\/+$/, "").replace(/\/v1$/, "");
 }
 
-/** The API key of the file, else of the environment. Throws CliError. */
+/** The API key from the file, otherwise from the environment. Throws CliError. */
 export async function readKey(file: string | undefined, env: CommandIo["env"]): Promise<string> {
   if (file !== undefined) {
     const text = await readFile(file, "utf8").catch((error: unknown) => {

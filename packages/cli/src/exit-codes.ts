@@ -1,4 +1,4 @@
-/** Exit codes of the command `sounding`; the table in docs/cli/README.md is generated from `exitCodeMeanings`. */
+/** Exit codes of the `sounding` command; the table in docs/cli/README.md is generated from `exitCodeMeanings`. */
 
 export const exitCodes = {
   ok: 0,

@@ -1,4 +1,4 @@
-/** Whether this machine has a program. */
+/** Finds out whether a program is installed on this machine. */
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import type { CommandIo } from "./command.ts";

@@ -1,4 +1,4 @@
-/** The help texts, made from the commands' own data. */
+/** Renders the help texts from the commands' own data. */
 import type { Command, Options } from "./command.ts";
 import { globalOptions } from "./parse-command-line.ts";
 
@@ -21,7 +21,7 @@ export function renderOverview(commands: readonly Command[]): string {
   ].join("\n")}\n`;
 }
 
-/** Help of one command; `path` is its name with those above it, as in `["key", "create"]`. */
+/** Help of one command; `path` is its name with those of its parents, as in `["key", "create"]`. */
 export function renderCommandHelp(command: Command, path: readonly string[]): string {
   const sections: string[] = [`Usage: ${usageLine(command, path)}`, `${command.summary}.`];
   if (command.description !== undefined) sections.push(command.description);
@@ -53,7 +53,7 @@ export function usageLine(command: Command, path: readonly string[]): string {
   return words.join(" ");
 }
 
-/** How each option is written, and what it does with the values allowed and the default. */
+/** The syntax of each option, and its description with the allowed values and the default. */
 export function optionRows(options: Options): [string, string][] {
   return Object.entries(options).map(([name, option]) => {
     const short = option.short === undefined ? "" : `-${option.short}, `;

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-/** The command `sounding`. Ctrl-C or SIGTERM aborts the running command; a second one ends the process at once. */
+/**
+ * Entry point of the `sounding` command. Ctrl-C or SIGTERM aborts the running command; a second one ends the process
+ * immediately.
+ */
 import { exitCodes } from "./exit-codes.ts";
 import { run } from "./run.ts";
 
@@ -12,14 +15,14 @@ function abortWith(exitCode: number): void {
   controller.abort();
 }
 
-/** Node leaves `isTTY` undefined where its types say false. */
+/** Node leaves `isTTY` undefined although its types say false. */
 function isTerminal(stream: { isTTY?: boolean }): boolean {
   return stream.isTTY === true;
 }
 
 process.on("SIGINT", () => abortWith(exitCodes.interrupted));
 process.on("SIGTERM", () => abortWith(exitCodes.terminated));
-// The reader of a pipe went away, as in `sounding … | head`: nothing more to do, and nothing to complain about.
+// The reader closed the pipe, as in `sounding … | head`: nothing more to do, and not an error.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code !== "EPIPE") throw error;
   abortWith(exitCodes.brokenPipe);
@@ -36,7 +39,7 @@ const exitCode = await run(process.argv.slice(2), {
 });
 
 for (const stream of [process.stdout, process.stderr]) {
-  // process.exit drops what a pipe has not taken yet.
+  // process.exit drops output that a pipe has not accepted yet.
   if (stream.writableLength > 0 && !stream.destroyed) await new Promise((resolve) => stream.write("", resolve));
 }
 process.exit(exitCode);

@@ -1,8 +1,8 @@
-/** Writing results: waits for a slow reader, so that a pipe's back-pressure reaches the source. */
+/** Writes results and waits for a slow reader, so that a pipe's back-pressure reaches the source. */
 import { once } from "node:events";
 import type { Writable } from "node:stream";
 
-/** Writes text and waits until the stream takes more. */
+/** Writes text and waits until the stream accepts more. */
 export async function write(stream: Writable, text: string | Uint8Array): Promise<void> {
   if (stream.destroyed || stream.write(text)) return;
   await Promise.race([once(stream, "drain"), once(stream, "close")]);
@@ -34,7 +34,7 @@ export async function writeTable(
   await write(stream, `${lines.join("\n")}\n`);
 }
 
-/** Without control characters, so that what others wrote cannot steer the terminal. */
+/** Removes control characters, so that text written by others cannot control the terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are what is removed
   return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");

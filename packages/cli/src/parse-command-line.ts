@@ -1,9 +1,12 @@
-/** From the words of the command line to a command, its options and its arguments. https://nodejs.org/api/util.html#utilparseargsconfig */
+/**
+ * Parses the command line into a command, its options and its arguments.
+ * https://nodejs.org/api/util.html#utilparseargsconfig
+ */
 import { parseArgs, type ParseArgsConfig } from "node:util";
 import { UsageError } from "./cli-error.ts";
 import type { Command, Option, Options, OptionValues } from "./command.ts";
 
-/** Options that every command has. */
+/** Options of all commands. */
 export const globalOptions = {
   help: { type: "boolean", short: "h", description: "Show this help." },
   json: { type: "boolean", description: "Print JSON, for programs." },

@@ -1,4 +1,4 @@
-/** Progress of a download on standard error: a bar at a terminal, else a line now and then. */
+/** Shows the progress of a download on standard error: a bar in a terminal, otherwise an occasional line. */
 import type { CommandIo } from "./command.ts";
 
 interface Progress {
@@ -17,7 +17,7 @@ const barWidth = 24;
 const barIntervalMs = 100;
 const lineIntervalMs = 10_000;
 
-/** Bytes as a person reads them. */
+/** Bytes in readable units. */
 export function showBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];
   const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, bytes)) / 10)));

@@ -1,4 +1,4 @@
-/** Runs one command line from the first word to the exit code. Prints errors as one line; never throws. */
+/** Runs one command line and returns its exit code. Prints errors as one line; never throws. */
 import type { Command, CommandEntry, CommandIo } from "./command.ts";
 import { commands as allCommands } from "./commands.ts";
 import { errorLine, exitCodeOf, UsageError } from "./cli-error.ts";
@@ -8,9 +8,9 @@ import { write, writeJson, writeLine } from "./output.ts";
 import { findSubcommand, parseCommandLine, suggestion } from "./parse-command-line.ts";
 import { cliVersion } from "./version.ts";
 
-/** What the process offers before the command line is known. */
+/** What the process provides before the command line is parsed. */
 export interface RunEnvironment extends Omit<CommandIo, "colors" | "progress"> {
-  /** The exit code that an abort of `signal` stands for: 130 after Ctrl-C, 143 after SIGTERM. */
+  /** The exit code for an abort of `signal`: 130 after Ctrl-C, 143 after SIGTERM. */
   readonly abortedExitCode: () => number;
 }
 

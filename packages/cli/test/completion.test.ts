@@ -93,7 +93,7 @@ describe("sounding completion zsh", { skip: !isThere("zsh") }, () => {
     const { stdout } = await runSounding(["completion", "zsh", "--json"]);
     const { shell, script } = JSON.parse(stdout) as { shell: string; script: string };
     assert.equal(shell, "zsh");
-    assert.match(script, /'\*--sha256=\[The checksum [^\]]+\.\]: : '/);
+    assert.match(script, /'\*--sha256=\[Expected checksum [^\]]+\.\]: : '/);
     assert.match(script, /update:Change an API key'\\''s name/);
   });
 });

@@ -1,4 +1,4 @@
-/** Base64 to bytes. https://www.rfc-editor.org/rfc/rfc4648#section-4 */
+/** Decodes base64. https://www.rfc-editor.org/rfc/rfc4648#section-4 */
 import { InvalidAnswerError } from "./errors.ts";
 
 interface Base64Decoder {
@@ -6,7 +6,7 @@ interface Base64Decoder {
   readonly fromBase64?: (text: string) => Uint8Array;
 }
 
-/** Throws InvalidAnswerError on what is not base64. */
+/** Throws InvalidAnswerError if the text is not base64. */
 export function fromBase64(text: string): Uint8Array {
   try {
     const { fromBase64: decode } = Uint8Array as Base64Decoder;

@@ -1,4 +1,4 @@
-/** Bytes in chunks of one size; pure. */
+/** Splits bytes into chunks of one size; pure. */
 import { ConfigurationError } from "./errors.ts";
 import type { Transform } from "./mode.ts";
 
@@ -11,7 +11,7 @@ export function checkedChunkSize(size: number): number {
 /** Bytes in chunks, for `for` and `for await`. */
 export interface ChunkedBytes extends Iterable<Uint8Array>, AsyncIterable<Uint8Array> {}
 
-/** Chunks of `size` bytes, the last one perhaps shorter; they share the memory of `bytes`. */
+/** Chunks of `size` bytes, the last one possibly shorter; they share the memory of `bytes`. */
 export function chunksOf(bytes: Uint8Array, size: number): ChunkedBytes {
   function* chunks(): Generator<Uint8Array, void, void> {
     for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
@@ -24,7 +24,7 @@ export function chunksOf(bytes: Uint8Array, size: number): ChunkedBytes {
   };
 }
 
-/** Yields what comes in chunks of `size` bytes, the last one perhaps shorter. */
+/** Yields the input in chunks of `size` bytes, the last one possibly shorter. */
 export function createChunker(size: number): Transform<Uint8Array, Uint8Array> {
   let chunk = new Uint8Array(size);
   let filled = 0;

@@ -1,6 +1,6 @@
 /**
- * Every error that the client throws. Tell them apart by class, or by `kind` where two copies of this package or two
- * realms may meet: `isSoundingError(error) && error.kind === "timeout"`.
+ * All errors that the client throws. Distinguish them by class, or by `kind` if two copies of this package or two
+ * realms may be involved: `isSoundingError(error) && error.kind === "timeout"`.
  */
 
 export type ErrorKind =
@@ -15,12 +15,12 @@ export type ErrorKind =
 
 const marker = Symbol.for("sounding.error");
 
-/** What all errors of the client have in common. */
+/** The members that all errors of the client share. */
 export class SoundingError extends Error {
   override name = "SoundingError";
   /** What happened, one word per class. */
   readonly kind: ErrorKind;
-  /** The server's own word for the error where it gave one (`model_not_found`, …), else the kind. */
+  /** The server's error code if it sent one (`model_not_found`, …), otherwise the kind. */
   readonly code: string | null;
 
   constructor(kind: ErrorKind, message: string, options: { cause?: unknown; code?: string | null } = {}) {
@@ -31,12 +31,12 @@ export class SoundingError extends Error {
   }
 }
 
-/** Whether a value is an error of this client, in whichever copy of the package it was made. */
+/** Whether a value is an error of this client, regardless of the copy of the package that created it. */
 export function isSoundingError(value: unknown): value is SoundingError {
   return value instanceof Error && marker in value;
 }
 
-/** What the server said about a failure: OpenAI's error object and the answer around it. */
+/** The server's description of a failure: OpenAI's error object and the response around it. */
 export interface StatusErrorDetails {
   readonly status: number;
   readonly message: string;
@@ -44,18 +44,18 @@ export interface StatusErrorDetails {
   readonly type: string | null;
   readonly param: string | null;
   readonly headers: Headers;
-  /** The answer's body: parsed where it is JSON, else its text. */
+  /** The response's body: parsed if it is JSON, otherwise its text. */
   readonly body: unknown;
 }
 
-/** The server answered with a status that is not 2xx. Its subclasses follow the status. */
+/** The server responded with a status other than 2xx. The subclasses correspond to the status. */
 export class ApiStatusError extends SoundingError {
   override name = "ApiStatusError";
   readonly status: number;
   readonly type: string | null;
-  /** The parameter that is wrong, where the server names one. */
+  /** The parameter that is wrong, if the server names one. */
   readonly param: string | null;
-  /** The answer's `x-request-id`, for the operator of the server. */
+  /** The response's `x-request-id`, for the operator of the server. */
   readonly requestId: string | null;
   readonly headers: Headers;
   readonly body: unknown;
@@ -76,32 +76,32 @@ export class BadRequestError extends ApiStatusError {
   override name = "BadRequestError";
 }
 
-/** 401: no key, an unknown one, or one that is no longer valid. */
+/** 401: the API key is missing, unknown or no longer valid. */
 export class AuthenticationError extends ApiStatusError {
   override name = "AuthenticationError";
 }
 
-/** 403: the key may not do this. */
+/** 403: the key lacks the permission. */
 export class PermissionDeniedError extends ApiStatusError {
   override name = "PermissionDeniedError";
 }
 
-/** 404: no such model, path or object. */
+/** 404: the model, path or object does not exist. */
 export class NotFoundError extends ApiStatusError {
   override name = "NotFoundError";
 }
 
-/** 409: it exists already, or changed meanwhile. */
+/** 409: the object already exists, or changed in the meantime. */
 export class ConflictError extends ApiStatusError {
   override name = "ConflictError";
 }
 
-/** 422: well formed, but it cannot be done. */
+/** 422: the request is well formed but cannot be processed. */
 export class UnprocessableEntityError extends ApiStatusError {
   override name = "UnprocessableEntityError";
 }
 
-/** 429: too many requests; the header `retry-after` says when to try again. */
+/** 429: too many requests; the header `retry-after` says when to retry. */
 export class RateLimitError extends ApiStatusError {
   override name = "RateLimitError";
 }
@@ -111,7 +111,7 @@ export class ServerError extends ApiStatusError {
   override name = "ServerError";
 }
 
-/** The server reported an error after the stream had begun. `status` is the one that the stream began with. */
+/** The server reported an error after the stream had started. `status` is the status that the stream started with. */
 export class StreamError extends ApiStatusError {
   override name = "StreamError";
 
@@ -120,7 +120,7 @@ export class StreamError extends ApiStatusError {
   }
 }
 
-/** The server could not be reached, or the connection broke. */
+/** The server could not be reached, or the connection failed. */
 export class ConnectionError extends SoundingError {
   override name = "ConnectionError";
 
@@ -129,7 +129,7 @@ export class ConnectionError extends SoundingError {
   }
 }
 
-/** A stream ended before its end mark: what came is not the whole answer. */
+/** A stream ended before its end marker: the response is incomplete. */
 export class IncompleteStreamError extends ConnectionError {
   override name = "IncompleteStreamError";
 
@@ -138,7 +138,7 @@ export class IncompleteStreamError extends ConnectionError {
   }
 }
 
-/** The call's time limit ran out; the request was cancelled. */
+/** The call's timeout elapsed; the request was cancelled. */
 export class TimeoutError extends SoundingError {
   override name = "TimeoutError";
 
@@ -156,7 +156,7 @@ export class AbortError extends SoundingError {
   }
 }
 
-/** The answer is not what the service promises, for example a web page of something that stands between. */
+/** The response does not have the expected format, for example a web page from a proxy. */
 export class InvalidAnswerError extends SoundingError {
   override name = "InvalidAnswerError";
 
@@ -165,7 +165,7 @@ export class InvalidAnswerError extends SoundingError {
   }
 }
 
-/** An option or a parameter of the client itself is missing or wrong; nothing was sent. */
+/** An option or a parameter of the client is missing or invalid; nothing was sent. */
 export class ConfigurationError extends SoundingError {
   override name = "ConfigurationError";
 
@@ -186,7 +186,7 @@ const classByStatus: Readonly<Record<number, StatusErrorClass>> = {
   429: RateLimitError,
 };
 
-/** The error of the class that belongs to the status. */
+/** The error class for a status. */
 export function statusError(details: StatusErrorDetails): ApiStatusError {
   const StatusErrorOf = classByStatus[details.status] ?? (details.status >= 500 ? ServerError : ApiStatusError);
   return new StatusErrorOf(details);

@@ -1,4 +1,4 @@
-/** Sends requests with `fetch`, again where that is safe, and gives the answers' bytes within the call's limits. */
+/** Sends requests with `fetch`, retries if that is safe, and delivers the responses' bytes within the call's limits. */
 import { ConfigurationError, ConnectionError, IncompleteStreamError, SoundingError } from "./errors.ts";
 import { CallLifetime } from "./lifetime.ts";
 import { checkedApiKey, type ApiKey, type Fetch } from "./options.ts";
@@ -7,19 +7,19 @@ import { answerHead, errorOfAnswer, type AnswerHead, type WholeAnswer } from "./
 import { retryWaitMs } from "./retry.ts";
 import { Upload } from "./upload.ts";
 
-/** Of the body of an answer that is an error, more than this is not read. */
+/** Maximum number of bytes read from the body of an error response. */
 const longestErrorBytes = 1024 * 1024;
 
-/** How long the end of a body is waited for after a stream's end mark, so that the connection can be used again. */
+/** How long to wait for the end of a body after a stream's end marker, so that the connection can be reused. */
 const endOfBodyMs = 1000;
 
-/** What a request is sent with. */
+/** The settings that a request is sent with. */
 export interface Sender {
   readonly apiKey: ApiKey;
   readonly fetch: Fetch;
 }
 
-/** The body of an answer whose status is good, to be read as it comes. */
+/** The body of a successful response, to be read as it arrives. */
 export interface OpenBody {
   readonly head: AnswerHead;
   /**
@@ -27,16 +27,16 @@ export interface OpenBody {
    * IncompleteStreamError when the connection breaks.
    */
   read(): Promise<Uint8Array | undefined>;
-  /** Throws AbortError or TimeoutError once the call has ended by one. */
+  /** Throws AbortError or TimeoutError once the call has ended with one of them. */
   check(): void;
   readonly closed: boolean;
   /** Cancels the request. */
   close(): void;
-  /** Says that no more bytes are needed, and leaves the connection for the next call if the body ends soon. */
+  /** Ends reading, and leaves the connection for the next call if the body ends soon. */
   finish(): void;
 }
 
-/** Sends a request and reads the whole answer. */
+/** Sends a request and reads the complete response. */
 export async function exchangeWhole(request: HttpRequest, sender: Sender): Promise<WholeAnswer> {
   const limit = { of: "whole", ms: request.timeoutMs ?? defaultTimeoutMs } as const;
   const lifetime = new CallLifetime({ signal: request.signal, limit });
@@ -50,7 +50,7 @@ export async function exchangeWhole(request: HttpRequest, sender: Sender): Promi
   }
 }
 
-/** Sends a request and resolves when the answer begins. */
+/** Sends a request and resolves when the response starts. */
 export async function exchangeOpen(request: HttpRequest, sender: Sender): Promise<OpenBody> {
   const limit =
     request.timeoutMs === undefined
@@ -66,7 +66,7 @@ export async function exchangeOpen(request: HttpRequest, sender: Sender): Promis
   }
 }
 
-/** Sends until an answer is good and taken, or there is no hope. */
+/** Sends until a response succeeds, or a retry is not possible. */
 async function untilGood<T>(
   request: HttpRequest,
   sender: Sender,
@@ -75,7 +75,7 @@ async function untilGood<T>(
 ): Promise<T> {
   const { body } = request;
   const upload = typeof body === "object" ? new Upload(body) : undefined;
-  // Node's `fetch` goes on reading a body whose request is aborted.
+  // Node's `fetch` continues to read a body whose request is aborted.
   lifetime.atEnd(() => upload?.end());
   for (let retries = 0; ; retries += 1) {
     try {
@@ -98,7 +98,7 @@ async function untilGood<T>(
   }
 }
 
-/** Sends once. Resolves to an answer with a status of 2xx; throws ApiStatusError for any other. */
+/** Sends once. Resolves to a response with a status of 2xx; throws ApiStatusError for any other. */
 async function attempt(
   request: HttpRequest,
   { apiKey, fetch }: Sender,
@@ -135,7 +135,7 @@ type BodyReader = ReadableStreamDefaultReader<Uint8Array>;
 
 function bodyReader(response: Response, lifetime: CallLifetime): BodyReader | undefined {
   const reader = response.body?.getReader();
-  // A `fetch` of the caller's may not pass the signal on to the body.
+  // The caller's own `fetch` may not pass the signal on to the body.
   lifetime.signal.addEventListener("abort", () => void reader?.cancel().catch(() => undefined), { once: true });
   return reader;
 }
@@ -192,19 +192,19 @@ function openBody(response: Response, lifetime: CallLifetime): OpenBody {
   };
 }
 
-/** A connection that breaks in a stream leaves it incomplete. */
+/** If the connection fails during a stream, the stream is incomplete. */
 function asStreamFailure(failure: SoundingError): SoundingError {
   if (!(failure instanceof ConnectionError)) return failure;
   return new IncompleteStreamError(`The stream failed: ${failure.message}`, failure);
 }
 
-/** Reads what follows the end mark, which is nothing but the end, so that the connection can be used again. */
+/** Reads what follows the end marker, which is only the end, so that the connection can be reused. */
 async function readRest(reader: BodyReader, lifetime: CallLifetime): Promise<void> {
   const timer = setTimeout(() => lifetime.close(), endOfBodyMs);
   try {
     while (!(await reader.read()).done);
   } catch {
-    // The answer is whole; how its connection ends does not matter any more.
+    // The response is complete; how its connection ends does not matter.
   } finally {
     clearTimeout(timer);
   }

@@ -1,4 +1,4 @@
-/** A file that is sent, in the forms in which callers have one; nothing is read here. */
+/** Describes a file to send, in any of the supported forms; nothing is read here. */
 import { builtinModule } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 
@@ -17,7 +17,7 @@ export type FileContent =
   | ReadableStream<Uint8Array>
   | { readonly fd: number };
 
-/** A file with the name and the media type that it is sent with, which tell the rate of raw samples. */
+/** A file with the name and the media type that it is sent with; the media type contains the rate of raw samples. */
 export interface NamedFile {
   readonly content: FileContent;
   readonly name?: string | undefined;
@@ -27,7 +27,7 @@ export interface NamedFile {
 
 export type FileInput = FileContent | NamedFile;
 
-/** Where the bytes come from. `pieces` and `descriptor` give them once. */
+/** The source of the bytes. `pieces` and `descriptor` can be read only once. */
 export type FileSource =
   | { readonly kind: "blob"; readonly blob: Blob }
   | { readonly kind: "path"; readonly path: string }
@@ -40,7 +40,7 @@ export interface ReadableFile {
   readonly type: string;
 }
 
-/** Throws ConfigurationError for what is no file. */
+/** Throws ConfigurationError if it is not a file. */
 export function readableFile(input: FileInput): ReadableFile {
   const named: NamedFile =
     typeof input === "object" && input !== null && "content" in input ? input : { content: input as FileContent };
@@ -67,7 +67,7 @@ function sourceOf(content: FileContent): FileSource {
   throw new ConfigurationError("`file` must be a path, a Blob or File, bytes, a stream or an open file.");
 }
 
-/** `name` of a File; the last part of a path, which Node's file streams know too. */
+/** `name` of a File; the last part of a path, which Node's file streams have too. */
 function nameOf(content: FileContent): string | undefined {
   const { name, path } = content as { name?: unknown; path?: unknown };
   if (content instanceof Blob) return typeof name === "string" && name !== "" ? name : undefined;
@@ -87,7 +87,7 @@ function isWebStream(content: object): content is ReadableStream<Uint8Array> {
   return "getReader" in content;
 }
 
-/** Some browsers' streams do not iterate by themselves. */
+/** Some browsers' streams are not iterable. */
 async function* piecesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, void> {
   const reader = stream.getReader();
   try {

@@ -1,4 +1,7 @@
-/** Files, where the runtime has some: what the client uses of `node:fs`, which it asks for when it is needed and never imports. */
+/**
+ * Reads and writes files in runtimes that have them, with the parts of `node:fs` that the client needs; they are loaded
+ * on first use.
+ */
 import { builtinModule } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 
@@ -14,9 +17,9 @@ interface FileSystem {
 }
 
 interface OpenFile {
-  /** Writes at the end of what was written before. */
+  /** Appends to what was written before. */
   writeFile(bytes: Uint8Array): Promise<void>;
-  /** Reads from the beginning, and closes the file at the end or when it is destroyed. */
+  /** Reads from the start, and closes the file at the end or when the stream is destroyed. */
   createReadStream(): FileStream;
   close(): Promise<void>;
 }
@@ -26,7 +29,7 @@ export interface FileStream extends AsyncIterable<unknown> {
   destroy(): void;
 }
 
-/** Throws ConfigurationError where there are no files. */
+/** Throws ConfigurationError if the runtime has no files. */
 export function fileSystem(): FileSystem {
   const files = builtinModule("node:fs");
   if (files === undefined) {

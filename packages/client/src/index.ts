@@ -1,4 +1,4 @@
-/** The asynchronous client of Sounding. Imports nothing of any runtime. */
+/** The asynchronous client of Sounding. Imports no module of a specific runtime. */
 export { AsyncSounding } from "./async-sounding.ts";
 export {
   AbortError,

@@ -1,13 +1,16 @@
-/** A stream of JSON objects in server-sent events with `[DONE]` at its end, as chat completions and transcriptions are. */
+/**
+ * Decodes a stream of JSON objects in server-sent events that ends with `[DONE]`, as used by chat completions and
+ * transcriptions.
+ */
 import { IncompleteStreamError, InvalidAnswerError, StreamError } from "./errors.ts";
 import type { StreamDecoder } from "./mode.ts";
 import { errorDetails, excerpt, memberOf, parsedOrUndefined, type AnswerHead } from "./response.ts";
 import { createSseDecoder, type ServerSentEvent } from "./sse.ts";
 
 /**
- * Decodes such a stream. `push` throws StreamError where the server reports an error in the stream and
- * InvalidAnswerError on what is not JSON; `end` throws IncompleteStreamError when `[DONE]` has not come.
- * @throws InvalidAnswerError when the answer is not a stream
+ * Decodes such a stream. `push` throws StreamError if the server reports an error in the stream and InvalidAnswerError
+ * for invalid JSON; `end` throws IncompleteStreamError if `[DONE]` has not arrived.
+ * @throws InvalidAnswerError if the response is not a stream
  */
 export function createJsonEventDecoder<T>(head: AnswerHead): StreamDecoder<T> {
   const type = head.headers.get("content-type");
@@ -42,7 +45,7 @@ export function createJsonEventDecoder<T>(head: AnswerHead): StreamDecoder<T> {
   };
 }
 
-/** Reads one event; the service promises its shape. */
+/** Reads one event; its type is not checked. */
 function readEvent(event: ServerSentEvent, head: AnswerHead): object {
   const value = parsedOrUndefined(event.data);
   if (event.event === "error" || memberOf(value, "error") != null) {

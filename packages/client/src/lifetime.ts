@@ -1,9 +1,9 @@
-/** How long one call lives: until its answer is read, its caller's signal is aborted, or its time is over. */
+/** Tracks the lifetime of one call: until its response is read, its caller's signal is aborted, or it times out. */
 import { AbortError, ConnectionError, SoundingError, TimeoutError } from "./errors.ts";
 
 export interface LifetimeLimits {
   readonly signal: AbortSignal | undefined;
-  /** `whole`: from the start to the last byte. `silence`: from one sign of life to the next. */
+  /** `whole`: from the start to the last byte. `silence`: between two pieces of data. */
   readonly limit: { readonly of: "whole" | "silence"; readonly ms: number };
 }
 
@@ -23,7 +23,7 @@ export class CallLifetime {
     else limits.signal?.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  /** Aborted when the call ends early; given to `fetch`. */
+  /** Aborted if the call ends early; passed to `fetch`. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
@@ -33,18 +33,18 @@ export class CallLifetime {
     return this.#ending === "closed";
   }
 
-  /** Milliseconds until the time is over; without end where only silence is limited. */
+  /** Milliseconds until the timeout; Infinity if only silence is limited. */
   get remainingMs(): number {
     const { of, ms } = this.#limits.limit;
     return of === "whole" ? this.#lastSignMs + ms - performance.now() : Infinity;
   }
 
-  /** Something came. */
+  /** Data arrived. */
   heard(): void {
     if (this.#limits.limit.of === "silence") this.#lastSignMs = performance.now();
   }
 
-  /** Throws AbortError or TimeoutError once the call has ended by one. */
+  /** Throws AbortError or TimeoutError once the call has ended with one of them. */
   check(): void {
     if (this.#ending instanceof SoundingError) throw this.#ending;
   }
@@ -80,7 +80,7 @@ export class CallLifetime {
     }
   }
 
-  /** The error of this client that a failure stands for. */
+  /** Converts a failure to an error of this client. */
   explain(error: unknown): SoundingError {
     if (this.#ending instanceof SoundingError) return this.#ending;
     if (error instanceof SoundingError) return error;
@@ -91,12 +91,12 @@ export class CallLifetime {
     return new ConnectionError(`The connection failed: ${message}`, error);
   }
 
-  /** Does `work` when the call ends, in whichever way. */
+  /** Runs `work` when the call ends, for whatever reason. */
   atEnd(work: () => void): void {
     this.#atEnd = work;
   }
 
-  /** Ends the call when its answer is whole. */
+  /** Ends the call when its response is complete. */
   complete(): void {
     this.#atEnd?.();
     clearTimeout(this.#timer);
@@ -131,7 +131,7 @@ export class CallLifetime {
   }
 }
 
-/** `fetch failed` says little; what happened is in the causes. */
+/** `fetch failed` is not informative; the causes contain the reason. */
 function deepestCause(error: unknown): { code: string | undefined; message: string } {
   let current: unknown = error;
   while (current instanceof Error && current.cause instanceof Error) current = current.cause;

@@ -1,8 +1,11 @@
-/** Forms with one file, which stands last so that the server knows what to do with it. https://www.rfc-editor.org/rfc/rfc7578 */
+/**
+ * Encodes forms with one file, which comes last so that the server has all fields before it.
+ * https://www.rfc-editor.org/rfc/rfc7578
+ */
 import { ConfigurationError } from "./errors.ts";
 import { readableFile, type FileInput, type FileSource } from "./file-input.ts";
 
-/** A form as it is sent: what stands before the file, the file, what stands after it. */
+/** An encoded form: what comes before the file, the file, what comes after it. */
 export interface FormBody {
   readonly contentType: string;
   readonly head: Uint8Array<ArrayBuffer>;
@@ -11,8 +14,8 @@ export interface FormBody {
 }
 
 /**
- * Lists are repeated fields `name[]`, objects are JSON, what is null or undefined is left out.
- * @throws ConfigurationError for a file that is none
+ * Lists are repeated fields `name[]`, objects are JSON, null and undefined are omitted.
+ * @throws ConfigurationError if the file is invalid
  */
 export function createForm(fields: Readonly<Record<string, unknown>>, input: FileInput): FormBody {
   const { source, name, type } = readableFile(input);

@@ -1,20 +1,20 @@
 /**
- * Lines of JSON, from bytes in any pieces to objects. A line ends in LF or CR LF, the last one perhaps in nothing; empty
- * lines count for nothing. https://github.com/ndjson/ndjson-spec
+ * Decodes JSON lines from bytes in arbitrary pieces. A line ends in LF or CR LF, which the last one may lack; empty
+ * lines are skipped. https://github.com/ndjson/ndjson-spec
  */
 import { IncompleteStreamError, InvalidAnswerError } from "./errors.ts";
 import type { Transform } from "./mode.ts";
 import { excerpt, parsedOrUndefined } from "./response.ts";
 
-/** The most characters that one line may have. */
+/** Maximum length of one line in characters. */
 const longestLine = 64 * 1024 * 1024;
 
 /**
- * Yields an object a line. Throws InvalidAnswerError on a line that is none, or that is too long, and
- * IncompleteStreamError when the last line is cut.
+ * Yields one object per line. Throws InvalidAnswerError if a line is not an object or too long, and
+ * IncompleteStreamError if the last line is truncated.
  */
 export function createNdjsonDecoder(): Transform<Uint8Array, object> {
-  // Drops a byte order mark and keeps the beginning of a character that is cut.
+  // Drops a byte order mark and keeps the start of an incomplete character.
   const decoder = new TextDecoder();
   let unfinished = "";
 
@@ -37,7 +37,7 @@ export function createNdjsonDecoder(): Transform<Uint8Array, object> {
     const line = unfinished + decoder.decode();
     if (line.trim() === "") return [];
     const value = parsedOrUndefined(line);
-    // A cut object is no JSON, so one that is JSON is whole.
+    // A truncated object is not valid JSON, so a valid one is complete.
     if (typeof value === "object" && value !== null) return [value];
     throw new IncompleteStreamError("The stream ended within a line; the response is incomplete.");
   }

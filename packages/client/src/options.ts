@@ -1,11 +1,11 @@
-/** What the clients are made with, and the settings that follow from it. */
+/** Options of the clients, and the settings derived from them. */
 import { environmentVariable, warnOfLegacyVariable } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 
-/** An API key, or a function that gives a fresh one; it is asked before every attempt. */
+/** An API key, or a function that returns a fresh one; it is called before every attempt. */
 export type ApiKey = string | (() => string | Promise<string>);
 
-/** Headers by name; null takes a default header away. */
+/** Headers by name; null removes a default header. */
 export type HeaderValues = Readonly<Record<string, string | null | undefined>>;
 
 export type Fetch = typeof globalThis.fetch;
@@ -15,42 +15,42 @@ export interface ClientOptions {
   /** The API key. Default: the environment variable `SOUNDING_API_KEY`. */
   apiKey?: ApiKey | undefined;
   api_key?: ApiKey | undefined;
-  /** The server's address. Default: `SOUNDING_BASE_URL`, else `http://127.0.0.1:4141`. A trailing `/v1` does not matter. */
+  /** The server's address. Default: `SOUNDING_BASE_URL`, or `http://127.0.0.1:4141`. A trailing `/v1` is ignored. */
   baseUrl?: string | URL | undefined;
   base_url?: string | URL | undefined;
-  /** The organization's account name; the server refuses a key of any other. */
+  /** The organization's account name; the server refuses a key of another organization. */
   account?: string | undefined;
-  /** The project that calls belong to. Default: the key's own, else `default`. */
+  /** The project that calls belong to. Default: the key's own, or `default`. */
   project?: string | undefined;
   /** Headers of every request. */
   defaultHeaders?: HeaderValues | undefined;
   default_headers?: HeaderValues | undefined;
   /**
-   * Seconds that a call may take, with its retries and to the end of its stream. Default: 600 for a whole answer;
-   * a stream may last as long as it is never silent for 600 seconds.
+   * Maximum duration of a call in seconds, including retries and the whole stream. Default: 600 for a batch response;
+   * without it, a stream may last as long as it is never silent for 600 seconds.
    */
   timeout?: number | undefined;
-  /** How often a failed call is repeated where that is safe. Default: 2. */
+  /** Maximum number of retries of a failed call, if a retry is safe. Default: 2. */
   maxRetries?: number | undefined;
   max_retries?: number | undefined;
-  /** Another `fetch`, for proxies, tests and unusual runtimes. */
+  /** A replacement for `fetch`, for proxies, tests and unusual runtimes. */
   fetch?: Fetch | undefined;
 }
 
-/** Checked options; what every request is made with. */
+/** Checked options, used for every request. */
 export interface ClientSettings {
   readonly apiKey: ApiKey;
-  /** Without a slash at the end and without `/v1`. */
+  /** Without a trailing slash and without `/v1`. */
   readonly baseUrl: string;
   /** Lower-case names. */
   readonly headers: HeaderValues;
-  /** undefined where the default holds. */
+  /** Undefined if the default applies. */
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number;
   readonly fetch: Fetch;
 }
 
-/** Checks the options and fills in the environment's and the defaults. Throws ConfigurationError. */
+/** Checks the options and applies the environment and the defaults. Throws ConfigurationError. */
 export function clientSettings(options: ClientOptions): ClientSettings {
   warnOfLegacyVariable();
   const apiKey = oneOf(options, "apiKey", "api_key") ?? environmentVariable("SOUNDING_API_KEY");
@@ -81,7 +81,7 @@ export function checkedApiKey(apiKey: unknown): string {
   return key;
 }
 
-/** From seconds to milliseconds. A number that looks like milliseconds is refused rather than waited for. */
+/** Converts seconds to milliseconds. A number that looks like milliseconds is refused. */
 export function timeoutMs(seconds: number | null | undefined): number | undefined {
   if (seconds == null) return undefined;
   if (typeof seconds !== "number" || !(seconds > 0) || seconds > 86_400) {

@@ -1,4 +1,7 @@
-/** A request's body in a form that another thread can send: an open file by its number, a file stream by its path. */
+/**
+ * A request's body in a form that can be sent to another thread: an open file by its descriptor, a file stream by its
+ * path.
+ */
 import { ConfigurationError } from "./errors.ts";
 import type { FileSource } from "./file-input.ts";
 import type { HttpRequest } from "./request.ts";
@@ -6,11 +9,11 @@ import type { PortableRequest } from "./sync-messages.ts";
 
 interface PortableBody {
   readonly body: PortableRequest["body"];
-  /** The file, where it must be given piece by piece. */
+  /** The file, if it must be sent piece by piece. */
   readonly pieces: Iterator<unknown> | undefined;
 }
 
-/** Throws ConfigurationError for a file that comes as a stream, which a blocked thread cannot wait for. */
+/** Throws ConfigurationError for a stream, which a blocked thread cannot wait for. */
 export function portableBody(body: HttpRequest["body"]): PortableBody {
   if (typeof body !== "object") return { body, pieces: undefined };
   if (body.source.kind !== "pieces") return { body: { ...body, source: body.source }, pieces: undefined };
@@ -24,7 +27,7 @@ export function portableBody(body: HttpRequest["body"]): PortableBody {
   return { body: { ...body, source: { kind: "asked" } }, pieces: body.source.pieces[Symbol.iterator]() };
 }
 
-/** The file under one of Node's streams: it is open already, as standard input is, or not begun yet. */
+/** The file of a Node stream: already open, like standard input, or not yet read. */
 function heldFile(stream: object): Exclude<FileSource, { kind: "pieces" | "blob" }> | undefined {
   const { fd, path, start, end = Infinity, bytesRead = 0 } = stream as Readonly<Record<string, unknown>>;
   const isWhole = start === undefined && end === Infinity && bytesRead === 0;

@@ -1,4 +1,4 @@
-/** The client's errors in a form that can be sent from one thread to another. */
+/** Converts the client's errors to a form that can be sent between threads. */
 import {
   AbortError,
   ApiStatusError,
@@ -16,7 +16,7 @@ export interface PortableError {
   readonly kind: ErrorKind | "other";
   readonly message: string;
   readonly cause: PortableError | undefined;
-  /** What an error with a status has besides. */
+  /** The additional members of an error with a status. */
   readonly answer?: {
     readonly status: number;
     readonly code: string | null;

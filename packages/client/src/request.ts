@@ -1,4 +1,4 @@
-/** From an operation's parameters to the HTTP request; pure. */
+/** Builds the HTTP request from an operation's parameters; pure. */
 import { userAgent } from "./environment.ts";
 import { ConfigurationError } from "./errors.ts";
 import type { FileInput } from "./file-input.ts";
@@ -6,11 +6,11 @@ import { createForm, type FormBody } from "./multipart.ts";
 import { checkedMaxRetries, lowerCased, timeoutMs, type ClientSettings, type HeaderValues } from "./options.ts";
 import { clientVersion } from "./version.ts";
 
-/** Options of one call, beside its parameters. */
+/** Options of one call, in addition to its parameters. */
 export interface CallOptions {
-  /** Aborting it cancels the call, on the server too. */
+  /** Aborting it cancels the call, also on the server. */
   signal?: AbortSignal | undefined;
-  /** Seconds that this call may take, with its retries and to the end of its stream. */
+  /** Maximum duration of this call in seconds, including retries and the whole stream. */
   timeout?: number | undefined;
   maxRetries?: number | undefined;
   /** Headers of this call. */
@@ -19,46 +19,49 @@ export interface CallOptions {
 
 /** Parameters of a call that control the client and are not sent unchanged. */
 export interface CallParameters {
-  /** Seconds that this call may take, with its retries and to the end of its stream. */
+  /** Maximum duration of this call in seconds, including retries and the whole stream. */
   timeout?: number | null | undefined;
-  /** More headers for this call. */
+  /** Additional headers for this call. */
   extra_headers?: HeaderValues | null | undefined;
-  /** More parameters, for example of one engine; a parameter of the same name given beside it wins. */
+  /**
+   * Additional parameters, for example of one engine; a parameter with the same name next to `extra_body` takes
+   * precedence.
+   */
   extra_body?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** What a resource wants sent. */
+/** The request of a resource. */
 export interface ApiRequest {
   readonly method: "GET" | "POST";
   /** From the root, as in `/v1/models`. */
   readonly path: string;
-  /** The parameters: the wire's, and those that steer the client. */
+  /** The parameters: those that are sent, and those that control the client. */
   readonly parameters?: CallParameters;
-  /** The file of a form, whose fields the parameters are; `extra_body` then overrides what stands beside it. */
+  /** The file of a form whose fields are the parameters; `extra_body` then overrides the other fields. */
   readonly file?: FileInput;
-  /** Milliseconds that the call may take where neither it nor the client says. */
+  /** Default timeout in milliseconds, if neither the call nor the client sets one. */
   readonly defaultTimeoutMs?: number;
-  /** The media type of the answer that is expected. */
+  /** The expected media type of the response. */
   readonly accept: string;
   readonly options?: CallOptions | undefined;
 }
 
-/** A request ready to be sent, but for the key. */
+/** A request that is ready to be sent, except for the key. */
 export interface HttpRequest {
   readonly method: "GET" | "POST";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | FormBody | undefined;
-  /** The whole call's limit; undefined where only silence is limited. */
+  /** Timeout of the whole call; undefined if only silence is limited. */
   readonly timeoutMs: number | undefined;
   readonly maxRetries: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Seconds without an explicit `timeout`: of a whole answer, or of silence in a stream. */
+/** Default in seconds without an explicit `timeout`: for a batch response, or for silence in a stream. */
 export const defaultTimeoutMs = 600_000;
 
-/** Lays headers over headers and the parameters over `extra_body`. Throws ConfigurationError. */
+/** Merges headers, and the parameters with `extra_body`. Throws ConfigurationError. */
 export function buildRequest(request: ApiRequest, settings: ClientSettings): HttpRequest {
   const { options = {}, parameters } = request;
   const { timeout, extra_headers } = parameters ?? {};
@@ -84,7 +87,7 @@ export function buildRequest(request: ApiRequest, settings: ClientSettings): Htt
   };
 }
 
-/** JSON, or a form, which tells the server the time limit too: its own is shorter than what a long recording takes. */
+/** JSON, or a form, which also sends the timeout to the server: its own default is too short for a long recording. */
 function bodyOf({ parameters, file }: ApiRequest, wholeMs: number | undefined): string | FormBody | undefined {
   if (parameters === undefined) return undefined;
   const { timeout: _, extra_headers: __, extra_body, ...wire } = parameters;
@@ -92,7 +95,7 @@ function bodyOf({ parameters, file }: ApiRequest, wholeMs: number | undefined): 
   return createForm({ timeout: wholeMs === undefined ? undefined : wholeMs / 1000, ...wire, ...extra_body }, file);
 }
 
-/** The headers that have a value. Throws ConfigurationError, without the value, when one cannot be sent. */
+/** The headers that have a value. Throws ConfigurationError, without the value, if one cannot be sent. */
 function checkedHeaders(headers: HeaderValues): Record<string, string> {
   const present = Object.entries(headers).filter((entry): entry is [string, string] => entry[1] != null);
   for (const [name, value] of present) {
@@ -105,7 +108,7 @@ function checkedHeaders(headers: HeaderValues): Record<string, string> {
   return Object.fromEntries(present);
 }
 
-/** So that a parameter that is undefined does not hide its value in `extra_body`. */
+/** An undefined parameter must not hide its value in `extra_body`. */
 function withoutUndefined(parameters: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(parameters).filter(([, value]) => value !== undefined));
 }

@@ -1,11 +1,11 @@
-/** From the HTTP answer to a result or an error; pure. */
+/** Converts the HTTP response to a result or an error; pure. */
 import { InvalidAnswerError, statusError, type ApiStatusError, type StatusErrorDetails } from "./errors.ts";
 
-/** An answer without its body. */
+/** A response without its body. */
 export interface AnswerHead {
   readonly status: number;
   readonly headers: Headers;
-  /** The answer's `x-request-id`, for the operator of the server. */
+  /** The response's `x-request-id`, for the operator of the server. */
   readonly requestId: string | null;
 }
 
@@ -20,18 +20,18 @@ export function answerHead(status: number, headers: Headers): AnswerHead {
 
 const heads = new WeakMap<object, AnswerHead>();
 
-/** Status, headers and request ID of the answer that a result came in; undefined for any other object. */
+/** Status, headers and request ID of the response that a result came in; undefined for any other object. */
 export function responseOf(result: object): AnswerHead | undefined {
   return heads.get(result);
 }
 
-/** Lets `responseOf` find the answer that a result came in. */
+/** Lets `responseOf` find the response that a result came in. */
 export function keepHead<T extends object>(result: T, head: AnswerHead): T {
   heads.set(result, head);
   return result;
 }
 
-/** Reads a JSON object; the service promises its shape. Throws InvalidAnswerError. */
+/** Reads a JSON object; its members are not checked. Throws InvalidAnswerError. */
 export function readJson(answer: WholeAnswer): object {
   const text = new TextDecoder().decode(answer.bytes);
   const value: unknown = parsedOrUndefined(text);
@@ -42,7 +42,7 @@ export function readJson(answer: WholeAnswer): object {
   return keepHead(value, answer.head);
 }
 
-/** The error that an answer with another status than 2xx stands for. */
+/** The error for a response with a status other than 2xx. */
 export function errorOfAnswer(answer: WholeAnswer): ApiStatusError {
   const text = new TextDecoder().decode(answer.bytes);
   const body: unknown = parsedOrUndefined(text) ?? text;
@@ -50,7 +50,7 @@ export function errorOfAnswer(answer: WholeAnswer): ApiStatusError {
   return statusError(errorDetails(body, answer.head, fallback));
 }
 
-/** Reads OpenAI's error object out of a body, as far as it is there. */
+/** Reads OpenAI's error object from a body, as far as it is present. */
 export function errorDetails(body: unknown, head: AnswerHead, fallbackMessage: string): StatusErrorDetails {
   const outer = memberOf(body, "error") ?? body;
   const text = (name: string): string | null => {
@@ -80,7 +80,7 @@ export function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }
 
-/** The beginning of a text, on one line, for an error's message. */
+/** The start of a text, on one line, for an error message. */
 export function excerpt(text: string): string {
   const line = text.replaceAll(/\s+/g, " ").trim();
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;

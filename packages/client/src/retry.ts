@@ -1,28 +1,28 @@
-/** When a failed call is sent again, and after which wait; pure. The rules are those of OpenAI's clients. */
+/** Decides whether and when a failed call is retried; pure. The rules are those of OpenAI's clients. */
 import { ApiStatusError, ConnectionError, type SoundingError } from "./errors.ts";
 
 const longestWaitMs = 60_000;
 
 export interface RetrySituation {
   readonly failure: SoundingError;
-  /** How often the call was repeated already. */
+  /** Number of retries so far. */
   readonly retries: number;
   readonly maxRetries: number;
-  /** What is left of the call's time limit. */
+  /** Remaining time until the call's timeout. */
   readonly remainingMs: number;
-  /** A number from 0 to 1, to spread the callers that failed together. */
+  /** A random number from 0 to 1, to spread the retries of callers that failed together. */
   readonly random: number;
   /** Milliseconds since 1970, for dates in `retry-after`. */
   readonly nowMs: number;
 }
 
-/** Milliseconds to wait before the next attempt; undefined when there must be none. */
+/** Milliseconds to wait before the next attempt; undefined if there must be none. */
 export function retryWaitMs(situation: RetrySituation): number | undefined {
   const { failure, retries, maxRetries, remainingMs } = situation;
   if (retries >= maxRetries || !isRepeatable(failure)) return undefined;
   const asked = failure instanceof ApiStatusError ? askedWaitMs(failure.headers, situation.nowMs) : undefined;
   const waitMs = asked ?? backoffMs(retries, situation.random);
-  // A wait that is longer than the call may last, or than anybody waits, is the caller's to decide on.
+  // If the wait is longer than the rest of the call or a reasonable time, the caller decides.
   return waitMs > longestWaitMs || waitMs >= remainingMs ? undefined : waitMs;
 }
 
@@ -34,7 +34,7 @@ function isRepeatable(failure: SoundingError): boolean {
   return [408, 409, 429].includes(failure.status) || failure.status >= 500;
 }
 
-/** Half a second, doubled each time up to eight seconds, less up to a quarter. */
+/** Half a second, doubled each time up to eight seconds, minus up to a quarter. */
 function backoffMs(retries: number, random: number): number {
   return Math.min(500 * 2 ** retries, 8000) * (1 - 0.25 * random);
 }

@@ -14,9 +14,12 @@ import {
 } from "./resources/telemetry.ts";
 import { createSyncTransport } from "./transport-sync.ts";
 
-/** Options of the synchronous client: those of the asynchronous one, where a function can be called from this thread. */
+/**
+ * Options of the synchronous client: those of the asynchronous one, with a function that can be called from this
+ * thread.
+ */
 export type SyncClientOptions = Omit<ClientOptions, "fetch" | "apiKey" | "api_key"> & {
-  /** The API key, or a function that gives a fresh one. Default: the environment variable `SOUNDING_API_KEY`. */
+  /** The API key, or a function that returns a fresh one. Default: the environment variable `SOUNDING_API_KEY`. */
   apiKey?: string | (() => string) | undefined;
   api_key?: string | (() => string) | undefined;
 };

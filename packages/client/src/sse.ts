@@ -5,25 +5,25 @@
 import { InvalidAnswerError } from "./errors.ts";
 
 export interface ServerSentEvent {
-  /** The event's type; `message` where the server names none. */
+  /** The event's type; `message` if the server sends none. */
   readonly event: string;
   /** The `data` lines, joined by line feeds. */
   readonly data: string;
 }
 
-/** The most characters that one event may have. */
+/** Maximum length of one event in characters. */
 const longestEvent = 64 * 1024 * 1024;
 
 export interface SseDecoder {
-  /** The events that these bytes complete. Throws InvalidAnswerError on an event beyond 64 Mi characters. */
+  /** The events that these bytes complete. Throws InvalidAnswerError for an event of more than 64 Mi characters. */
   push(bytes: Uint8Array): ServerSentEvent[];
 }
 
 export function createSseDecoder(): SseDecoder {
-  // Drops a byte order mark and keeps the beginning of a character that is cut.
+  // Drops a byte order mark and keeps the start of an incomplete character.
   const decoder = new TextDecoder();
   let unfinishedLine = "";
-  // The last piece ended in CR: a LF at the start of the next belongs to it.
+  // The last piece ended in CR: an LF at the start of the next belongs to it.
   let afterReturn = false;
   let event = "";
   let data: string | undefined;

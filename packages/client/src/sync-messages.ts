@@ -1,10 +1,10 @@
-/** What the synchronous client and its worker thread say to each other. The client always waits for one reply. */
+/** Messages between the synchronous client and its worker thread. The client always waits for one reply. */
 import type { FileSource } from "./file-input.ts";
 import type { FormBody } from "./multipart.ts";
 import type { PortableError } from "./portable-error.ts";
 import type { HttpRequest } from "./request.ts";
 
-/** A request without what cannot leave its thread. */
+/** A request without the parts that cannot leave its thread. */
 export type PortableRequest = Omit<HttpRequest, "signal" | "body"> & {
   readonly body: string | PortableForm | undefined;
 };
@@ -18,9 +18,9 @@ export type PortableForm = Omit<FormBody, "source"> & {
 export type SyncOrder =
   | { readonly kind: "send" | "open"; readonly call: number; readonly request: PortableRequest }
   | { readonly kind: "read" | "close" | "finish"; readonly call: number }
-  /** The answer to `key`; undefined when there is none. */
+  /** The response to `key`; undefined if there is none. */
   | { readonly kind: "key"; readonly call: number; readonly key: string | undefined }
-  /** The answer to `piece`; undefined at the end, `failed` when there will be no more. */
+  /** The response to `piece`; undefined at the end; `failed` if there will be no more. */
   | { readonly kind: "piece"; readonly call: number; readonly piece: unknown; readonly failed?: true };
 
 export type PortableHeaders = readonly (readonly [string, string])[];
@@ -40,9 +40,9 @@ export type SyncReply =
   | { readonly kind: "bytes"; readonly call: number; readonly bytes: Uint8Array | undefined }
   | { readonly kind: "error"; readonly call: number; readonly error: PortableError };
 
-/** What the worker is started with. */
+/** The data that the worker is started with. */
 export interface SyncWorkerData {
   readonly port: import("node:worker_threads").MessagePort;
-  /** Counts the messages of the worker; the client waits on it. */
+  /** Counts the worker's messages; the client waits on it. */
   readonly counter: Int32Array<SharedArrayBuffer>;
 }

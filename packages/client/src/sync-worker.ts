@@ -1,4 +1,4 @@
-/** The worker thread of the synchronous client: does what the asynchronous client does while the other thread waits. */
+/** The worker thread of the synchronous client: runs the asynchronous client while the other thread waits. */
 import { workerData } from "node:worker_threads";
 import { exchangeOpen, exchangeWhole, type OpenBody, type Sender } from "./exchange.ts";
 import { toPortableError } from "./portable-error.ts";
@@ -29,7 +29,7 @@ async function obey(order: SyncOrder): Promise<void> {
       return;
     }
     case "read":
-      // Copied, because what `fetch` gives may be a part of a larger buffer, which would be sent as a whole.
+      // Copied, because `fetch` may return a part of a larger buffer, which would be sent as a whole.
       reply({ kind: "bytes", call, bytes: (await bodies.get(call)?.read())?.slice() });
       return;
     case "close":
@@ -58,21 +58,21 @@ function requestOf({ call, request }: Extract<SyncOrder, { kind: "send" | "open"
   return { ...request, body: { ...body, source: given }, signal: undefined };
 }
 
-/** Asks the other thread for the file, piece by piece. */
+/** Requests the file from the other thread, piece by piece. */
 async function* askForPieces(call: number): AsyncGenerator<unknown, void, void> {
   for (;;) {
     const { piece, failed } = await new Promise<Extract<SyncOrder, { kind: "piece" }>>((resolve) => {
       pieces.set(call, resolve);
       reply({ kind: "piece", call });
     });
-    // Why is known to the other thread.
+    // The other thread knows the reason.
     if (failed === true) throw new Error("the source of the file failed");
     if (piece === undefined) return;
     yield piece;
   }
 }
 
-/** Asks the other thread for the key of each attempt. */
+/** Requests the key of each attempt from the other thread. */
 function senderOf(call: number): Sender {
   const apiKey = (): Promise<string> =>
     new Promise((resolve) => {

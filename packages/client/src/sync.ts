@@ -1,4 +1,4 @@
-/** The synchronous client of Sounding, for Node, with all that the main entry exports. */
+/** The synchronous client of Sounding, for Node, with everything that the main entry exports. */
 export * from "./index.ts";
 export type { SyncEventStream } from "./mode.ts";
 export { Sounding, type SyncClientOptions } from "./sounding.ts";

@@ -13,7 +13,7 @@ import { buildRequest, defaultTimeoutMs, type HttpRequest } from "./request.ts";
 import { answerHead, type AnswerHead } from "./response.ts";
 import type { PortableHeaders, PortableRequest, SyncOrder, SyncReply, SyncWorkerData } from "./sync-messages.ts";
 
-/** A worker that has not replied this long after the time limit is gone. */
+/** A worker that has not replied this long after the timeout is considered dead. */
 const graceMs = 10_000;
 
 interface SyncWorker {
@@ -22,13 +22,13 @@ interface SyncWorker {
   lastCall: number;
 }
 
-/** One call: its number, and what its caller gave that cannot leave this thread. */
+/** One call: its number, and the caller's values that cannot leave this thread. */
 interface SyncCall {
   readonly call: number;
   readonly apiKey: ApiKey;
   readonly signal: AbortSignal | undefined;
   readonly limitMs: number;
-  /** What is left of a file that is given piece by piece. */
+  /** The rest of a file that is sent piece by piece. */
   readonly pieces: Iterator<unknown> | undefined;
 }
 
@@ -81,7 +81,7 @@ function startedWorker(): SyncWorker {
   const { port1, port2 } = new MessageChannel();
   const counter = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const workerData: SyncWorkerData = { port: port2, counter };
-  // Built, this file is JavaScript and so is the worker's.
+  // In the built package, this file and the worker's are JavaScript.
   const file = import.meta.url.endsWith(".ts") ? "./sync-worker.ts" : "./sync-worker.js";
   const thread = new Worker(new URL(file, import.meta.url), { workerData, transferList: [port2], execArgv: [] });
   thread.unref();
@@ -106,7 +106,7 @@ function tell(order: SyncOrder): void {
   startedWorker().port.postMessage(order);
 }
 
-/** Gives the worker an order and waits for its reply; answers its questions for the key and the file meanwhile. */
+/** Sends the worker a command and waits for its reply; meanwhile responds to its requests for the key and the file. */
 function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key" | "piece" | "error" }> {
   tell(order);
   let failure: unknown;
@@ -135,14 +135,15 @@ function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key"
   }
 }
 
-/** Replies that came while another call was waited for: a function that gives the key may itself call. */
+/** Replies that arrived while another call was waiting: a function that returns the key may itself make a call. */
 const replies = new Map<number, SyncReply[]>();
 
 function nextReply({ call, limitMs }: SyncCall): SyncReply {
   const { port, counter } = startedWorker();
   const untilMs = performance.now() + limitMs + graceMs;
   for (;;) {
-    // In this order: a message that comes after the port was emptied has changed the counter, and ends the wait at once.
+    // In this order: a message that arrives after the port was emptied has changed the counter, and ends the wait
+    // immediately.
     const seen = Atomics.load(counter, 0);
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       const reply: SyncReply = next.message;

@@ -1,16 +1,16 @@
-/** Sends a form whose file is read while it is sent; again, where the file can be read again. */
+/** Sends a form whose file is read while it is sent; retries if the file can be read again. */
 import { ConfigurationError } from "./errors.ts";
 import type { FileSource } from "./file-input.ts";
 import { fileSystem, type FileStream } from "./file-system.ts";
 import type { FormBody } from "./multipart.ts";
 
-/** What `fetch` gets. */
+/** What `fetch` receives. */
 interface SentBody {
   readonly body: Blob | ReadableStream<Uint8Array>;
-  /** Bodies that are streams need it. https://fetch.spec.whatwg.org/#dom-requestinit-duplex */
+  /** Required for bodies that are streams. https://fetch.spec.whatwg.org/#dom-requestinit-duplex */
   readonly duplex?: "half";
   /**
-   * Where a redirect may be followed, `fetch` keeps a copy of the body, which in Node is the whole file in memory.
+   * If a redirect may be followed, `fetch` keeps a copy of the body, which in Node is the whole file in memory.
    * https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
    */
   readonly redirect: "error";
@@ -27,18 +27,18 @@ export class Upload {
     this.#form = form;
   }
 
-  /** Why the file could not be read, if so. */
+  /** Why the file could not be read, if it could not. */
   get failure(): ConfigurationError | undefined {
     return this.#failure;
   }
 
-  /** Whether there can be another attempt. */
+  /** Whether another attempt is possible. */
   get repeatable(): boolean {
     const { kind } = this.#form.source;
     return this.#failure === undefined && (kind === "blob" || kind === "path" || !this.#begun);
   }
 
-  /** The body of the next attempt. Throws ConfigurationError when the file cannot be opened. */
+  /** The body of the next attempt. Throws ConfigurationError if the file cannot be opened. */
   async begin(): Promise<SentBody> {
     const { head, source, tail } = this.#form;
     if (source.kind === "blob") return { body: new Blob([head, source.blob, tail]), redirect: "error" };
@@ -46,9 +46,9 @@ export class Upload {
     return { body: toStream(this.#sent), duplex: "half", redirect: "error" };
   }
 
-  /** Closes what the last attempt reads from. */
+  /** Closes the source of the last attempt. */
   end(): void {
-    // A source that is being waited for ends when it gives its next piece.
+    // A source that is being waited for ends after its next piece.
     this.#sent?.return().catch(() => undefined);
     this.#file?.destroy();
     this.#file = undefined;
@@ -62,7 +62,7 @@ export class Upload {
         this.#file = handle.createReadStream();
         return this.#file;
       }
-      // Not destroyed at the end, which would close the caller's file.
+      // Not destroyed at the end, because that would close the caller's file.
       return fileSystem().createReadStream("", { fd: source.fd, autoClose: false });
     } catch (error) {
       throw this.#failed(error);

@@ -1,2 +1,2 @@
-/** The version of this package, sent as the header `sdk_version`. A test holds it equal to package.json's. */
-export const clientVersion = "1.32.0";
+/** The version of this package, sent in the header `sdk_version`. */
+export const clientVersion = "0.1.0";

@@ -1,11 +1,11 @@
-/** Asks for one answer and writes it as it comes. */
+/** Requests one response and prints it while it is generated. */
 import type { AsyncSounding, ChatCompletionParams, ChatMessage } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printable, write } from "../output.ts";
 import type { CommandIo } from "../command.ts";
 
-/** The parameters of the answers of one run. */
+/** The parameters of all responses of one run. */
 export interface AnswerSettings {
   readonly model: string;
   readonly stream: boolean;
@@ -14,13 +14,13 @@ export interface AnswerSettings {
 
 export interface WrittenAnswer {
   readonly text: string;
-  /** Why the answer is shorter than it should be; undefined when it is whole. */
+  /** Why the response is incomplete; undefined if it is complete. */
   readonly cutBecause: string | undefined;
 }
 
 /**
- * Writes the answer to stdout, ending in a line feed. `onText` hears each piece, so that an answer that is
- * cancelled is not lost.
+ * Writes the response to stdout, ending in a line feed. `onText` receives each piece, so that a cancelled response is
+ * not lost.
  */
 export async function writeAnswer(
   client: AsyncSounding,
@@ -54,7 +54,7 @@ export async function writeAnswer(
   return { text, cutBecause: finishReason === null ? undefined : cutReasons[finishReason] };
 }
 
-/** The model asked for, else the first that the server offers. */
+/** The requested model, or the first one that the server lists. */
 export async function chooseModel(
   client: AsyncSounding,
   asked: string | undefined,

@@ -1,4 +1,4 @@
-/** What is asked: the words of the command line, what was piped in, and files. */
+/** Builds the prompt from the command line, piped input and files. */
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import type { Readable } from "node:stream";
@@ -10,7 +10,7 @@ import { writeLine } from "../output.ts";
 /** More would not fit into a request. */
 const longestInputBytes = 12 * 1024 * 1024;
 
-/** A pipe that stays silent this long is probably one that nobody meant to be read. */
+/** A pipe that stays silent this long is probably not meant to be read. */
 const hintAfterMs = 3000;
 
 const imageTypes: Readonly<Record<string, string>> = {
@@ -24,7 +24,10 @@ const imageTypes: Readonly<Record<string, string>> = {
 /** A message's content: text, or text and images in order. */
 export type Content = NonNullable<ChatMessage["content"]>;
 
-/** Text files come first, each under its name; then the words; then what was piped. Images are parts of their own. */
+/**
+ * Text files come first, each under its name; then the words of the command line; then the piped input. Images are
+ * separate parts.
+ */
 export function composeQuestion(words: string, piped: string, files: readonly QuestionFile[]): Content {
   const texts = files.filter((file) => file.kind === "text").map((file) => `${file.name}:\n\n${file.text.trimEnd()}`);
   const text = [...texts, words, piped.trimEnd()].filter((part) => part !== "").join("\n\n");
@@ -40,7 +43,7 @@ export type QuestionFile =
   | { readonly kind: "text"; readonly name: string; readonly text: string }
   | { readonly kind: "image"; readonly url: string };
 
-/** Reads a file as text, or as an image by its name. Throws CliError when it is neither. */
+/** Reads a file as text, or as an image by its name. Throws CliError if it is neither. */
 export async function readQuestionFile(path: string): Promise<QuestionFile> {
   let bytes: Buffer;
   try {
@@ -59,7 +62,7 @@ export async function readQuestionFile(path: string): Promise<QuestionFile> {
   }
 }
 
-/** Reads what is piped in, to its end. Says so when nothing comes. */
+/** Reads piped input to its end. Prints a notice if nothing arrives. */
 export async function readPiped(io: CommandIo): Promise<string> {
   const hint = setTimeout(() => {
     void writeLine(io.stderr, "sounding: waiting for the end of standard input (use `</dev/null` for none)");

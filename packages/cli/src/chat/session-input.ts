@@ -1,14 +1,14 @@
-/** The lines typed in a chat session: questions, questions of several lines between `"""`, and commands. Pure. */
+/** Parses the lines typed in a chat session: messages, messages of several lines between `"""`, and commands. Pure. */
 
 export type SessionInput =
   | { readonly kind: "question"; readonly text: string }
   | { readonly kind: "command"; readonly name: string; readonly argument: string }
-  /** Nothing to do; `open` while a question of several lines goes on. */
+  /** Nothing to do; `open` while a message of several lines continues. */
   | { readonly kind: "none"; readonly open: boolean };
 
 const fence = '"""';
 
-/** @returns a function that takes one line and says what it completes */
+/** @returns a function that takes one line and returns what it completes */
 export function createSessionInput(): (line: string) => SessionInput {
   let lines: string[] | undefined;
 

@@ -1,4 +1,4 @@
-/** A conversation at a terminal: it remembers what was said, Ctrl-C cancels an answer, Ctrl-D leaves. */
+/** Runs a conversation in a terminal: it keeps the history, Ctrl-C cancels a response, Ctrl-D leaves. */
 import { createInterface, type Interface } from "node:readline";
 import type { AsyncSounding, ChatMessage } from "@sounding/client";
 import { errorLine } from "../cli-error.ts";
@@ -20,10 +20,10 @@ interface Session {
   readonly io: CommandIo;
   readonly terminal: Interface;
   settings: AnswerSettings;
-  /** What the conversation begins with, and begins with again after /reset. */
+  /** The messages that the conversation starts with, also after /reset. */
   readonly opening: readonly ChatMessage[];
   messages: ChatMessage[];
-  /** Cancels the answer that is being written. */
+  /** Cancels the response that is being written. */
   cancel: (() => void) | undefined;
 }
 
@@ -36,7 +36,7 @@ export async function runSession(
   const output = io.isTTY.stdout ? io.stdout : io.stderr;
   const terminal = createInterface({ input: io.stdin, output, terminal: true, prompt: "> " });
   const session: Session = { client, io, terminal, settings, opening, messages: [...opening], cancel: undefined };
-  // From here on, so that no line typed early is lost.
+  // Listen from here on, so that no line typed early is lost.
   const lines = terminal[Symbol.asyncIterator]();
   terminal.on("SIGINT", () => interrupt(session));
   const stop = (): void => {
@@ -66,7 +66,7 @@ async function readLines(session: Session, lines: AsyncIterableIterator<string>)
     if (input.kind === "question") await answer(session, input.text);
     if (input.kind === "command" && (await obey(session, input.name, input.argument)) === "leave") return;
     if (io.signal.aborted) return;
-    // Ctrl-D while an answer was written: the loop ends by itself.
+    // Ctrl-D during a response: the loop ends.
     if (closed) continue;
     terminal.setPrompt(input.kind === "none" && input.open ? "… " : "> ");
     terminal.prompt();
@@ -93,7 +93,7 @@ async function answer(session: Session, text: string): Promise<void> {
   } finally {
     session.cancel = undefined;
   }
-  // A question without any answer is forgotten, so that it can be asked again.
+  // A message without any response is removed, so that it can be sent again.
   if (answered !== "") session.messages = [...messages, { role: "assistant", content: answered }];
 }
 
@@ -141,7 +141,7 @@ function interrupt({ cancel, terminal, io }: Session): void {
     return;
   }
   void write(io.stderr, "\n(press Ctrl-D or type /exit to leave)\n");
-  // Clears what was typed: Ctrl-U and Ctrl-K.
+  // Clears the typed line: Ctrl-U and Ctrl-K.
   terminal.write(null, { ctrl: true, name: "u" });
   terminal.write(null, { ctrl: true, name: "k" });
   terminal.prompt();

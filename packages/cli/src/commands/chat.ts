@@ -1,4 +1,4 @@
-/** `sounding chat`: one answer to the words given and what is piped in, or a conversation at a terminal. */
+/** `sounding chat`: one response to a prompt and piped input, or a conversation in a terminal. */
 import type { ChatMessage } from "@sounding/client";
 import { chooseModel, writeAnswer, type AnswerSettings } from "../chat/answer.ts";
 import { composeQuestion, readPiped, readQuestionFile } from "../chat/question.ts";

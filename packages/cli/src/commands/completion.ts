@@ -1,4 +1,4 @@
-/** `sounding completion`: the script that lets a shell complete command lines of `sounding`. */
+/** `sounding completion`: prints the script for completing `sounding` command lines in a shell. */
 import { command } from "../command.ts";
 import { renderBash } from "../completion/bash.ts";
 import { commandTree } from "../completion/command-tree.ts";

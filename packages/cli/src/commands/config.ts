@@ -1,4 +1,4 @@
-/** `sounding config`: finds mistakes in the configuration, and shows what is in force and where it came from. */
+/** `sounding config`: checks the configuration, and shows the settings in use and their origin. */
 import type { LoadedConfig, SettingOrigin } from "@sounding/server";
 import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";

@@ -1,4 +1,4 @@
-/** `sounding demo`: an hour of telemetry of an application that does not exist, so that there is something to look at. */
+/** `sounding demo`: sends one hour of telemetry of a sample application. */
 import { readInteger } from "../admin-options.ts";
 import { UsageError } from "../cli-error.ts";
 import { command } from "../command.ts";
@@ -6,7 +6,7 @@ import { connectionOptions, readKey, serverUrl } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { write, writeJson, writeLine } from "../output.ts";
 
-/** Records a request, as SDKs send them. */
+/** Maximum number of records per request, as in SDKs. */
 const batchSize = 500;
 
 export const demoCommand = command({

@@ -1,4 +1,4 @@
-/** `sounding doctor`: looks at everything that a server and its commands need, and says what to do. */
+/** `sounding doctor`: checks everything that a server and the commands need, and explains how to fix problems. */
 import { styleText } from "node:util";
 import type { Config } from "@sounding/server";
 import { command, type CommandIo } from "../command.ts";

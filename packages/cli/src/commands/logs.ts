@@ -1,4 +1,4 @@
-/** `sounding logs`: what applications wrote, the newest entries at the end, and on as more come in. */
+/** `sounding logs`: shows log entries, the newest last, and follows new ones. */
 import { command } from "../command.ts";
 import { readInteger } from "../admin-options.ts";
 import { connectionOptions, numberOption, openClient } from "../connection.ts";

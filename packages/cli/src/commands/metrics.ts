@@ -1,4 +1,4 @@
-/** `sounding metrics`: how much, how fast and how well, by the names of docs/reference/metrics.md or by PromQL. */
+/** `sounding metrics`: shows metrics by the names in docs/reference/metrics.md, or by PromQL. */
 import type { AsyncSounding } from "@sounding/client";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
@@ -7,7 +7,7 @@ import { exitCodes } from "../exit-codes.ts";
 import { printable, writeJson, writeLine, writeTable } from "../output.ts";
 import { formatNumber, sparkline } from "../telemetry/sparkline.ts";
 
-/** A series of either answer. */
+/** A series of either response. */
 interface Series {
   readonly metric: Readonly<Record<string, string>>;
   readonly values: readonly (readonly [number, string])[];
@@ -118,7 +118,9 @@ async function showPromql(
   return show(samples, io);
 }
 
-/** A table with a column for each label, and the value, or the bars with the least, the greatest and the last value. */
+/**
+ * A table with a column for each label, and the value, or the bars with the minimum, the maximum and the last value.
+ */
 async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
   if (samples.length === 0) return writeLine(io.stderr, "No data in this time range.");
   const labels = [...new Set(samples.flatMap(({ metric }) => Object.keys(metric)))];

@@ -1,4 +1,4 @@
-/** `sounding models`: the models of this machine, fetched from the Hugging Face hub or any URL. */
+/** `sounding models`: downloads models from the Hugging Face hub or any URL, and lists and removes them. */
 import type { ModelFile, ModelFolder, PulledFile } from "@sounding/server";
 import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
@@ -33,7 +33,7 @@ function toJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Re
   return { name, path, size_bytes: sizeBytes, sha256, already_there: alreadyThere };
 }
 
-/** What to write into the configuration for an engine to use a folder. */
+/** The configuration that makes an engine use a model folder. */
 function folderAdvice({ name, kind }: ModelFolder): string {
   if (kind === undefined) {
     return "The kind of the model is unknown; an engine of type sherpa_onnx may accept it as a model folder.";

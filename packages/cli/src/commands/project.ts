@@ -1,4 +1,4 @@
-/** `sounding project`: the projects of an organization and how their telemetry is kept. */
+/** `sounding project`: the projects of an organization and how their telemetry is stored. */
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
 import { changesOf, readInteger, withoutUndefined } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";

@@ -1,4 +1,4 @@
-/** `sounding serve`: runs the server until Ctrl-C or SIGTERM, and at its start says how to use it. */
+/** `sounding serve`: runs the server until Ctrl-C or SIGTERM, and prints at startup how to use it. */
 import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -35,7 +35,7 @@ export const serveCommand = command({
         overrides: { server, storage },
         signal: io.signal,
         onFirstStart: (made) => (untold = made),
-        // A reader of JSON finds it in the log.
+        // Programs find it in the log.
         onNotice: (notice) => void (json ? undefined : write(io.stdout, `${notice}\n`)),
         onReady: ({ host, port, firstStart }) => {
           const url = `http://${reachable(host)}:${port}`;
@@ -44,7 +44,7 @@ export const serveCommand = command({
         },
       });
     } catch (error) {
-      // The keys are in the database now, and the next start cannot show them.
+      // The keys are in the database now, and the next start cannot print them.
       if (untold !== undefined)
         await (json ? writeJson(io.stdout, { firstStart: untold }) : write(io.stdout, renderFirstKeys(untold)));
       if (!(error instanceof InvalidConfigError)) throw error;

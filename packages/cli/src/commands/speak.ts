@@ -1,4 +1,7 @@
-/** `sounding speak`: text to audio, played, or written to a file or to standard output while it is made. */
+/**
+ * `sounding speak`: synthesizes text and plays the audio, or writes it to a file or to standard output while it is
+ * generated.
+ */
 import { extname } from "node:path";
 import type { SpeechParams, TTSWordBoundaryEvent } from "@sounding/client";
 import { readPiped } from "../chat/question.ts";
@@ -25,7 +28,7 @@ const formatByEnding: Readonly<Record<string, AudioFormat>> = {
   ".wav": "wav",
 };
 
-/** Where the audio goes: a path, `-` for standard output, or the loudspeakers. */
+/** Destination of the audio: a path, `-` for standard output, or the loudspeakers. */
 type Destination = { readonly kind: "file"; readonly path: string } | { readonly kind: "output" | "player" };
 
 export const speakCommand = command({
@@ -124,7 +127,7 @@ With --json, prints one object with model, voice, format, output, bytes, sample_
   },
 });
 
-/** With words to print, standard output is theirs. */
+/** If words are printed, they use standard output. */
 function destinationOf(
   { output, play }: { output: string | undefined; play: boolean | undefined },
   io: CommandIo,
@@ -159,7 +162,10 @@ async function openSink(destination: Destination, format: AudioFormat, io: Comma
   return destination.kind === "output" ? outputSink(io.stdout, format) : await playerSink(io.env);
 }
 
-/** The words of the command line, else what is piped in: whole where times and places over all of it are told. */
+/**
+ * The words of the command line, otherwise the piped input; read to its end if times and positions refer to the whole
+ * text.
+ */
 async function* textsOf(words: string, printing: boolean, io: CommandIo): AsyncGenerator<string, void, void> {
   if (words.trim() !== "") yield words;
   else if (printing) yield await readPiped(io);

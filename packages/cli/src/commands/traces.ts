@@ -1,4 +1,4 @@
-/** `sounding traces`: the newest traces as a table, or one of them as a tree. */
+/** `sounding traces`: lists the newest traces, or shows one of them as a tree. */
 import { readInteger } from "../admin-options.ts";
 import { CliError } from "../cli-error.ts";
 import { command } from "../command.ts";

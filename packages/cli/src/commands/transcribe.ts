@@ -1,4 +1,4 @@
-/** `sounding transcribe`: what is said in a recording, as text, JSON or subtitles. */
+/** `sounding transcribe`: transcribes a recording to text, JSON or subtitles. */
 import { ApiStatusError, type AsyncSounding, type TranscriptionParams, type TranscriptionWord } from "@sounding/client";
 import { CliError, UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
@@ -16,7 +16,7 @@ import {
 } from "../transcribe/recording-source.ts";
 import { readTranscript, type Transcript, type TranscriptListener } from "../transcribe/transcribe.ts";
 
-/** Long recordings take long, and the server's own limit is a minute; the longest that it takes. */
+/** Long recordings take long, and the server's default is a minute; this is the server's maximum. */
 const timeoutSeconds = 86_400;
 
 export const transcribeCommand = command({
@@ -72,7 +72,7 @@ response with segments, and with words if --words is set. In a terminal, progres
     const seconds = numberOption("duration", values.duration);
     checkOptions({ ...values, format, path: positionals[0] }, io);
     const client = await openClient({ ...values, timeout: values.timeout ?? String(timeoutSeconds) }, io);
-    // The first Ctrl-C ends the recording, not the transcription of what was heard.
+    // The first Ctrl-C ends the recording, not its transcription.
     const signal = values.mic === true ? undefined : io.signal;
     const model = values.model ?? (await firstTranscriber(client, io.signal));
     const isSubtitles = format === "srt" || format === "vtt";
@@ -88,7 +88,7 @@ response with segments, and with words if --words is set. In a terminal, progres
     try {
       await (format === "json" ? writeAnswer(client, task, io) : writeTranscript(client, task, io));
     } catch (error) {
-      // What failed here, while the recording was read, under the client's word for it.
+      // The local error while the recording was read, instead of the client's error for it.
       throw error instanceof Error && error.cause instanceof CliError ? error.cause : error;
     } finally {
       await source.remove?.();
@@ -100,16 +100,16 @@ response with segments, and with words if --words is set. In a terminal, progres
 interface Task {
   readonly params: TranscriptionParams;
   readonly format: string;
-  /** Whether times of words are told. */
+  /** Whether to print word timings. */
   readonly words: boolean;
-  /** Whether text is written as it is understood. */
+  /** Whether to print text while it is recognized. */
   readonly live: boolean;
-  /** How long the recording is, where known. */
+  /** Length of the recording, if known. */
   readonly seconds: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The server's answer as it is. */
+/** The server's response, unchanged. */
 async function writeAnswer(client: AsyncSounding, { params, words, signal }: Task, io: CommandIo): Promise<void> {
   const granularities = words ? (["segment", "word"] as const) : (["segment"] as const);
   const answer = await client.audio.transcriptions.create(
@@ -135,7 +135,7 @@ async function writeTranscript(client: AsyncSounding, task: Task, io: CommandIo)
   const read = (withWords: boolean): Promise<Transcript> =>
     readTranscript(client, { ...params, words: withWords }, { signal, listener });
   const transcript = await read(words || format !== "text")
-    // Long segments are then not cut into several cues.
+    // Long segments are then not split into several cues.
     .catch((error: unknown) => (!words && cannotTellWords(error) ? read(false) : Promise.reject(error)))
     .finally(bar.clear);
   if (format !== "text") await write(io.stdout, subtitles(transcript, format, words));
@@ -183,11 +183,11 @@ async function sourceOf(
       ? await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal })
       : pipedRecording(io, asked.type);
   if (asked.mic === true && io.isTTY.stderr) await writeLine(io.stderr, "Listening; press Ctrl-C to stop.");
-  // A model that cannot tell when words are spoken is asked once more.
+  // A model without word timings is asked once more, without them.
   return asked.isSubtitles ? await keptRecording(source, asked.signal) : source;
 }
 
-/** Throws CliError where no model transcribes. */
+/** Throws CliError if no model transcribes. */
 async function firstTranscriber(client: AsyncSounding, signal: AbortSignal): Promise<string> {
   const { data } = await client.models.list({ capability: "transcription", signal });
   const first = data[0]?.id;

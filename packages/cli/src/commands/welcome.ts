@@ -1,14 +1,14 @@
-/** What a started server says: where it is, the first keys, and three things to try as they can be pasted. */
+/** The message of a started server: its address, the first keys, and three commands to paste. */
 
 export interface Welcome {
   readonly url: string;
-  /** The secrets that the first start made. */
+  /** The secrets that the first start created. */
   readonly firstStart:
     | { readonly organization: string; readonly key: string; readonly operatorKey: string | undefined }
     | undefined;
 }
 
-/** The model that is always there, to try the pipeline. */
+/** The model that always exists, for testing the pipeline. */
 const trialModel = "sounding-trial";
 
 export function renderWelcome({ url, firstStart }: Welcome): string {

@@ -46,7 +46,7 @@ function wordsOf(options: CommandNode["options"]): string {
   return options.flatMap(({ long, short }) => (short === undefined ? [long] : [long, short])).join(" ");
 }
 
-/** What stands after an option that wants a value. */
+/** Completes the value of an option. */
 function optionCases({ path, options }: CommandNode): string[] {
   return options.flatMap(({ long, short, values }) => {
     if (values === undefined) return [];

@@ -1,8 +1,8 @@
-/** What can be typed where, made from the commands' own data; pure. */
+/** Derives the words that can be completed from the commands' own data; pure. */
 import type { Command, Option, Options } from "../command.ts";
 import { globalOptions } from "../parse-command-line.ts";
 
-/** What an option's value, or an argument, may be: one of some words, a file, a folder, or anything. */
+/** The possible values of an option or argument: one of some words, a file, a folder, or anything. */
 export type Values = { readonly words: readonly string[] } | "file" | "folder" | "any";
 
 export interface CompletedOption {
@@ -17,7 +17,7 @@ export interface CompletedOption {
 
 /** A command or a group of commands. */
 export interface CommandNode {
-  /** The names from the root on; empty for `sounding` itself. */
+  /** The names from the root; empty for `sounding` itself. */
   readonly path: readonly string[];
   readonly summary: string;
   readonly children: readonly { readonly name: string; readonly summary: string }[];
@@ -25,7 +25,7 @@ export interface CommandNode {
   readonly values: Values;
 }
 
-/** Every command, the root first. */
+/** All commands, the root first. */
 export function commandTree(commands: readonly Command[]): CommandNode[] {
   const root: CommandNode = {
     path: [],

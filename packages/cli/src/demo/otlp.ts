@@ -1,4 +1,4 @@
-/** The messages of OTLP in their JSON form, as far as the demonstration sends them. https://opentelemetry.io/docs/specs/otlp/ */
+/** The part of OTLP's JSON messages that the sample data uses. https://opentelemetry.io/docs/specs/otlp/ */
 
 export type AttributeValue = string | number | boolean;
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
@@ -16,7 +16,7 @@ export interface DemoSpan {
   readonly startMs: number;
   endMs: number;
   attributes: Attributes;
-  /** What went wrong, if anything. */
+  /** The error, if any. */
   error?: string;
 }
 

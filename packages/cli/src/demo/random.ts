@@ -1,18 +1,18 @@
-/** Random numbers that are the same for the same seed. */
+/** Pseudo-random numbers, the same for the same seed. */
 export interface Random {
   /** From 0 to below 1. */
   next(): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly [T, ...T[]]): T;
-  /** An integer, both ends included. */
+  /** An integer, both bounds included. */
   integer(from: number, to: number): number;
-  /** A duration as they are in the real world: mostly near the median, sometimes much longer. */
+  /** A realistic duration: mostly near the median, sometimes much longer. */
   durationMs(medianMs: number): number;
   /** Lower-case hex digits, not all zero. */
   hex(bytes: number): string;
 }
 
-/** A generator of the xorshift kind (Mulberry32), good enough for a demonstration and nothing else. */
+/** A generator of the xorshift kind (Mulberry32), good enough for sample data only. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

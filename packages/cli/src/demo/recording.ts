@@ -1,4 +1,4 @@
-/** What the demonstration's application does, written down as spans, logs and counts. */
+/** Records the sample application's activity as spans, logs and counts. */
 import type { Attributes, DemoCount, DemoLog, DemoSpan } from "./otlp.ts";
 import type { Random } from "./random.ts";
 
@@ -10,7 +10,7 @@ export interface Recording {
 
 type SpanStart = Pick<DemoSpan, "service" | "name" | "kind"> & { readonly attributes: Attributes };
 
-/** A span that is being written: its own time goes on as things are done within it. */
+/** A span that is being recorded: its own time advances with the work inside it. */
 export class ActiveSpan {
   readonly span: DemoSpan;
   readonly #recording: Recording;
@@ -30,7 +30,7 @@ export class ActiveSpan {
     return new ActiveSpan(recording, random, { ...start, ...ids, endMs: start.startMs });
   }
 
-  /** Runs something within this one; time goes on by as long as it takes. */
+  /** Runs something within this span; time advances by its duration. */
   child(start: SpanStart, work: (child: ActiveSpan) => void): ActiveSpan {
     const ids = { traceId: this.span.traceId, spanId: this.#random.hex(8), parentSpanId: this.span.spanId };
     const span: DemoSpan = { ...start, ...ids, startMs: this.nowMs, endMs: this.nowMs };
@@ -41,7 +41,7 @@ export class ActiveSpan {
     return child;
   }
 
-  /** Lets about this much time go by. */
+  /** Advances time by about this much. */
   pass(medianMs: number): void {
     this.nowMs += this.#random.durationMs(medianMs);
   }

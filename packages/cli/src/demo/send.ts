@@ -1,4 +1,4 @@
-/** Sends telemetry to a server's OTLP endpoint, and again where the server asks for it. */
+/** Sends telemetry to a server's OTLP endpoint, and retries if the server asks for it. */
 import { setTimeout as wait } from "node:timers/promises";
 import { CliError } from "../cli-error.ts";
 import { exitCodes, type ExitCode } from "../exit-codes.ts";
@@ -13,7 +13,7 @@ const maximumAttempts = 8;
 const retryable = new Set([429, 502, 503, 504]);
 const denied = new Set([401, 403]);
 
-/** @param path such as `/v1/traces`. Throws CliError when the server refuses, in whole or in part. */
+/** @param path such as `/v1/traces`. Throws CliError if the server refuses all or part of the data. */
 export async function sendOtlp({ url, key, signal }: OtlpTarget, path: string, message: object): Promise<void> {
   const request = {
     method: "POST",

@@ -1,6 +1,6 @@
 /**
- * The application that the demonstration pretends to be: a support desk where an agent answers customers, searches a
- * knowledge base and looks up orders. Attributes follow OpenTelemetry's GenAI conventions
+ * The sample application: a support desk where an agent answers customers, searches a knowledge base and looks up
+ * orders. Attributes follow OpenTelemetry's GenAI conventions
  * (https://github.com/open-telemetry/semantic-conventions-genai).
  */
 import type { DemoCount } from "./otlp.ts";

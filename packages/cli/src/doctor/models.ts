@@ -1,4 +1,4 @@
-/** Whether the key works, and what the running server's models can do. */
+/** Checks whether the key works, and which tasks the running server's models support. */
 import { AsyncSounding, isSoundingError, type ModelListOptions } from "@sounding/client";
 import type { CommandIo } from "../command.ts";
 import { readKey } from "../connection.ts";
@@ -11,7 +11,7 @@ const howTo = {
     "On Debian and Ubuntu: apt-get install libpocketsphinx3 pocketsphinx-en-us. Or download a model for sherpa-onnx with `sounding models pull`.",
 } as const;
 
-/** The model that is always there and good for nothing but trying. */
+/** The model that always exists and is useful only for testing. */
 const trialModel = "sounding-trial";
 
 export async function checkModels(url: string, keyFile: string | undefined, io: CommandIo): Promise<Finding[]> {

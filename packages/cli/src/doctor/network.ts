@@ -1,4 +1,4 @@
-/** Whether something listens at an address, and what it says; each with a short time limit. */
+/** Checks whether something listens at an address and what it responds, with a short timeout. */
 import { connect, createServer } from "node:net";
 
 const limitMs = 3_000;
@@ -16,7 +16,10 @@ export function canConnect(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Tries to listen for a moment. @returns the system's code of what prevents it, such as `EADDRINUSE` */
+/**
+ * Tries to listen briefly.
+ * @returns the system's error code if that fails, such as `EADDRINUSE`
+ */
 export function whyNotListen(host: string, port: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
@@ -25,7 +28,7 @@ export function whyNotListen(host: string, port: number): Promise<string | undef
   });
 }
 
-/** @returns status and JSON of a GET; undefined when nothing answers in time */
+/** @returns status and JSON of a GET; undefined if nothing responds in time */
 export async function readHttp(url: string): Promise<{ status: number; json: unknown } | undefined> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(limitMs), redirect: "manual" });

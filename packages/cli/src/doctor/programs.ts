@@ -1,4 +1,4 @@
-/** Programs and libraries of this machine that engines and commands use where they are. */
+/** Checks the programs and libraries on this machine that engines and commands use if they are installed. */
 import type { Config } from "@sounding/server";
 import type { CommandIo } from "../command.ts";
 import { isInPath } from "../find-program.ts";
@@ -35,7 +35,7 @@ async function checkPocketSphinx(config: Config | undefined): Promise<Finding> {
     const found = findPocketSphinx({ library: places?.library, modelDirectory: places?.model_dir });
     return ok(area, `${found.library} and its model ${found.acousticModel}`);
   } catch (error) {
-    // Says what is missing, and how it is installed.
+    // Reports a missing program and how to install it.
     return warning(area, (error as Error).message);
   }
 }

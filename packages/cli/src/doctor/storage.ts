@@ -1,4 +1,4 @@
-/** Whether the server can keep what it must remember: folder, disk, control database, telemetry store. */
+/** Checks the server's storage: folder, disk, control database, telemetry store. */
 import { access, constants, stat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -7,7 +7,7 @@ import { showBytes } from "../progress.ts";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 import { canConnect, readHttp } from "./network.ts";
 
-/** Telemetry grows; below the first of these somebody should know, below the second nothing works for long. */
+/** Telemetry grows: below the first value there is a warning, below the second the server soon stops working. */
 const littleBytes = 2 * 1024 ** 3;
 const tooLittleBytes = 200 * 1024 ** 2;
 

@@ -1,4 +1,4 @@
-/** Where audio goes: a file, or standard output. Players are in player.ts. */
+/** Writes audio to a file or to standard output. Players are in player.ts. */
 import { open, rm, type FileHandle } from "node:fs/promises";
 import type { Writable } from "node:stream";
 import { CliError } from "../cli-error.ts";
@@ -8,22 +8,22 @@ import { wavHeader } from "./wav-header.ts";
 export type AudioFormat = "wav" | "mp3" | "pcm" | "opus";
 
 export interface AudioSink {
-  /** What the server is asked for. */
+  /** The format to request from the server. */
   readonly wireFormat: AudioFormat;
-  /** Called once, before the first bytes. `sampleRate` is undefined where the format tells it itself. */
+  /** Called once, before the first bytes. `sampleRate` is undefined if the format contains it. */
   begin(sampleRate: number | undefined): Promise<void>;
   write(bytes: Uint8Array): Promise<void>;
-  /** A piece of text is spoken; the next may take long. */
+  /** A piece of text has been spoken; the next may take long. */
   pieceEnded(): Promise<void>;
-  /** Everything is spoken. */
+  /** Everything has been spoken. */
   end(): Promise<void>;
-  /** It failed; nothing that looks whole is left behind. */
+  /** It failed; no file that looks complete is left behind. */
   abandon(): Promise<void>;
 }
 
 /**
- * WAV is asked for as samples and gets its head here, so that several pieces of text become one file, and the sizes in it
- * are right at the end.
+ * WAV is requested as samples and gets its header here, so that several pieces of text become one file with the correct
+ * sizes.
  */
 export function fileSink(path: string, format: AudioFormat): AudioSink {
   let file: FileHandle | undefined;
@@ -44,7 +44,7 @@ export function fileSink(path: string, format: AudioFormat): AudioSink {
     },
     pieceEnded: async () => {},
     async end() {
-      // A pipe or a device has no place to go back to.
+      // A pipe or a device cannot seek back.
       if (format === "wav" && (await file!.stat()).isFile())
         await file!.write(wavHeader(rate!, writtenBytes), 0, 44, 0);
       await file!.close();

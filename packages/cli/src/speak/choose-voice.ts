@@ -1,9 +1,9 @@
-/** Which model and voice speak: those asked for, else the first that the server lists. */
+/** Chooses the model and voice: those requested, otherwise the first that the server lists. */
 import type { AsyncSounding } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 
-/** Speaks over a hundred languages, and is harder to understand than any other engine. */
+/** Speaks over a hundred languages, but is harder to understand than any other engine. */
 const lastResort = "espeak-ng";
 
 interface Asked {
@@ -12,7 +12,7 @@ interface Asked {
   readonly language: string | undefined;
 }
 
-/** Throws CliError when nothing fits. */
+/** Throws CliError if nothing fits. */
 export async function chooseVoice(
   client: AsyncSounding,
   { model, voice, language }: Asked,
@@ -20,7 +20,7 @@ export async function chooseVoice(
 ): Promise<{ readonly model: string; readonly voice: string }> {
   if (model !== undefined && voice !== undefined) return { model, voice };
   const { data } = await client.audio.voices.list({ model, language }, { signal });
-  // A well-known name such as `alloy` is in no list, and every model understands it.
+  // A well-known name such as `alloy` is not listed, but every model accepts it.
   const found = data.find(({ name }) => name === voice) ?? data.find(({ engine }) => engine !== lastResort) ?? data[0];
   if (found === undefined) {
     const of = model === undefined ? "the server has no voice" : `the model ${model} has no known voice`;

@@ -1,4 +1,4 @@
-/** Plays audio with a program of this machine, while it comes where the program can. */
+/** Plays audio with a program on this machine, while it arrives if the program supports that. */
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -39,13 +39,13 @@ export const players: readonly Player[] = [
   { program: "mpg123", reads: "mp3", words: () => ["-q", "-"] },
 ];
 
-/** The first player in PATH; undefined when there is none. */
+/** The first player in PATH; undefined if there is none. */
 export async function findPlayer(env: CommandIo["env"]): Promise<Player | undefined> {
   for (const player of players) if (await isInPath(player.program, env)) return player;
   return undefined;
 }
 
-/** Throws CliError when the machine has no player. */
+/** Throws CliError if no player is installed. */
 export async function playerSink(env: CommandIo["env"]): Promise<AudioSink> {
   const player = await findPlayer(env);
   if (player === undefined) {
@@ -69,7 +69,7 @@ function playedStream(player: Player, wireFormat: AudioFormat, env: CommandIo["e
   };
 }
 
-/** Each piece of text becomes a file that is played while the next is not yet asked for. */
+/** Each piece of text becomes a file, which is played before the next is requested. */
 function playedFile(player: Player, env: CommandIo["env"]): AudioSink {
   let folder: string | undefined;
   let rate: number | undefined;
@@ -110,9 +110,9 @@ function playedFile(player: Player, env: CommandIo["env"]): AudioSink {
 }
 
 interface RunningPlayer {
-  /** Waits until the player takes more. Throws CliError when it has ended. */
+  /** Waits until the player accepts more. Throws CliError if it has exited. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Waits until everything is played. Throws CliError when it failed. */
+  /** Waits until everything is played. Throws CliError if it failed. */
   end(): Promise<void>;
   kill(): void;
 }
@@ -123,7 +123,7 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
   let complaint = "";
   let failure: Error | undefined;
   stderr!.on("data", (bytes: Buffer) => (complaint = (complaint + bytes.toString()).slice(-2_000)));
-  // What it means is told by how the program ends.
+  // The program's exit code decides whether this is an error.
   stdin!.on("error", () => undefined);
   const ended = new Promise<number | null>((resolve) => {
     child.once("error", (error) => {
@@ -133,7 +133,7 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
     child.once("close", resolve);
   });
   const fail = async (): Promise<never> => {
-    // Its last words come before its end.
+    // Its last output arrives before it exits.
     await ended;
     const why = failure?.message ?? complaint.trim().split("\n").at(-1) ?? "";
     throw new CliError(`${program} cannot play it${why === "" ? "" : `: ${why}`}; use -o FILE to write a file`);

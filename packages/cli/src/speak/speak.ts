@@ -1,20 +1,20 @@
-/** Asks for the speech of one text after the other, and gives audio and word boundaries on as they come. */
+/** Requests the speech of successive texts, and passes on audio and word boundaries as they arrive. */
 import type { AsyncSounding, SpeechParams, TTSWordBoundaryEvent } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import type { AudioSink } from "./audio-sink.ts";
 
-/** What all texts have in common. */
+/** Options that all texts share. */
 export type SpeechSettings = Omit<SpeechParams, "input" | "response_format">;
 
 export interface Spoken {
   readonly audioBytes: number;
-  /** Hertz; undefined where the server does not tell. */
+  /** Hertz; undefined if the server does not report it. */
   readonly sampleRate: number | undefined;
 }
 
 /**
- * The sink has ended, or is abandoned, when this is over. Texts of white space alone are left out.
- * @throws CliError when the server does not tell the rate of plain samples
+ * Afterwards the sink has ended or is abandoned. Texts that contain only white space are skipped.
+ * @throws CliError if the server does not report the rate of raw samples
  */
 export async function speakTexts(
   client: AsyncSounding,

@@ -1,14 +1,17 @@
-/** Text that is piped in, in pieces that can be spoken as soon as they are there. */
+/** Splits piped text into pieces that can be spoken as soon as they arrive. */
 
-/** From here on a piece ends with a paragraph where one ends, so that sentences over several lines stay whole. */
+/**
+ * From this length on, a piece ends at the end of a paragraph if possible, so that sentences over several lines stay
+ * whole.
+ */
 const longPiece = 4_000;
 
-/** A piece is cut here at the latest; servers take 100 000 characters at a time. */
+/** Maximum length of a piece; servers accept 100 000 characters at a time by default. */
 const longestPiece = 50_000;
 
 /**
- * Yields what has come, up to its last line end: each line of a slow writer, much at once of a fast one. While a piece
- * is being spoken no more is read.
+ * Yields the text so far, up to its last line end: single lines from a slow writer, large pieces from a fast one.
+ * Nothing is read while a piece is spoken.
  */
 export async function* textPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   const decoder = new TextDecoder();
@@ -24,7 +27,7 @@ export async function* textPieces(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   if (text !== "") yield text;
 }
 
-/** Where the next piece ends; 0 when it has not come whole. */
+/** The end of the next piece; 0 if it has not arrived completely. */
 function endOfPiece(text: string): number {
   const head = text.slice(0, longestPiece);
   const paragraph = head.length > longPiece ? /^.*\n\s*\n/s.exec(head)?.[0].length : undefined;
@@ -35,7 +38,7 @@ function endOfPiece(text: string): number {
   return sentence > 0 ? sentence : wholeCharacters(head);
 }
 
-/** A character of two code units is not cut. */
+/** A character of two code units is not split. */
 function wholeCharacters(text: string): number {
   return /[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length;
 }

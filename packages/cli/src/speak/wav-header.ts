@@ -1,8 +1,8 @@
-/** The head of a WAV file with 16-bit mono samples. http://soundfile.sapp.org/doc/WaveFormat/ */
+/** Writes the header of a WAV file with 16-bit mono samples. http://soundfile.sapp.org/doc/WaveFormat/ */
 
 const headerBytes = 44;
 
-/** What stands for a size that is not known yet, or that 32 bits cannot tell. */
+/** Placeholder for a size that is unknown, or too large for 32 bits. */
 const unknownSize = 0xffff_ffff;
 
 /** @param dataBytes undefined while it is not known */
@@ -14,7 +14,7 @@ export function wavHeader(sampleRate: number, dataBytes?: number): Uint8Array {
   bytes.writeUInt32LE(fits ? dataBytes + restBytes : unknownSize, 4);
   bytes.write("WAVEfmt ", 8, "latin1");
   bytes.writeUInt32LE(16, 16);
-  // PCM, mono, bytes a second, bytes a sample, bits a sample.
+  // PCM, mono, bytes per second, bytes per sample, bits per sample.
   bytes.writeUInt16LE(1, 20);
   bytes.writeUInt16LE(1, 22);
   bytes.writeUInt32LE(sampleRate, 24);

@@ -1,4 +1,4 @@
-/** Log entries one by one, as people read them: the oldest first, a line each. */
+/** Reads log entries one by one and renders them, the oldest first, one per line. */
 import { styleText } from "node:util";
 import type { AsyncSounding, LogsQueryParams, LogsResult } from "@sounding/client";
 import { printable } from "../output.ts";
@@ -33,7 +33,7 @@ export function formatEntry({ timestampNs, message, labels }: LogEntry, colors: 
     style("gray", time),
     style(levelStyles[severity as keyof typeof levelStyles] ?? "cyan", level),
     style("bold", printable(from)),
-    // Further lines of a message stand under its first one.
+    // Additional lines of a message are indented under the first one.
     printable(message).trimEnd().replaceAll("\n", "\n  "),
   ].join("  ");
 }
@@ -43,12 +43,12 @@ export function entryJson({ timestampNs, message, labels }: LogEntry): Record<st
   return { timestamp_ns: String(timestampNs), message, labels };
 }
 
-/** How far back each look goes while following: senders deliver late. */
+/** How far back each poll looks while following, because senders deliver late. */
 const followWindow = "5m";
 const followWindowNs = 300_000_000_000n;
 const followLimit = 5000;
 
-/** Entries that come in from now on, in the order of their times as far as they came in together. Ends when the signal fires. */
+/** Yields new entries, ordered by time within each poll. Ends when the signal is aborted. */
 export async function* followLogs(
   client: AsyncSounding,
   params: Pick<LogsQueryParams, "severity" | "project_name">,
@@ -72,7 +72,7 @@ function identityOf({ timestampNs, message, labels }: LogEntry): string {
   return JSON.stringify([String(timestampNs), message, labels]);
 }
 
-/** What no look can find any more. */
+/** Entries too old for any further poll. */
 function forgetOld(seen: Map<string, bigint>): void {
   const oldest = BigInt(Date.now()) * 1_000_000n - 2n * followWindowNs;
   for (const [identity, timestampNs] of seen) if (timestampNs < oldest) seen.delete(identity);

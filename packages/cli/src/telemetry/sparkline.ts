@@ -1,8 +1,8 @@
-/** Series of numbers as lines of small bars. */
+/** Renders series of numbers as lines of small bars. */
 
 const bars = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 
-/** A bar for each number, from the least to the greatest; a space for what is no finite number. */
+/** One bar per number, from minimum to maximum; a space for anything that is not a finite number. */
 export function sparkline(values: readonly number[]): string {
   const finite = values.filter((value) => Number.isFinite(value));
   const lowest = Math.min(0, ...finite);
@@ -11,7 +11,7 @@ export function sparkline(values: readonly number[]): string {
   return values.map((value) => (Number.isFinite(value) ? bars[Math.round((value - lowest) * scale)]! : " ")).join("");
 }
 
-/** A number of few digits: 1234567 is 1234567, 0.33333 is 0.3333. */
+/** A number with few digits: 1234567 is 1234567, 0.33333 is 0.3333. */
 export function formatNumber(text: string): string {
   const value = Number(text);
   if (!Number.isFinite(value) || Number.isInteger(value)) return text;

@@ -1,4 +1,4 @@
-/** One trace as a tree: who called whom, and when each span began and ended within the trace. */
+/** Renders one trace as a tree: the call hierarchy, and when each span started and ended within the trace. */
 import { styleText } from "node:util";
 import type { Span, TracesResult } from "@sounding/client";
 import { printable } from "../output.ts";
@@ -13,7 +13,7 @@ interface TreeNode {
   readonly children: TreeNode[];
 }
 
-/** A duration in words that are short: `850 µs`, `12.3 ms`, `4.56 s`, `3m 20s`. */
+/** A short duration: `850 µs`, `12.3 ms`, `4.56 s`, `3m 20s`. */
 export function formatDuration(nanos: bigint): string {
   const ms = Number(nanos) / 1e6;
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
@@ -22,7 +22,7 @@ export function formatDuration(nanos: bigint): string {
   return `${Math.floor(ms / 60_000)}m ${Math.round((ms % 60_000) / 1000)}s`;
 }
 
-/** The spans as trees. A span whose parent is not in the trace stands at the top, as roots do. */
+/** The spans as trees. A span whose parent is not in the trace is a root. */
 function growTrees(trace: Trace, result: TracesResult): TreeNode[] {
   const nodes = new Map<string, TreeNode>();
   for (const batch of result.batches) {
@@ -44,7 +44,7 @@ function byStart(left: TreeNode, right: TreeNode): number {
   return left.startNs < right.startNs ? -1 : left.startNs > right.startNs ? 1 : 0;
 }
 
-/** Whether `node` is its own ancestor, as broken senders have it. */
+/** Whether `node` is its own ancestor, which broken senders can cause. */
 function isWithin(start: TreeNode, node: TreeNode, nodes: ReadonlyMap<string, TreeNode>): boolean {
   const passed = new Set<TreeNode>();
   for (let at: TreeNode | undefined = start; at !== undefined && !passed.has(at);) {
@@ -116,7 +116,7 @@ function cut(text: string, width: number): string {
   return text.length <= width ? text : `${text.slice(0, width - 1)}…`;
 }
 
-/** When the span ran within the trace, as a bar. */
+/** The span's time within the trace, as a bar. */
 function timeBar({ startNs, endNs }: TreeNode, traceStartNs: bigint, traceEndNs: bigint): string {
   const whole = Number(traceEndNs - traceStartNs) || 1;
   const position = (ns: bigint): number => (Number(ns - traceStartNs) / whole) * barWidth;

@@ -1,4 +1,4 @@
-/** From segments and words to the cues of subtitles; pure. */
+/** Converts segments and words to subtitle cues; pure. */
 import type { TranscriptionSegment, TranscriptionWord } from "@sounding/client";
 
 export interface Cue {
@@ -14,7 +14,9 @@ export interface Cue {
 const longestText = 84;
 const longestSeconds = 7;
 
-/** A cue a segment; a long one is cut between words, where their times are known. A cue ends before the next begins. */
+/**
+ * One cue per segment; a long one is split between words if their times are known. A cue ends before the next starts.
+ */
 export function cuesOf(segments: readonly TranscriptionSegment[], words: readonly TranscriptionWord[]): Cue[] {
   const cues = segments.flatMap((segment) => {
     const { start, end, text, speaker_id: speaker } = segment;
@@ -34,7 +36,7 @@ export function cuesOf(segments: readonly TranscriptionSegment[], words: readonl
   });
 }
 
-/** A cue a word. */
+/** One cue per word. */
 export function wordCues(words: readonly TranscriptionWord[]): Cue[] {
   return words.map(({ start, end, word }) => ({ start, end, text: word, speaker: undefined }));
 }

@@ -1,17 +1,20 @@
-/** How far a transcription is, in one line on standard error that is drawn anew. */
+/** Shows the progress of a transcription on one line of standard error, which is redrawn. */
 import type { CommandIo } from "../command.ts";
 
 const width = 30;
 const intervalMs = 100;
 
 export interface ProgressBar {
-  /** Seconds of the recording that are understood. */
+  /** Seconds of the recording that have been transcribed. */
   readonly show: (seconds: number) => void;
-  /** Takes the line away. */
+  /** Removes the line. */
   readonly clear: () => void;
 }
 
-/** Shows nothing where progress may not be shown. @param total seconds, where known */
+/**
+ * Shows nothing if progress may not be shown.
+ * @param total seconds, if known
+ */
 export function createProgressBar(io: CommandIo, total: number | undefined): ProgressBar {
   let shownAtMs = -Infinity;
   let length = 0;

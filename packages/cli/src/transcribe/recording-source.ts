@@ -1,4 +1,4 @@
-/** What is transcribed: a file, standard input, or the microphone. */
+/** Opens the recording: a file, standard input, or the microphone. */
 import { spawn } from "node:child_process";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
@@ -14,18 +14,18 @@ import { wavSeconds } from "./wav-seconds.ts";
 
 export interface RecordingSource {
   readonly file: FileInput;
-  /** How long it is, where its head tells. */
+  /** Length of the recording, if its header contains it. */
   readonly seconds: number | undefined;
-  /** Removes what was kept of it. */
+  /** Removes temporary files. */
   readonly remove?: () => Promise<void>;
 }
 
-/** What can be read once. */
+/** A recording that can be read only once. */
 interface StreamedRecording extends RecordingSource {
   readonly file: NamedFile & { readonly content: AsyncIterable<Uint8Array> };
 }
 
-/** Throws CliError when there is no such file. */
+/** Throws CliError if the file does not exist. */
 export async function fileRecording(path: string): Promise<RecordingSource> {
   try {
     const { size } = await stat(path);
@@ -47,7 +47,7 @@ export function pipedRecording(io: CommandIo, type: string | undefined): Streame
   return { file: { content: io.stdin as AsyncIterable<Uint8Array>, name: "recording", type }, seconds: undefined };
 }
 
-/** The whole recording, kept in a file first, so that it can be sent twice. */
+/** The whole recording, stored in a temporary file first, so that it can be sent twice. */
 export async function keptRecording(
   { file, seconds }: StreamedRecording,
   signal: AbortSignal | undefined,
@@ -64,12 +64,12 @@ export async function keptRecording(
   }
 }
 
-/** Enough for speech, and what recognisers are made for. */
+/** Sufficient for speech, and what recognizers expect. */
 const microphoneRate = 16_000;
 
 /**
- * Records with ALSA's `arecord` until `signal` is aborted or the seconds are over. Throws CliError where that program
- * is missing; its own failures come while the recording is read.
+ * Records with ALSA's `arecord` until `signal` is aborted or the time is over. Throws CliError if the program is not
+ * installed; its own errors occur while the recording is read.
  */
 export async function microphoneRecording(
   io: CommandIo,

@@ -1,4 +1,4 @@
-/** Reads a streamed transcription to its end: text as it comes, words and segments with their times. */
+/** Reads a streamed transcription to its end: text as it arrives, words and segments with their times. */
 import type { AsyncSounding, TranscriptionParams, TranscriptionSegment, TranscriptionWord } from "@sounding/client";
 
 export interface Transcript {
@@ -10,11 +10,11 @@ export interface Transcript {
 export interface TranscriptListener {
   onText(text: string): Promise<void>;
   onWord(word: TranscriptionWord): Promise<void>;
-  /** The recording is understood up to so many seconds. */
+  /** The recording has been transcribed up to this many seconds. */
   onProgress(seconds: number): void;
 }
 
-/** Asks for segments with their times, since they tell how far it is, and for words where they are wanted. */
+/** Requests segments with their times, which show the progress, and words if wanted. */
 export async function readTranscript(
   client: AsyncSounding,
   params: TranscriptionParams & { readonly words: boolean },

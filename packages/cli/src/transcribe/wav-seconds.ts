@@ -1,6 +1,9 @@
-/** How long a WAV file is, by its head; for a progress bar, so without a guarantee. */
+/** Estimates the length of a WAV file from its header, for a progress bar. */
 
-/** @returns undefined where the beginning is not that of a WAV file @param sizeBytes of the whole file */
+/**
+ * @returns undefined if it does not start like a WAV file
+ * @param sizeBytes of the whole file
+ */
 export function wavSeconds(head: Uint8Array, sizeBytes: number): number | undefined {
   const view = new DataView(head.buffer, head.byteOffset, head.byteLength);
   const tag = (offset: number): string => new TextDecoder("latin1").decode(head.subarray(offset, offset + 4));

@@ -1,15 +1,15 @@
-/** Speech, from text and to text. */
+/** Speech synthesis and transcription. */
 import type { Mode, Transport } from "../mode.ts";
 import { createSpeech, type Speech } from "./speech.ts";
 import { createTranscriptions, type Transcriptions } from "./transcriptions.ts";
 import { createVoices, type Voices } from "./voices.ts";
 
 export interface Audio<M extends Mode> {
-  /** From text to audio. */
+  /** Speech synthesis. */
   readonly speech: Speech<M>;
-  /** From recordings to text. */
+  /** Transcription. */
   readonly transcriptions: Transcriptions<M>;
-  /** The voices that speak. */
+  /** The available voices. */
   readonly voices: Voices<M>;
 }
 

@@ -5,7 +5,7 @@ import type { EventStream, Mode, Out, Transport } from "../mode.ts";
 import type { CallOptions, CallParameters } from "../request.ts";
 import { readJson } from "../response.ts";
 
-/** The request's parameters, each of which may also be undefined, and those that steer the client. */
+/** The request's parameters, each of which may also be undefined, and those that control the client. */
 export type ChatCompletionParams = CallParameters & {
   [Name in keyof Omit<ChatRequest, "extra_body" | "messages" | "model">]: ChatRequest[Name] | undefined;
 } & Pick<ChatRequest, "messages" | "model">;
@@ -14,7 +14,10 @@ export type ChatCompletionParams = CallParameters & {
 export type ChatMessage = ChatRequest["messages"][number];
 
 export interface ChatCompletions<M extends Mode> {
-  /** Generates the answer to a conversation: with `stream: true` as chunks while it is made, else whole. */
+  /**
+   * Generates a response to a conversation: with `stream: true` as chunks while it is generated, otherwise as one
+   * completion.
+   */
   create(
     params: ChatCompletionParams & { stream: true },
     options?: CallOptions,

@@ -5,14 +5,14 @@ import type { CallOptions } from "../request.ts";
 import { readJson } from "../response.ts";
 
 export interface ModelListOptions extends CallOptions {
-  /** Only models that may be called for this, those that do nothing else first. */
+  /** Only models with this capability; models without other capabilities come first. */
   capability?: "chat" | "speech" | "transcription" | undefined;
 }
 
 export interface Models<M extends Mode> {
-  /** The models that the key may use. */
+  /** Lists the models that the key may call. */
   list(options?: ModelListOptions): Out<M, ModelList>;
-  /** One model. Throws NotFoundError when there is none with this ID. */
+  /** Returns one model. Throws NotFoundError if no model has this ID. */
   retrieve(id: string, options?: CallOptions): Out<M, Model>;
 }
 
@@ -28,7 +28,7 @@ export function createModels<M extends Mode>(transport: Transport<M>): Models<M>
   };
 }
 
-/** IDs such as `vendor/model` keep their slash: the server takes the rest of the address as the ID. */
+/** IDs such as `vendor/model` keep their slash: the server takes the rest of the path as the ID. */
 function pathOf(id: string): string {
   return id.split("/").map(encodeURIComponent).join("/");
 }

@@ -1,4 +1,4 @@
-/** Speech while it is made: bytes, or lines of JSON with bytes and word boundaries. */
+/** Streamed speech: bytes, or JSON lines with bytes and word boundaries. */
 import { fromBase64 } from "../base64.ts";
 import { checkedChunkSize, createChunker } from "../chunks.ts";
 import { InvalidAnswerError, StreamError } from "../errors.ts";
@@ -8,25 +8,25 @@ import { createNdjsonDecoder } from "../ndjson.ts";
 import { errorDetails, memberOf, type AnswerHead } from "../response.ts";
 import { isAudio } from "./tts-response.ts";
 
-/** An item of a stream with word boundaries. A boundary comes before the audio in which it falls. */
+/** An item of a stream with word boundaries. A boundary comes before the audio that contains it. */
 export type SpeechItem = Uint8Array | TTSWordBoundaryEvent;
 
-/** The stream of a spoken text; one loop over it, or one of these, reads it. */
+/** The stream of synthesized speech. Read it with one loop, or with one of these methods. */
 export type SpeechStream<M extends Mode, Item extends SpeechItem = Uint8Array> = EventStream<M, Item> & {
-  /** The audio alone, in chunks of `chunkSize` bytes, the last one perhaps shorter; without a size as it comes. */
+  /** The audio only, in chunks of `chunkSize` bytes, the last one possibly shorter; without a size, as it arrives. */
   iter_bytes(chunkSize?: number): Iteration<M, Uint8Array>;
-  /** The same as `iter_bytes`. */
+  /** Same as `iter_bytes`. */
   iterBytes(chunkSize?: number): Iteration<M, Uint8Array>;
   /**
-   * Writes the audio into a file as it comes. Node, Deno and Bun only. When the stream fails, what came before
+   * Writes the audio to a file as it arrives. Node, Deno and Bun only. If the stream fails, the audio received so far
    * stays in the file.
    */
   stream_to_file(path: string | URL, chunkSize?: number): Out<M, void>;
-  /** The same as `stream_to_file`. */
+  /** Same as `stream_to_file`. */
   streamToFile(path: string | URL, chunkSize?: number): Out<M, void>;
 };
 
-/** Gives a stream its helpers. */
+/** Adds the helper methods to a stream. */
 export function toSpeechStream<M extends Mode, Item extends SpeechItem>(
   stream: EventStream<M, Item>,
   transport: Transport<M>,
@@ -44,7 +44,7 @@ export function toSpeechStream<M extends Mode, Item extends SpeechItem>(
   });
 }
 
-/** Leaves word boundaries out, and chunks the audio where a size is given. */
+/** Removes word boundaries, and splits the audio into chunks if a size is given. */
 function createAudioFilter(chunkSize: number | undefined): Transform<SpeechItem, Uint8Array> {
   const chunker = chunkSize === undefined ? undefined : createChunker(checkedChunkSize(chunkSize));
   return {
@@ -56,7 +56,10 @@ function createAudioFilter(chunkSize: number | undefined): Transform<SpeechItem,
   };
 }
 
-/** Decodes by the answer's media type. @throws InvalidAnswerError when it is neither audio nor lines of JSON */
+/**
+ * Selects the decoder by the response's media type.
+ * @throws InvalidAnswerError if it is neither audio nor JSON lines
+ */
 export function createSpeechDecoder(head: AnswerHead): StreamDecoder<SpeechItem> {
   const type = head.headers.get("content-type");
   if (isAudio(type)) return { push: (bytes) => (bytes.length === 0 ? [] : [bytes]), end: () => [], finished: false };
@@ -71,7 +74,7 @@ export function createSpeechDecoder(head: AnswerHead): StreamDecoder<SpeechItem>
   };
 }
 
-/** Lines of a kind that this version does not know are left out. */
+/** Unknown kinds of lines are skipped. */
 function* readLines(lines: Iterable<object>, head: AnswerHead): Generator<SpeechItem, void, void> {
   for (const line of lines) {
     const type = memberOf(line, "type");

@@ -7,20 +7,23 @@ import { readSpeech, type TTSResponse } from "./tts-response.ts";
 
 type Steering = "extra_body" | "stream" | "stream_format" | "timeout";
 
-/** The request's parameters, each of which may also be undefined, and those that steer the client. */
+/** The request's parameters, each of which may also be undefined, and those that control the client. */
 export type SpeechParams = Omit<CallParameters, "extra_body"> & {
   [Name in keyof Omit<SpeechRequest, Steering | "input" | "model" | "voice">]: SpeechRequest[Name] | undefined;
 } & Pick<SpeechRequest, "input" | "model" | "voice"> & {
-    /** Additional parameters. A parameter of the same name next to `extra_body` wins. */
+    /** Additional parameters. A parameter with the same name next to `extra_body` takes precedence. */
     extra_body?: SpeechRequest["extra_body"] | undefined;
   };
 
-/** Parameters that ask for word boundaries, in either place. */
+/** Parameters that request word boundaries, in either place. */
 export type SpeechParamsWithBoundaries = SpeechParams &
   ({ enable_word_boundary: true } | { extra_body: { enable_word_boundary: true } });
 
 export interface SpeechStreaming<M extends Mode> {
-  /** Speaks a text and gives the audio while it is made; with word boundaries these too, each before its audio. */
+  /**
+   * Synthesizes speech and returns the audio while it is generated; with word boundaries, each boundary comes before
+   * its audio.
+   */
   create(params: SpeechParamsWithBoundaries, options?: CallOptions): Out<M, SpeechStream<M, SpeechItem>>;
   create(
     params: SpeechParams & { enable_word_boundary?: false | null | undefined } & {
@@ -32,9 +35,9 @@ export interface SpeechStreaming<M extends Mode> {
 }
 
 export interface Speech<M extends Mode> {
-  /** Speaks a text and gives the whole audio. */
+  /** Synthesizes speech and returns the complete audio. */
   create(params: SpeechParams, options?: CallOptions): Out<M, TTSResponse<M>>;
-  /** The same, while the audio is made. */
+  /** Synthesizes speech and streams the audio while it is generated. */
   readonly with_streaming_response: SpeechStreaming<M>;
 }
 
@@ -53,7 +56,7 @@ export function createSpeech<M extends Mode>(transport: Transport<M>): Speech<M>
       const request = { ...post, accept: "audio/*, application/json", parameters, options };
       return transport.send(request, (answer) => readSpeech(answer, transport));
     },
-    // The parameters decide which items come.
+    // The parameters determine the type of the items.
     with_streaming_response: { create: createStream as SpeechStreaming<M>["create"] },
   };
 }

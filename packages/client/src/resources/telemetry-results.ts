@@ -1,6 +1,6 @@
 /**
- * Results of telemetry queries: the answer as the server sent it, so that `result["data"]` and `JSON.stringify(result)` are
- * the wire's, with members beside it that say the same more handily.
+ * Results of telemetry queries: the server's response unchanged, so that `result["data"]` and `JSON.stringify(result)`
+ * show what was sent, with additional members that are more convenient.
  */
 import type { LogsAnswer, MetricsAnswer, TracesAnswer } from "../generated/types.ts";
 
@@ -8,7 +8,7 @@ import type { LogsAnswer, MetricsAnswer, TracesAnswer } from "../generated/types
 export interface LogSample {
   /** The labels, such as `severity` and `service_name`. */
   readonly stream: Readonly<Record<string, string>>;
-  /** Pairs of a time (nanoseconds since 1970, as a string) and a message; newest first. */
+  /** Pairs of a UNIX time in nanoseconds, as a string, and a message; newest first. */
   readonly values: readonly (readonly [timestampNs: string, message: string])[];
   /** The same with times in seconds, which are exact to about a microsecond. */
   readonly values_in_seconds: readonly (readonly [timestampSeconds: number, message: string])[];
@@ -17,31 +17,31 @@ export interface LogSample {
 export type LogsResult = LogsAnswer & {
   /** `streams`. */
   readonly result_type: string;
-  /** The streams, that with the newest entry first. */
+  /** The streams; the one with the newest entry comes first. */
   readonly samples: readonly LogSample[];
 };
 
-/** A time in seconds since 1970, and a number as text: `NaN`, `+Inf` and `-Inf` are numbers too. */
+/** UNIX time in seconds, and a number as text, including `NaN`, `+Inf` and `-Inf`. */
 export type MetricValue = readonly [timestampSeconds: number, value: string];
 
 /** A series of a metric. */
 export interface MetricSample {
   /** The labels. */
   readonly metric: Readonly<Record<string, string>>;
-  /** Of a vector: the one value. */
+  /** In a vector: the value. */
   readonly value: MetricValue | undefined;
-  /** All values in order of time; of a vector the one. */
+  /** All values in order of time; in a vector, the only one. */
   readonly values: readonly MetricValue[];
 }
 
 export type MetricsResult = MetricsAnswer & {
-  /** `vector`, or `matrix` when `step` was given. */
+  /** `vector`, or `matrix` if `step` was set. */
   readonly result_type: string;
   /** The series. */
   readonly samples: readonly MetricSample[];
 };
 
-/** A span in Tempo's JSON; what is zero or empty is absent. */
+/** A span in Tempo's JSON encoding; zero and empty values are omitted. */
 export interface Span {
   /** In base64. */
   readonly traceId: string;
@@ -57,7 +57,7 @@ export interface Span {
   readonly attributes?: readonly SpanAttribute[];
   readonly events?: readonly { timeUnixNano?: string; name?: string; attributes?: readonly SpanAttribute[] }[];
   readonly links?: readonly { traceId?: string; spanId?: string; attributes?: readonly SpanAttribute[] }[];
-  /** `code` is `STATUS_CODE_OK` or `STATUS_CODE_ERROR`, absent when it was not set. */
+  /** `code` is `STATUS_CODE_OK` or `STATUS_CODE_ERROR`; absent if it was not set. */
   readonly status: { readonly code?: string; readonly message?: string };
   readonly [member: string]: unknown;
 }
@@ -69,14 +69,14 @@ export interface SpanAttribute {
 }
 
 export interface ScopeSpans {
-  /** The library that made the spans. */
+  /** The instrumentation scope of the spans. */
   readonly scope: Readonly<Record<string, unknown>>;
   readonly spans: readonly Span[];
 }
 
 /** Spans of one resource. */
 export interface TraceBatch {
-  /** What made the spans: `attributes`. */
+  /** The resource that produced the spans: `attributes`. */
   readonly resource: Readonly<Record<string, unknown>>;
   readonly scope_spans: readonly ScopeSpans[];
 }
@@ -130,7 +130,7 @@ export function toTracesResult(answer: TracesAnswer): TracesResult {
   });
 }
 
-/** Adds members that are computed when they are read and that JSON does not show. */
+/** Adds members that are computed on access and omitted from JSON. */
 function besides<Answer extends object, More extends Record<string, unknown>>(
   answer: Answer,
   members: { readonly [Name in keyof More]: () => More[Name] },

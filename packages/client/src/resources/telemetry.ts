@@ -1,4 +1,4 @@
-/** `POST /observability/logs`, `/metrics` and `/traces`: what applications sent, read back. */
+/** `POST /observability/logs`, `/metrics` and `/traces`: queries of stored telemetry. */
 import type {
   LogsAnswer,
   LogsQuery,
@@ -20,7 +20,7 @@ import {
   type TracesResult,
 } from "./telemetry-results.ts";
 
-/** What is looked for, each member of which may also be undefined, and what steers the client. */
+/** The query's parameters, each of which may also be undefined, and those that control the client. */
 export type LogsQueryParams = CallParameters & { [Name in keyof LogsQuery]: LogsQuery[Name] | undefined };
 
 /** `trace` is required: `all_traces`, `inference_traces`, `agent_traces`, … */
@@ -28,15 +28,18 @@ export type TracesQueryParams = CallParameters & {
   [Name in keyof Omit<TracesQuery, "trace">]: TracesQuery[Name] | undefined;
 } & Pick<TracesQuery, "trace">;
 
-/** `metric` is required: `token_consumption`, `agent_task_total`, … With `step` (null: an hour) there is a value for each step. */
+/**
+ * `metric` is required: `token_consumption`, `agent_task_total`, … With `step` (null: one hour), the result has one
+ * value per step.
+ */
 export type MetricsQueryParams = CallParameters & {
   [Name in keyof Omit<MetricsQuery, "metric">]: MetricsQuery[Name] | undefined;
 } & Pick<MetricsQuery, "metric">;
 
-/** PromQL at one time (default: now), or with `start`, `end` and `step` over a time. */
+/** A PromQL query at one time (default: now), or over a time range with `start`, `end` and `step`. */
 export interface PromqlParams {
   readonly query: string;
-  /** Seconds since 1970, or a time as RFC 3339 writes it. */
+  /** UNIX time in seconds, or an RFC 3339 time. */
   readonly time?: number | string | undefined;
   readonly start?: number | string | undefined;
   readonly end?: number | string | undefined;
@@ -44,7 +47,7 @@ export interface PromqlParams {
   readonly step?: number | string | undefined;
 }
 
-/** An answer of Prometheus' API. */
+/** A response of Prometheus' API. */
 export interface PromqlAnswer {
   readonly status: string;
   readonly data: { readonly resultType: string; readonly result: readonly unknown[] };
@@ -52,21 +55,21 @@ export interface PromqlAnswer {
 }
 
 export interface Metrics<M extends Mode> {
-  /** A metric by its name. */
+  /** Returns a metric by its name. */
   query(params: MetricsQueryParams, options?: CallOptions): Out<M, MetricsResult>;
-  /** The names that `query` takes, and what they mean. */
+  /** Lists the metrics that `query` accepts, with descriptions. */
   list(options?: CallOptions): Out<M, MetricList>;
-  /** Any PromQL query, by Prometheus' own API. */
+  /** Runs a PromQL query with Prometheus' own API. */
   promql(params: PromqlParams, options?: CallOptions): Out<M, PromqlAnswer>;
 }
 
 export interface Logs<M extends Mode> {
-  /** The newest log entries; all parameters are optional. */
+  /** Returns the newest log entries; all parameters are optional. */
   query(params?: LogsQueryParams, options?: CallOptions): Out<M, LogsResult>;
 }
 
 export interface Traces<M extends Mode> {
-  /** The newest traces of a kind, or one trace by its ID. */
+  /** Returns the newest traces of a kind, or one trace by its ID. */
   query(params: TracesQueryParams, options?: CallOptions): Out<M, TracesResult>;
 }
 

@@ -11,44 +11,43 @@ import type { EventStream, Mode, Out, Transport } from "../mode.ts";
 import type { CallOptions, CallParameters } from "../request.ts";
 import { readJson } from "../response.ts";
 
-/** A recording, how it is transcribed, and what steers the client. */
+/** A recording, the parameters of its transcription, and those that control the client. */
 export type TranscriptionParams = Omit<CallParameters, "extra_body"> & {
   [Name in keyof Omit<TranscriptionRequest, "extra_body" | "model" | "timeout">]:
     | TranscriptionRequest[Name]
     | undefined;
 } & Pick<TranscriptionRequest, "model"> & {
-    /** The recording: WAV, MP3 or raw samples. */
+    /** The recording: WAV, MP3, FLAC, Ogg, WebM, MP4 (Opus) or raw samples. */
     file: FileInput;
-    /** More fields; they override those beside them. */
+    /** Additional fields; they override fields with the same name. */
     extra_body?: Readonly<Record<string, unknown>> | null | undefined;
   };
 
-/** What a transcription without times gives. */
+/** A transcription without times. */
 export type ASRResponse = TranscriptionText;
-/** How a recording is cut before it is transcribed. */
+/** How a recording is split before transcription. */
 export type ChunkingStrategy = Exclude<TranscriptionRequest["chunking_strategy"], string | null | undefined>;
-/** A stretch of speech. */
+/** A segment of speech. */
 export type TranscriptionSegment = TranscriptionVerbose["segments"][number];
-/** A word and when it is spoken. */
+/** A word and when it was spoken. */
 export type TranscriptionWord = NonNullable<TranscriptionVerbose["words"]>[number];
 
 type EventOf<Type extends TranscriptionStreamEvent["type"]> = Extract<TranscriptionStreamEvent, { type: Type }>;
-/** The text goes on. */
+/** More text. */
 export type TranscriptionTextDeltaEvent = EventOf<"transcript.text.delta">;
-/** All is said: the last event. */
+/** The last event: the transcription is complete. */
 export type TranscriptionTextDoneEvent = EventOf<"transcript.text.done">;
-/** A word, where words were asked for. */
+/** A word, if words were requested. */
 export type TranscriptionWordEvent = EventOf<"transcript.word">;
-/** A stretch of speech is over, where segments were asked for. */
+/** A completed segment, if segments were requested. */
 export type TranscriptionSegmentEvent = EventOf<"transcript.segment">;
 
 type Whole = { stream?: false | null | undefined };
 
 export interface Transcriptions<M extends Mode> {
   /**
-   * Writes down what is said in a recording: with `stream: true` while it is understood, with
-   * `response_format: "verbose_json"` whole and with times, else the text alone. A call without a `timeout` may
-   * take 60 seconds.
+   * Transcribes a recording: with `stream: true` while it is recognized, with `response_format: "verbose_json"` as a
+   * whole with times, otherwise as text only. A call without a `timeout` may take 60 seconds.
    */
   create(
     params: TranscriptionParams & { stream: true },
@@ -83,6 +82,6 @@ export function createTranscriptions<M extends Mode>(transport: Transport<M>): T
     return transport.send({ ...form, accept: "application/json" }, readJson);
   }
 
-  // The parameters decide which of the results comes.
+  // The parameters determine the type of the result.
   return { create: create as Transcriptions<M>["create"] };
 }

@@ -1,4 +1,4 @@
-/** A whole spoken text, and what can be done with it. */
+/** Synthesized speech as a whole, with methods to read and store it. */
 import { checkedChunkSize, chunksOf, type ChunkedBytes } from "../chunks.ts";
 import { fromBase64 } from "../base64.ts";
 import { InvalidAnswerError } from "../errors.ts";
@@ -6,13 +6,16 @@ import type { SpeechWithBoundaries, TTSWordBoundaryEvent } from "../generated/ty
 import type { Mode, Out, Transport } from "../mode.ts";
 import { keepHead, readJson, type WholeAnswer } from "../response.ts";
 
-/** Bytes of a chunk where none are asked for. */
+/** Default size of a chunk in bytes. */
 const usualChunkBytes = 64 * 1024;
 
 export class TTSResponse<M extends Mode = "async"> {
   /** The audio. */
   readonly content: Uint8Array;
-  /** When each word, sign and sentence is spoken, in the order of time; present only when `enable_word_boundary` was true. */
+  /**
+   * When each word, punctuation mark and sentence is spoken, in order of time; present only if `enable_word_boundary`
+   * was true.
+   */
   declare readonly word_boundaries?: readonly TTSWordBoundaryEvent[];
   readonly #transport: Transport<M>;
 
@@ -22,38 +25,38 @@ export class TTSResponse<M extends Mode = "async"> {
     this.#transport = transport;
   }
 
-  /** The audio in chunks of `chunkSize` bytes, the last one perhaps shorter; for `for` and `for await`. */
+  /** The audio in chunks of `chunkSize` bytes, the last one possibly shorter; for `for` and `for await`. */
   iter_bytes(chunkSize: number = usualChunkBytes): ChunkedBytes {
     return chunksOf(this.content, checkedChunkSize(chunkSize));
   }
 
-  /** The same as `iter_bytes`. */
+  /** Same as `iter_bytes`. */
   iterBytes(chunkSize?: number): ChunkedBytes {
     return this.iter_bytes(chunkSize);
   }
 
-  /** Writes the audio into a file, in place of what was there. Node, Deno and Bun only. */
+  /** Writes the audio to a file, replacing its content. Node, Deno and Bun only. */
   write_to_file(path: string | URL): Out<M, void> {
     return this.#transport.writeFile(path, [this.content]);
   }
 
-  /** The same as `write_to_file`. */
+  /** Same as `write_to_file`. */
   writeToFile(path: string | URL): Out<M, void> {
     return this.write_to_file(path);
   }
 
-  /** Writes the audio into a file chunk by chunk. Node, Deno and Bun only. */
+  /** Writes the audio to a file chunk by chunk. Node, Deno and Bun only. */
   stream_to_file(path: string | URL, chunkSize?: number): Out<M, void> {
     return this.#transport.writeFile(path, this.iter_bytes(chunkSize));
   }
 
-  /** The same as `stream_to_file`. */
+  /** Same as `stream_to_file`. */
   streamToFile(path: string | URL, chunkSize?: number): Out<M, void> {
     return this.stream_to_file(path, chunkSize);
   }
 }
 
-/** Reads audio, or JSON with audio and word boundaries. Throws InvalidAnswerError on anything else. */
+/** Reads audio, or JSON with audio and word boundaries. Throws InvalidAnswerError for anything else. */
 export function readSpeech<M extends Mode>(answer: WholeAnswer, transport: Transport<M>): TTSResponse<M> {
   const type = answer.head.headers.get("content-type");
   if (isAudio(type)) return keepHead(new TTSResponse(answer.bytes, undefined, transport), answer.head);
@@ -62,7 +65,7 @@ export function readSpeech<M extends Mode>(answer: WholeAnswer, transport: Trans
   return keepHead(new TTSResponse(fromBase64(audio), boundaries, transport), answer.head);
 }
 
-/** Whether a media type is one of audio, or tells nothing. */
+/** Whether a media type is audio, or unspecific. */
 export function isAudio(type: string | null): boolean {
   return type === null || /^(audio\/|application\/(octet-stream|ogg)\b)/i.test(type);
 }

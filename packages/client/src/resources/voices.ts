@@ -5,14 +5,14 @@ import type { CallOptions } from "../request.ts";
 import { readJson } from "../response.ts";
 
 export interface VoiceFilter {
-  /** Only the voices of this model. */
+  /** Only voices of this model. */
   readonly model?: string | undefined;
   /** Only voices that speak this language, such as `fr` or `fr-FR`. */
   readonly language?: string | undefined;
 }
 
 export interface Voices<M extends Mode> {
-  /** The voices of the models that the key may use, as far as their engines tell. */
+  /** Lists the voices of the models that the key may call, as far as their engines report them. */
   list(filter?: VoiceFilter, options?: CallOptions): Out<M, VoiceList>;
 }
 
