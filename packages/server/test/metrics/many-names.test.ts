@@ -69,7 +69,7 @@ describe("requests that ask for too much at once", () => {
     );
     const different = await server.post("/prometheus/api/v1/series", forms[0]!);
     assert.equal(different.status, 400);
-    assert.match(different.body.error, /match\[\] is given 101 times; the limit is 100/);
+    assert.match(different.body.error, /match\[\] is sent 101 times; the limit is 100/);
     const same = await server.post("/prometheus/api/v1/series", forms[1]!);
     assert.equal(same.body.data.length, 1);
   });

@@ -14,7 +14,7 @@ const { signal } = new AbortController();
 function scriptedReader(rows: readonly object[] = []): { reader: TenantReader; statements: Statement[] } {
   const statements: Statement[] = [];
   const reader = {
-    memory: { get: () => undefined, set: () => {} },
+    cache: { get: () => undefined, set: () => {} },
     query: async (statement: Statement) => {
       statements.push(statement);
       return statement.render().text.includes("FROM logs") ? rows : [];

@@ -27,10 +27,12 @@ const maximumCpuMs = inputLimit({
   unit: "ms",
   error: "invalid_request",
 });
-/** Memory of the thread, MiB. */
-const maximumHeapMiB = 256;
-/** How often the thread's CPU time is checked. */
-const watchMs = 100;
+/** Memory of the thread. */
+const maximumHeapBytes = 256 * 2 ** 20;
+/** V8's own limit, far above: where a thread reaches it between two checks, V8 may end the whole process. */
+const v8HeapLimitMiB = 1_024;
+/** How often the thread's CPU time and memory are checked. */
+const watchMs = 50;
 
 export interface PreparationSetup {
   readonly source: TemplateSource;
@@ -96,7 +98,7 @@ export class Preparation {
     const onExit = (): void => reject(tooMuch("memory"));
     worker.once("message", resolve);
     worker.once("exit", onExit);
-    const watch = this.#watch(worker, () => reject(tooMuch("CPU time")));
+    const watch = this.#watch(worker, (resource) => reject(tooMuch(resource)));
     worker.postMessage(message);
     try {
       return await promise;
@@ -107,15 +109,16 @@ export class Preparation {
     }
   }
 
-  /** Replaces the thread when it has worked on one call for too long, by its own clock. */
-  #watch(worker: Worker, onOver: () => void): NodeJS.Timeout {
-    let before: number | undefined;
+  /** Replaces the thread when one call has used too much CPU time, by the thread's own clock, or too much memory. */
+  #watch(worker: Worker, onExceeded: (resource: "CPU time" | "memory") => void): NodeJS.Timeout {
+    let cpuMsBefore: number | undefined;
     return setInterval(() => {
-      void busyMs(worker).then((now) => {
-        before ??= now;
-        if (now - before < maximumCpuMs || this.#worker !== worker) return;
+      void usageOf(worker).then(({ cpuMs, heapBytes }) => {
+        cpuMsBefore ??= cpuMs;
+        const takesTooLong = cpuMs - cpuMsBefore >= maximumCpuMs;
+        if ((!takesTooLong && heapBytes <= maximumHeapBytes) || this.#worker !== worker) return;
         this.#worker = undefined;
-        onOver();
+        onExceeded(takesTooLong ? "CPU time" : "memory");
         void worker.terminate();
       });
     }, watchMs);
@@ -125,7 +128,7 @@ export class Preparation {
     const worker = new Worker(siblingScript(import.meta.url, "preparation-worker"), {
       workerData: this.#setup,
       env: {},
-      resourceLimits: { maxOldGenerationSizeMb: maximumHeapMiB },
+      resourceLimits: { maxOldGenerationSizeMb: v8HeapLimitMiB },
     });
     worker.on("error", (error) => this.#report(`A call could not be prepared: ${error.message}`));
     worker.once("exit", () => {
@@ -135,13 +138,16 @@ export class Preparation {
   }
 }
 
-/** CPU time of the thread; 0 when it has ended. */
-async function busyMs(worker: Worker): Promise<number> {
+/** CPU time and memory of the thread; nothing when it has ended. */
+async function usageOf(worker: Worker): Promise<{ readonly cpuMs: number; readonly heapBytes: number }> {
   try {
-    const { user, system } = await worker.cpuUsage();
-    return (user + system) / 1_000;
+    const [{ user, system }, { used_heap_size: heapBytes }] = await Promise.all([
+      worker.cpuUsage(),
+      worker.getHeapStatistics(),
+    ]);
+    return { cpuMs: (user + system) / 1_000, heapBytes };
   } catch {
-    return 0;
+    return { cpuMs: 0, heapBytes: 0 };
   }
 }
 
