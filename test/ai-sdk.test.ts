@@ -157,7 +157,8 @@ describe("the AI SDK", () => {
     const unknown = setting.provider.chatModel("nobody");
     await assert.rejects(
       generateText({ model: unknown, prompt: "Hello?", maxRetries: 0 }),
-      (error) => APICallError.isInstance(error) && error.statusCode === 404 && /no model "nobody"/.test(error.message),
+      (error) =>
+        APICallError.isInstance(error) && error.statusCode === 404 && /"nobody" does not exist/.test(error.message),
     );
   });
 });

@@ -153,7 +153,11 @@ describe("a metric over time", () => {
 describe("what a preset refuses", () => {
   for (const [parameters, param, message] of [
     [{ metric: "nothing" }, "metric", /"inference_requests_total".*"active_model_count"/],
-    [{ metric: "inference_latency", category: "hate" }, "category", /it supports organization_id, project_name, agent_name/],
+    [
+      { metric: "inference_latency", category: "hate" },
+      "category",
+      /it supports organization_id, project_name, agent_name/,
+    ],
     [{ metric: "inference_requests_total", percentile: "0.5" }, "percentile", /does not support the filter percentile/],
     [{ metric: "inference_latency", percentile: "101" }, "percentile", /"101"; expected a number from 0 to 1/],
     [{ metric: "inference_latency", percentile: "p95" }, "percentile", /"p95"/],

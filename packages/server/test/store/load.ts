@@ -1,6 +1,6 @@
 /** Senders that behave like exporters: concurrent, each retrying its batch until it is accepted. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { AppError } from "../../src/errors.ts";
+import { AppError, retryAfterMs } from "../../src/errors.ts";
 import type { Store } from "../../src/store/store.ts";
 import { numberedSpans, spanBatch } from "./test-store.ts";
 
@@ -28,7 +28,7 @@ export async function sendLoad(options: LoadOptions): Promise<void> {
         options.onAcknowledged(name);
         return;
       } catch (error) {
-        if (!(error instanceof AppError) || error.retryAfterMs === undefined) throw error;
+        if (!(error instanceof AppError) || retryAfterMs(error) === undefined) throw error;
         options.onRefused?.(error);
         await sleep(20);
       }

@@ -54,7 +54,10 @@ test("a decoder that makes no progress is a 400; others are answered while it wo
 
 test("a recording that expands beyond the longest that is allowed is a 413", async () => {
   const bomb = silentFlac({ frames: 580, channels: 1 });
-  assert.deepEqual(await answerTo(bomb), [413, "The audio is longer than 60 seconds."]);
+  assert.deepEqual(await answerTo(bomb), [
+    413,
+    "The audio is longer than 60 seconds, which is the limit. Send a shorter recording.",
+  ]);
 });
 
 test("a client that leaves frees the decoder", async () => {
