@@ -91,5 +91,5 @@ export function residentBytes(pid: number): { now: number; highest: number } {
 export function describeMachine({ bound } = { bound: canPin }): string {
   const [cpu] = cpus();
   const load = loadavg().map((value) => value.toFixed(1));
-  return `${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.versions.node}, load average ${load.join(" ")}, ${bound ? "measured process on a core of its own" : "processes not bound to cores"}`;
+  return `${cpu?.model.trim()}, ${cpus().length} cores, Node ${process.versions.node}, load average ${load.join(" ")}, ${bound ? "measured process pinned to its own core" : "processes not pinned to cores"}`;
 }

@@ -1,4 +1,4 @@
-/** Checks the licences of all production dependencies: `npm run licences`. Part of `npm run check`. */
+/** Checks the licenses of all production dependencies: `npm run licences`. Part of `npm run check`. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +6,7 @@ import { licenceProblems, linkProblems, productionDependencies, type Dependency,
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
 
-/** Licences in the lock file, compared with those of the installed packages. */
+/** Licenses in the lock file, compared with those of the installed packages. */
 function installedProblems(lock: Lock): string[] {
   return Object.entries(lock.packages).flatMap(([path, { version, license, dev, link }]) => {
     if (!path.includes("node_modules/") || dev === true || link === true) return [];
@@ -15,7 +15,7 @@ function installedProblems(lock: Lock): string[] {
     const declared = typeof manifest.license === "string" ? manifest.license : undefined;
     return declared === license || declared === undefined
       ? []
-      : [`${path} declares the licence ${declared}; package-lock.json says ${String(license)}.`];
+      : [`${path} declares the license ${declared}; package-lock.json says ${String(license)}.`];
   });
 }
 

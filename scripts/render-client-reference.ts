@@ -38,7 +38,7 @@ export function renderClientReference(): string {
   return [
     "# Reference of the client",
     "<!-- Written by scripts/generate.ts from the doc comments of packages/client; do not edit. -->",
-    "How to use it is told in [the client guide](README.md). Everything here is exported by `@sounding/client` and by `@sounding/client/sync`, unless it says otherwise.",
+    "[The client guide](README.md) explains how to use it. Everything here is exported by `@sounding/client` and by `@sounding/client/sync`, unless noted otherwise.",
     ...section(
       "Clients",
       all.filter((symbol) => isClass(symbol) && !isError(symbol)),

@@ -24,7 +24,7 @@ Every error response has OpenAI's error object, and every response has the heade
 \`\`\`
 
 \`message\` states what is wrong, the value seen and the values allowed; \`param\` names the field. Responses with 429 and 503 have
-\`Retry-After\` (and \`retry-after-ms\`). \`x-should-retry\` tells OpenAI's clients whether a retry can help.
+\`Retry-After\` (and \`retry-after-ms\`). \`x-should-retry\` informs OpenAI's clients whether a retry can help.
 
 After a stream has begun, an error is sent in the stream as \`data: {"error": …}\`, and the stream ends without \`data: [DONE]\`.
 [The API's promises](interface.md#errors) describes the other kinds of streams.

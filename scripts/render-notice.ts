@@ -1,4 +1,4 @@
-/** Renders NOTICE: all production dependencies with their licences, and the notices that the licences require. */
+/** Renders NOTICE: all production dependencies with their licenses, and the notices that the licenses require. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { scriptContents, scriptPackage } from "./script-contents.ts";
@@ -62,24 +62,24 @@ export function renderNotice(): string {
   const bundled = bundledCode.map((each) => `  ${each.package}: ${each.code}, ${each.licence}`);
   const lines = dependencies.map(
     ({ name, version, licence, optional }) =>
-      `  ${name}@${version}: ${licence ?? "no licence declared"}${optional ? " (optional)" : ""}`,
+      `  ${name}@${version}: ${licence ?? "no license declared"}${optional ? " (optional)" : ""}`,
   );
   return `Sounding
 Copyright The Sounding authors
 
 Sounding is licensed under the Apache License, Version 2.0 (see LICENSE). Except for the script
 that "Code inside Sounding" describes, it does not contain the packages below; npm installs them next to it, each with its
-own licence text. Written by scripts/generate.ts; do not edit.
+own license text. Written by scripts/generate.ts; do not edit.
 
 
-PACKAGES WITH CONDITIONS OF THEIR OWN
+PACKAGES WITH ADDITIONAL CONDITIONS
 
 ${exceptions.join("\n\n")}
 
 
 ACKNOWLEDGEMENT
 
-This product includes the speech synthesiser Flite, developed by the Language Technologies Institute of Carnegie Mellon
+This product includes the speech synthesizer Flite, developed by the Language Technologies Institute of Carnegie Mellon
 University. Flite is distributed under these terms:
 
 ${fliteNotice}
@@ -87,15 +87,15 @@ ${fliteNotice}
 
 CODE INSIDE PACKAGES
 
-Some packages contain compiled code whose licence differs from that of the package:
+Some packages contain compiled code whose license differs from that of the package:
 
 ${bundled.join("\n")}
 
 
 CODE INSIDE SOUNDING
 
-The published server contains one script of ${scriptPackage}, for the page at /docs. Copyright (c) Scalar, MIT licence, in
-full below. The script has code of these packages, each under the licence that stands before it:
+The published server contains one script of ${scriptPackage}, for the page at /docs. Copyright (c) Scalar, MIT license, in
+full below. The script has code of these packages, grouped by license:
 
 ${Object.entries(scriptContents)
   .map(([licence, names]) => `${licence}\n${wrapped(names.join(", "))}`)

@@ -1,4 +1,4 @@
-/** The packages whose code is in Scalar's prebuilt script, which the published server contains, by their licence. A test compares. */
+/** The packages whose code is in Scalar's prebuilt script, which the published server contains, by their license. A test compares. */
 
 export const scriptPackage = "@scalar/api-reference";
 

@@ -1,4 +1,4 @@
-/** The licence check finds what it must refuse. */
+/** The license check finds what it must refuse. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
@@ -20,7 +20,7 @@ const withPackage = (name: string, entry: object): Lock => ({
 const problemsWith = (name: string, entry: object): string[] =>
   licenceProblems(productionDependencies(withPackage(name, entry)));
 
-describe("the licences of production dependencies", () => {
+describe("the licenses of production dependencies", () => {
   test("are allowed, or are named exceptions", () => {
     assert.deepEqual(licenceProblems(productionDependencies(lock)), []);
   });
@@ -49,7 +49,7 @@ describe("the licences of production dependencies", () => {
     assert.deepEqual(problemsWith("some-tool", { license: "GPL-3.0", dev: true }), []);
   });
 
-  test("are checked again when an excepted package changes its licence or is removed", () => {
+  test("are checked again when an excepted package changes its license or is removed", () => {
     assert.match(problemsWith("mediabunny", { license: "AGPL-3.0" })[0]!, /the exception is for MPL-2\.0/);
     const { "node_modules/mediabunny": _gone, ...rest } = lock.packages;
     assert.match(
@@ -126,7 +126,7 @@ describe("the script of the page at /docs", () => {
     for (const name of names) assert.match(renderNotice(), new RegExp(String.raw`[ \n]${name}[,\n]`));
   });
 
-  test("has allowed licences", () => {
+  test("has allowed licenses", () => {
     for (const licence of Object.keys(scriptContents)) assert.ok(allowedLicences.has(licence), licence);
   });
 });

@@ -15,7 +15,7 @@ const server = createServer((request, response) => {
   request.on("end", () => {
     let controller: Dispatcher.DispatchController | undefined;
     response.on("close", () => {
-      if (!response.writableFinished) controller?.abort(new Error("the client left"));
+      if (!response.writableFinished) controller?.abort(new Error("the client disconnected"));
     });
     pool.dispatch(
       {

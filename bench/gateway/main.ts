@@ -84,8 +84,8 @@ async function startContenders(): Promise<Contender[]> {
     isWanted("recording") && (await startSounding(setting, { telemetry: true, flags })),
     isWanted("portkey") && (await startPortkey(setting, join(tmpdir(), "sounding-bench-portkey-1.15.2"))),
   ];
-  if (all[1] === undefined) process.stderr.write("There is no nginx here; it is left out.\n");
-  if (all[5] === undefined) process.stderr.write("Portkey's gateway could not be installed; it is left out.\n");
+  if (all[1] === undefined) process.stderr.write("nginx is not installed; skipping it.\n");
+  if (all[5] === undefined) process.stderr.write("Portkey's gateway could not be installed; skipping it.\n");
   return all.filter((contender) => contender !== false && contender !== undefined);
 }
 

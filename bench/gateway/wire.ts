@@ -9,7 +9,7 @@ export const paceMs = 5;
 export function requestBody(model: string, options: { stream: boolean }): string {
   const messages = [
     { role: "system", content: "You are a careful assistant. Answer in plain words. ".repeat(4) },
-    { role: "user", content: "What is the capital of France, and what colour is the sky above it? ".repeat(3) },
+    { role: "user", content: "What is the capital of France, and what color is the sky above it? ".repeat(3) },
     { role: "assistant", content: "Paris. The sky is blue on most days of the summer." },
     { role: "user", content: "And of Germany? Say also how far apart the two cities are." },
   ];

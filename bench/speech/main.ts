@@ -174,7 +174,7 @@ console.log(
     rows,
   ),
 );
-console.log(`\n${streams} streams at once, Flite \`slt\`, ${crowdMs / 1000} s:\n`);
+console.log(`\n${streams} concurrent streams, Flite \`slt\`, ${crowdMs / 1000} s:\n`);
 console.log(
   table(
     ["first audio p50, ms", "p95", "worst", "audio s, least", "median", "most"],
@@ -190,7 +190,7 @@ console.log(
     `${mebibytes(memoryBefore)} MiB before, at most ${mebibytes(highest)} MiB.`,
 );
 
-/** A stream that the client leaves after some time. */
+/** A stream from which the client disconnects after some time. */
 async function listen(ms: number): Promise<{ firstMs: number; bytes: number }> {
   const startMs = performance.now();
   const signal = AbortSignal.timeout(ms);

@@ -85,11 +85,11 @@ async function together(server: MeasuredServer): Promise<void> {
   for (const [index, signal] of signals.entries()) {
     // Processor time cannot be attributed here.
     const result = { ...results[index]!, cpuMicros: Number.NaN };
-    loadRow(`${units[signal]}, all three together beside queries`, result, `${whole(aims[signal] / 3)}/s`);
+    loadRow(`${units[signal]}, all three together, with concurrent queries`, result, `${whole(aims[signal] / 3)}/s`);
   }
   for (const [name, times] of latencies) {
     const quantiles = [0.5, 0.95].map((q) => whole(quantile(times, q)));
-    row(`… ${name}, beside them`, "–", "–", ...quantiles, 0, "–");
+    row(`… ${name}, during the inserts`, "–", "–", ...quantiles, 0, "–");
   }
 }
 

@@ -83,7 +83,7 @@ function leadSeconds(samples: Float32Array): number {
 const seconds = (samples: Float32Array): number => samples.length / rate;
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 const mebibytes = (bytes: number): string => (bytes / 2 ** 20).toFixed(0);
-const recogniserBytes = (): number =>
+const recognizerBytes = (): number =>
   childrenOf(process.pid).reduce((most, pid) => Math.max(most, residentBytes(pid).highest), 0);
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
@@ -107,12 +107,12 @@ async function compareRecordings(recordings: readonly Recording[]): Promise<void
     }
     rows.push([name, percent(errors, words), ((cost() - before) / soundSeconds).toFixed(3)]);
   };
-  const ownCost = (): number => cpuMicros(process.pid) / 1e6;
+  const processCost = (): number => cpuMicros(process.pid) / 1e6;
   const whole = async ({ samples }: Recording) => (await transcribe(asAudio(samples))).text;
-  await measure("Sounding, whole", whole, ownCost);
+  await measure("Sounding, whole", whole, processCost);
   const firsts: number[] = [];
-  await measure("Sounding, streamed at the pace of speech", (each) => transcribeLive(each, firsts), ownCost);
-  const memory = [recogniserBytes()];
+  await measure("Sounding, streamed at the pace of speech", (each) => transcribeLive(each, firsts), processCost);
+  const memory = [recognizerBytes()];
   if (hasProgram) {
     let [cpuSeconds, highest] = [0, 0];
     const hear = async ({ path }: Recording): Promise<string> => {
@@ -124,8 +124,8 @@ async function compareRecordings(recordings: readonly Recording[]): Promise<void
     await measure("`pocketsphinx_continuous`", hear, () => cpuSeconds);
     memory.push(highest);
   }
-  table(["", "word error rate", "CPU s a second of sound"], rows);
-  console.log(`\nHighest memory of one process, MiB: ${memory.map(mebibytes).join(" beside ")}.`);
+  table(["", "word error rate", "CPU seconds per second of audio"], rows);
+  console.log(`\nHighest memory of one process, MiB: ${memory.map(mebibytes).join(" and ")}.`);
   const [earliest, latest] = [Math.min(...firsts), Math.max(...firsts)].map((first) => first.toFixed(1));
   console.log(`\nThe first text came ${earliest} to ${latest} s after speech began.`);
 }
@@ -178,10 +178,10 @@ async function longRecording(recordings: readonly Recording[], minutes: number):
     if (event.kind !== "segment" || event.endMs < nextMinute * 60_000) continue;
     const passed = (performance.now() - start) / 60_000;
     const { now } = residentBytes(process.pid);
-    rows.push([String(nextMinute), passed.toFixed(1), mebibytes(now), mebibytes(recogniserBytes())]);
+    rows.push([String(nextMinute), passed.toFixed(1), mebibytes(now), mebibytes(recognizerBytes())]);
     nextMinute += Math.max(1, Math.floor(minutes / 4));
   }
-  table(["minutes of sound", "minutes passed", "memory of the server, MiB", "highest of a recogniser, MiB"], rows);
+  table(["minutes of sound", "minutes passed", "memory of the server, MiB", "highest of a recognizer, MiB"], rows);
   console.log(`\n${minutes} minutes of sound in ${((performance.now() - start) / 60_000).toFixed(1)}.`);
 }
 

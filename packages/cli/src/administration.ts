@@ -52,7 +52,7 @@ export class AdminApi {
     return (await this.#request(method, `/admin/v1${path}`, body)) as Answer;
   }
 
-  /** All items of a list, page by page. Filters that are undefined are left out. */
+  /** All items of a list, page by page. Undefined filters are omitted. */
   async list<Item>(path: string, filters: Readonly<Record<string, string | boolean | undefined>>): Promise<Item[]> {
     const items: Item[] = [];
     let after: string | null = null;

@@ -62,7 +62,7 @@ export interface CommandIo {
   readonly stderr: Writable;
   /** Which of the streams are terminals. */
   readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** Whether colours may be written; never if piped, with `NO_COLOR`, or with `--no-color`. */
+  /** Whether colors may be written; never if piped, with `NO_COLOR`, or with `--no-color`. */
   readonly colors: { readonly stdout: boolean; readonly stderr: boolean };
   /** Whether progress may be shown on stderr: only on a terminal, and not with `--json`. */
   readonly progress: boolean;
@@ -98,7 +98,7 @@ export interface CommandDefinition<O extends Options> {
   run?(input: CommandInput<O>): Promise<number>;
 }
 
-/** A command with the types of its options forgotten. */
+/** A command without the types of its options. */
 export type Command = CommandDefinition<Options>;
 
 /** A command of the program, loaded only when it is run or described. */
@@ -109,6 +109,6 @@ export interface CommandEntry {
 
 /** Defines a command, so that `values` in `run` has the type that `options` say. */
 export function command<const O extends Options>(definition: CommandDefinition<O>): Command {
-  // `run` is a method, so its parameter is compared both ways; the parser makes `values` from these very options.
+  // `run` is a method, so its parameter is compared both ways; the parser creates `values` from the same options.
   return definition;
 }

@@ -13,7 +13,7 @@ export const globalOptions = {
   color: {
     type: "boolean",
     default: true,
-    description: "Print no colours; the environment variable NO_COLOR does the same.",
+    description: "Print no colors; the environment variable NO_COLOR does the same.",
   },
 } as const satisfies Options;
 

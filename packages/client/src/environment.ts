@@ -23,7 +23,7 @@ export function environmentVariable(name: string): string | undefined {
   }
 }
 
-/** `sounding-client/0.1.0 node/24.21.0`; undefined in browsers, which send their own. */
+/** `sounding-client/0.1.0 node/24.21.0`; undefined in browsers, which set their own header. */
 export function userAgent(): string | undefined {
   const versions = processOf()?.versions;
   const runtime = ["bun", "deno", "node"].find((name) => versions?.[name] !== undefined);
@@ -31,8 +31,8 @@ export function userAgent(): string | undefined {
 }
 
 /**
- * One of Node's built-in modules, which Deno and Bun have too; undefined in browsers. It is not imported before it is
- * needed.
+ * One of Node's built-in modules, which Deno and Bun have too; undefined in browsers. It is loaded only
+ * when needed.
  */
 export function builtinModule(name: string): unknown {
   return processOf()?.getBuiltinModule?.(name);
@@ -40,12 +40,12 @@ export function builtinModule(name: string): unknown {
 
 let warnedOfLegacyVariable = false;
 
-/** Warns once that this variable of older SDKs has no effect. */
+/** Warns once if USE_AIR_API_V2_BASE_URL is set, a variable of older SDKs that has no effect. */
 export function warnOfLegacyVariable(): void {
   if (warnedOfLegacyVariable || environmentVariable("USE_AIR_API_V2_BASE_URL") === undefined) return;
   warnedOfLegacyVariable = true;
   processOf()?.emitWarning?.(
-    "USE_AIR_API_V2_BASE_URL has no effect and can be removed; use SOUNDING_BASE_URL to choose another server.",
+    "USE_AIR_API_V2_BASE_URL has no effect. Remove it; to use another server, set SOUNDING_BASE_URL.",
     { type: "DeprecationWarning", code: "SOUNDING_LEGACY_BASE_URL" },
   );
 }

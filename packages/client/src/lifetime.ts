@@ -91,7 +91,7 @@ export class CallLifetime {
     return new ConnectionError(`The connection failed: ${message}`, error);
   }
 
-  /** Runs `work` when the call ends, for whatever reason. */
+  /** Runs `work` when the call ends, for any reason. */
   atEnd(work: () => void): void {
     this.#atEnd = work;
   }

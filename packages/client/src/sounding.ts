@@ -27,7 +27,7 @@ export type SyncClientOptions = Omit<ClientOptions, "fetch" | "apiKey" | "api_ke
 /**
  * A client of one Sounding server whose operations return values; for Node.
  *
- * It blocks the thread while it waits: nothing else runs, no timer and no other request. It is for scripts, notebooks
+ * It blocks the thread while it waits: no timer and no other request runs. It is for scripts, notebooks
  * and the command line; a server uses `AsyncSounding`. A signal is looked at before a call and between the events of
  * a stream; `timeout` holds at any time.
  *

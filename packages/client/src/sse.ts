@@ -1,6 +1,6 @@
 /**
  * Server-sent events, from bytes in any pieces to events. https://html.spec.whatwg.org/multipage/server-sent-events.html
- * A line ends in CR LF, LF or CR. An event counts once its blank line has come.
+ * A line ends in CR LF, LF or CR. An event is complete at its blank line.
  */
 import { InvalidAnswerError } from "./errors.ts";
 

@@ -9,7 +9,7 @@ export type PortableRequest = Omit<HttpRequest, "signal" | "body"> & {
   readonly body: string | PortableForm | undefined;
 };
 
-/** A form; `asked`: the pieces of the file are asked for one by one. */
+/** A form; `asked`: the pieces of the file are requested one by one. */
 export type PortableForm = Omit<FormBody, "source"> & {
   readonly source: Exclude<FileSource, { kind: "pieces" }> | { readonly kind: "asked" };
 };

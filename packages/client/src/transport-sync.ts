@@ -1,5 +1,5 @@
 /**
- * The synchronous transport: a worker thread sends the request while this thread waits. A stream comes chunk by chunk.
+ * The synchronous transport: a worker thread sends the request while this thread waits. A stream is read chunk by chunk.
  * One worker serves all synchronous clients of a thread, and does not keep the process alive.
  */
 import { MessageChannel, receiveMessageOnPort, Worker, type MessagePort } from "node:worker_threads";
@@ -49,7 +49,7 @@ export function createSyncTransport(settings: ClientSettings): Transport<"sync">
       try {
         return eventStream(call, head, open(head));
       } catch (error) {
-        tell({ kind: "close", call: call.call });
+        post({ kind: "close", call: call.call });
         throw error;
       }
     },
@@ -102,30 +102,30 @@ function beginCall({ signal, ...request }: HttpRequest, { apiKey }: ClientSettin
   ];
 }
 
-function tell(order: SyncOrder): void {
+function post(order: SyncOrder): void {
   startedWorker().port.postMessage(order);
 }
 
 /** Sends the worker a command and waits for its reply; meanwhile responds to its requests for the key and the file. */
 function ask(call: SyncCall, order: SyncOrder): Exclude<SyncReply, { kind: "key" | "piece" | "error" }> {
-  tell(order);
+  post(order);
   let failure: unknown;
   for (;;) {
     const reply = nextReply(call);
     if (reply.kind === "piece") {
       try {
         const next = call.pieces?.next();
-        tell({ kind: "piece", call: call.call, piece: next?.done === true ? undefined : next?.value });
+        post({ kind: "piece", call: call.call, piece: next?.done === true ? undefined : next?.value });
       } catch (error) {
         failure = new ConfigurationError(`\`file\` cannot be read: ${(error as Error).message}`, error);
-        tell({ kind: "piece", call: call.call, piece: undefined, failed: true });
+        post({ kind: "piece", call: call.call, piece: undefined, failed: true });
       }
     } else if (reply.kind === "key") {
       try {
-        tell({ kind: "key", call: call.call, key: keyNow(call.apiKey) });
+        post({ kind: "key", call: call.call, key: keyNow(call.apiKey) });
       } catch (error) {
         failure = error;
-        tell({ kind: "key", call: call.call, key: undefined });
+        post({ kind: "key", call: call.call, key: undefined });
       }
     } else if (reply.kind === "error") {
       throw failure ?? fromPortableError(reply.error);
@@ -194,7 +194,7 @@ function eventStream<T>(call: SyncCall, head: AnswerHead, decoder: StreamDecoder
       return readEvents(call, decoder, state);
     },
     close() {
-      if (!state.closed) tell({ kind: "close", call: call.call });
+      if (!state.closed) post({ kind: "close", call: call.call });
       state.closed = true;
     },
   };
@@ -220,7 +220,7 @@ function* readEvents<T>(
     }
     whole = true;
   } finally {
-    if (!state.closed) tell({ kind: whole ? "finish" : "close", call: call.call });
+    if (!state.closed) post({ kind: whole ? "finish" : "close", call: call.call });
     state.closed = true;
   }
 }

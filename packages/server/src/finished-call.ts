@@ -14,7 +14,7 @@ interface CallResult extends Caller {
   readonly durationMs: number;
   /** Undefined if the call succeeded. */
   readonly error: AppError | undefined;
-  /** Whether it failed before a model was asked: it was malformed, or model access or limits did not allow it. */
+  /** Whether it failed before it reached a model: it was malformed, or model access or limits did not allow it. */
   readonly refused: boolean;
   readonly attempts: readonly Attempt[];
 }

@@ -11,7 +11,7 @@ export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A whole number from 0, rounded down from whatever number or numeric text it is; undefined otherwise. */
+/** A number or numeric text, rounded down to a whole number of at least 0; undefined for anything else. */
 export function wholeNumber(value: unknown): number | undefined {
   if (typeof value !== "number" && (typeof value !== "string" || value.trim() === "")) return undefined;
   const number = Math.floor(Number(value));

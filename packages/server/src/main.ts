@@ -89,8 +89,8 @@ async function setUp(
   if (!mayInstallPocketSphinx(config)) return;
   const { installPocketSphinx: setUpPocketSphinx } = await import("./engines/pocketsphinx/install-packages.ts");
   const logFile = join(resolve(config.storage.data_dir), "install.log");
-  const { signal, onNotice: tell = () => {} } = options;
-  if (await setUpPocketSphinx({ logFile, logger, tell, signal })) await app.lookForModels();
+  const { signal, onNotice: notify = () => {} } = options;
+  if (await setUpPocketSphinx({ logFile, logger, notify, signal })) await app.lookForModels();
 }
 
 /** Starts telemetry of the process if the environment sets an OTLP endpoint. A failure does not stop the server. */

@@ -1,4 +1,4 @@
-/** Runs a conversation in a terminal: it keeps the history, Ctrl-C cancels a response, Ctrl-D leaves. */
+/** Runs a conversation in a terminal: it keeps the history, Ctrl-C cancels a response, Ctrl-D exits. */
 import { createInterface, type Interface } from "node:readline";
 import type { AsyncSounding, ChatMessage } from "@sounding/client";
 import { errorLine } from "../cli-error.ts";
@@ -71,7 +71,7 @@ async function readLines(session: Session, lines: AsyncIterableIterator<string>)
     terminal.setPrompt(input.kind === "none" && input.open ? "… " : "> ");
     terminal.prompt();
   }
-  // Ctrl-D leaves the cursor behind the prompt.
+  // After Ctrl-D the cursor is still on the line of the prompt.
   await write(io.stderr, "\n");
 }
 

@@ -14,7 +14,7 @@ export const chatCommand = command({
   summary: "Chat with a model: one prompt, or a conversation",
   description: `With a prompt or piped input, prints the response to standard output while it is generated. If both are given, the prompt
 comes first. Without either, in a terminal, starts a conversation that keeps its history; Ctrl-C cancels a response,
-Ctrl-D leaves.
+Ctrl-D exits.
 
 With --json, prints the complete response as one JSON object, as the server sent it.`,
   arguments: [{ name: "prompt", description: "The prompt; several words need no quotes.", variadic: true }],

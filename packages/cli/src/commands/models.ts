@@ -58,7 +58,7 @@ const pullCommand = command({
 
 Add @revision to a file or repository to select a revision. An interrupted download is resumed. Files and archives are verified
 against --sha256, or the hub's checksum.
-The environment variables HF_TOKEN (for files that require a login or an accepted licence) and HF_ENDPOINT (another hub) are used.`,
+The environment variables HF_TOKEN (for files that require a login or an accepted license) and HF_ENDPOINT (another hub) are used.`,
   arguments: [
     { name: "source", description: "owner/repository, owner/repository/file.gguf, or a URL.", required: true },
   ],

@@ -183,7 +183,7 @@ async function sourceOf(
       ? await microphoneRecording(io, { seconds: asked.seconds, signal: io.signal })
       : pipedRecording(io, asked.type);
   if (asked.mic === true && io.isTTY.stderr) await writeLine(io.stderr, "Listening; press Ctrl-C to stop.");
-  // A model without word timings is asked once more, without them.
+  // If the model does not support word timings, retry without them.
   return asked.isSubtitles ? await keptRecording(source, asked.signal) : source;
 }
 

@@ -47,7 +47,7 @@ function refusal(path: string, status: number, text: string): CliError {
     const answer = JSON.parse(text) as { message?: string; error?: { message?: string } };
     message = answer.message ?? answer.error?.message ?? message;
   } catch {
-    // Not JSON: the text says what it can.
+    // Not JSON: use the text as it is.
   }
   return new CliError(`${path} responded with status ${status}: ${message}`, exitCodeFor(status));
 }

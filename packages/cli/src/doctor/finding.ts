@@ -1,4 +1,4 @@
-/** What `sounding doctor` finds out: one fact each, and what to do where it is a bad one. */
+/** The findings of `sounding doctor`: one fact each, and how to fix it if it is a problem. */
 
 export interface Finding {
   /** What was looked at, such as `telemetry store`. */

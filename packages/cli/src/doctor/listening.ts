@@ -1,4 +1,4 @@
-/** Whether the server runs, or could listen where the configuration says. */
+/** Checks whether the server runs, or whether its configured ports are free. */
 import type { Config } from "@sounding/server";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 import { readHttp, whyNotListen } from "./network.ts";
@@ -9,7 +9,7 @@ export interface Listening {
   readonly runs: boolean;
 }
 
-/** Looks at the address that calls go to, and at the ports of the configuration where no server runs. */
+/** Checks the address that calls are sent to and, if no server runs there, the configured ports. */
 export async function checkListening(url: string, config: Config | undefined): Promise<Listening> {
   const ready = await readHttp(`${url}/readyz`);
   const health = healthOf(ready?.json);

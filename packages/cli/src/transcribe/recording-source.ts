@@ -68,7 +68,7 @@ export async function keptRecording(
 const microphoneRate = 16_000;
 
 /**
- * Records with ALSA's `arecord` until `signal` is aborted or the time is over. Throws CliError if the program is not
+ * Records with ALSA's `arecord` until `signal` is aborted or the time has elapsed. Throws CliError if the program is not
  * installed; its own errors occur while the recording is read.
  */
 export async function microphoneRecording(

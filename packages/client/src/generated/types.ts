@@ -545,7 +545,7 @@ export interface SpeechRequest {
   response_format?: "wav" | "mp3" | "pcm" | "opus" | null;
   /** Speaking rate; 1, the default, is the voice's own. */
   speed?: number | null;
-  /** How to speak, in words; refused by models that do not support it. */
+  /** How to speak, as free text; refused by models that do not support it. */
   instructions?: string | null;
   /** Stream the audio while it is generated. Default false. */
   stream?: boolean | null;

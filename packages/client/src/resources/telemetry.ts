@@ -36,7 +36,7 @@ export type MetricsQueryParams = CallParameters & {
   [Name in keyof Omit<MetricsQuery, "metric">]: MetricsQuery[Name] | undefined;
 } & Pick<MetricsQuery, "metric">;
 
-/** A PromQL query at one time (default: now), or over a time range with `start`, `end` and `step`. */
+/** A PromQL query at a single time (default: now), or over a time range with `start`, `end` and `step`. */
 export interface PromqlParams {
   readonly query: string;
   /** UNIX time in seconds, or an RFC 3339 time. */

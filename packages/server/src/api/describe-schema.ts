@@ -1,5 +1,5 @@
 /**
- * Describes a JSON Schema in words, for messages and docs: "an integer from 1 to 128", `one of "auto", "flex"`, "a
+ * Describes a JSON Schema in plain English, for messages and docs: "an integer from 1 to 128", `one of "auto", "flex"`, "a
  * string or null".
  */
 

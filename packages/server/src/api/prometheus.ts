@@ -60,7 +60,7 @@ const endpoints = {
   query: {
     id: "prometheusQuery",
     path: "query",
-    summary: "Evaluate a PromQL expression at one time",
+    summary: "Evaluate a PromQL expression at a single time",
     parameters: { ...query, time: "Evaluation time, RFC 3339 or UNIX time in seconds. Default: now." },
     answer: "A vector, matrix, scalar or string.",
   },

@@ -44,7 +44,7 @@ export const SpeechRequest = schema(
       speed: optional(Type.Number({ minimum: 0.25, maximum: 4 }), "Speaking rate; 1, the default, is the voice's own."),
       instructions: optional(
         Type.String({ maxLength: 4_096 }),
-        "How to speak, in words; refused by models that do not support it.",
+        "How to speak, as free text; refused by models that do not support it.",
       ),
       stream: optional(Type.Boolean(), "Stream the audio while it is generated. Default false."),
       stream_format: optional(

@@ -21,10 +21,10 @@ interface StreamDecoder {
 }
 
 /**
- * Everything that the decoder makes of the reader's bytes; frees the one and closes the other.
- * @param options.format as people call it, such as `MP3`
- * @param options.pieceBytes bytes that are decoded at once
- * @throws AppError `invalid_request` for bytes at which the decoder breaks
+ * Decodes the reader's bytes, then frees the decoder and closes the reader.
+ * @param options.format the format's usual name, such as `MP3`
+ * @param options.pieceBytes bytes per decoder call
+ * @throws AppError `invalid_request` for bytes that the decoder rejects
  */
 export async function* decodeStream(
   reader: ByteReader,

@@ -44,7 +44,7 @@ const mostWaitingRecordings = inputLimit({
 const idleMs = 30_000;
 /** How often the pool looks for a worker to free while recordings wait. */
 const makeRoomEveryMs = 100;
-/** How long a recording keeps its worker before others may get it; doubles with every eviction. */
+/** Minimum time that a recording keeps its worker; it doubles with every eviction. */
 const leastTenureMs = 500;
 
 export interface DecoderPoolOptions {
@@ -144,8 +144,8 @@ export class DecoderPool implements DecoderSlots {
   }
 
   /**
-   * Frees a worker for those that wait. A slow upload, or a recording that waits for its engine, must not keep a decoder
-   * from others, and an organization with many long recordings must not keep all of them from one that has none.
+   * Frees a worker for queued recordings. A slow upload, or a recording that waits for its engine, must not occupy a decoder
+   * that others need, and an organization with many long recordings must not occupy all decoders.
    */
   #makeRoom(): void {
     if (this.#waiting.size === 0) {

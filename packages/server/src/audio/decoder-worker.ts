@@ -22,12 +22,12 @@ process.on("unhandledRejection", () => {});
 type Start = Extract<ToDecoder, { type: "start" }>;
 type Bytes = Extract<ToDecoder, { type: "bytes" }>["bytes"];
 
-/** How long messages of the server may wait. */
+/** Longest turn before messages from the server are handled, in milliseconds. */
 const longestTurnMs = 20;
 
 /**
- * The recording that is decoded. Meanwhile the port keeps the thread alive only while the server owes an answer: a library that
- * waits for what never comes (Mediabunny 1.61.0 does so at some MP4 files) ends the thread, because nothing is left to do.
+ * The recording being decoded. Meanwhile the port keeps the thread alive only while a reply from the server is pending: if a
+ * library awaits a promise that never settles (Mediabunny 1.61.0 with some MP4 files), the event loop empties and the thread exits.
  */
 let current: DecoderSession | undefined;
 
@@ -153,7 +153,7 @@ class DecoderSession {
     }
   }
 
-  /** Sends what waits as soon as the server takes it. */
+  /** Flushes the buffered samples as soon as the server grants credit. */
   async finish(): Promise<void> {
     while (this.#credit === 0) {
       this.#credited = Promise.withResolvers();

@@ -25,7 +25,7 @@ export interface DecodingJob {
 
 type Samples = Float32Array<ArrayBuffer>;
 
-/** Bytes that are handed over at once. */
+/** Bytes per message to the worker. */
 const readBytes = 64 * 1024;
 /** Bytes and values of samples for which a decoder may use a millisecond of CPU time: a tenth of its normal speed or less. */
 const progressPerMs = 500;
@@ -149,7 +149,7 @@ export class Decoding implements AudioInput, Tenant {
       this.#seat!.finish();
       this.#end(this.#sourceFailure ?? { error: new AppError(code, text, { param: param ?? undefined }) });
     }
-    this.#tell();
+    this.#notify();
   }
 
   onEnd({ reason, error }: WorkerEnd): void {
@@ -165,7 +165,7 @@ export class Decoding implements AudioInput, Tenant {
   evict(): void {
     this.evictions += 1;
     this.#leave();
-    this.#tell();
+    this.#notify();
   }
 
   #abort(): void {
@@ -226,7 +226,7 @@ export class Decoding implements AudioInput, Tenant {
     this.#abortListener?.[Symbol.dispose]();
     this.#controller.abort("error" in over ? over.error : new AppError("client_closed", "The recording was closed."));
     this.#leave();
-    this.#tell();
+    this.#notify();
   }
 
   #leave(): void {
@@ -244,7 +244,7 @@ export class Decoding implements AudioInput, Tenant {
     this.#closing = reader.close().catch(() => {});
   }
 
-  #tell(): void {
+  #notify(): void {
     this.#change.resolve();
     this.#change = Promise.withResolvers();
   }

@@ -17,8 +17,8 @@ export const audioContentTypes: Readonly<Record<AudioFormat, string>> = {
 export interface Encoder {
   readonly contentType: string;
   /**
-   * By how much a sound comes later after decoding than it went in. Add it to the times of words. It is zero for all
-   * four formats, as long as the decoder honours what the file says about its first samples (mp3: LAME tag; opus: pre-skip).
+   * The delay that encoding and decoding add. Add it to the times of words. It is zero for all four formats if the decoder
+   * honors the file's encoder delay (mp3: LAME tag; opus: pre-skip).
    */
   readonly delaySeconds: number;
   /** Takes the next mono samples and returns the bytes that are ready, maybe none. */

@@ -6,7 +6,7 @@
 
 /** Samples that LAME adds before the audio. */
 const encoderDelay = 576;
-/** Samples that every decoder adds; one that honours the tag cuts both. */
+/** Samples that every decoder adds; one that honors the tag cuts both. */
 const decoderDelay = 529;
 
 const bitratesMpeg1 = [0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320];
@@ -91,8 +91,8 @@ const unknownBytes = 0xffff_ffff;
 
 /**
  * The frame to put first: a frame of silence like those that begin with `header`, holding an "Info" tag (constant
- * bitrate) with LAME's extension. `file` is null for a stream: its tag tells only the delay at the front. A stream's
- * tag gives its bytes as 0xFFFFFFFF, because ffmpeg takes a tag with neither frames nor bytes for a frame of sound.
+ * bitrate) with LAME's extension. `file` is null for a stream: its tag has only the encoder delay, and its
+ * length in bytes is 0xFFFFFFFF, because ffmpeg plays a tag with neither frames nor bytes as audio.
  */
 export function infoFrame(header: Uint8Array, file: WholeFile | null): Uint8Array {
   const frameHeader = Buffer.from(header);

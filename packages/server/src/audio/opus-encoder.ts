@@ -36,7 +36,7 @@ export function opusBitrate(sampleRate: number): number {
 
 /**
  * A streaming encoder: every push returns the pages that are complete. Samples at a rate that libopus does not support are
- * resampled to 48 000 Hz; the header tells `sampleRate` as the original rate.
+ * resampled to 48 000 Hz; the header gives `sampleRate` as the original rate.
  */
 export async function createOpusEncoder(sampleRate: number): Promise<Encoder> {
   const codecRate = codecRateOf(sampleRate);

@@ -8,10 +8,10 @@ import { readableFiles } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { damaged, free, type DecodedAudio } from "./decoded-audio.ts";
 
-/** Bytes that are handed over at once, and that the container may look back on. */
+/** Size of one read, and of the window in which the container may seek back, in bytes. */
 const pieceBytes = 64 * 1024;
 const longestPacketBytes = 3_840;
-/** How often in a row the same bytes may be read. */
+/** Maximum number of consecutive reads of the same bytes. */
 const mostRepetitions = 1000;
 const mostCachedBytes = 8 * 1024 * 1024;
 

@@ -18,7 +18,7 @@ const cutWithin = 0.4;
 /** Typical pause between words, in seconds. */
 const pause = 0.1;
 
-/** The segments among mono samples, each as soon as it is over. Leaving early closes the source. */
+/** The segments among mono samples, each as soon as it has ended. Leaving the loop early closes the source. */
 export async function* speechSegments(
   source: AsyncIterable<Float32Array>,
   options: SpeechSegmentOptions,

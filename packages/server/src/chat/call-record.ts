@@ -27,7 +27,7 @@ interface CallContext {
   };
 }
 
-/** The record of a call that no model was asked for. */
+/** The record of a call that was refused before it reached a model. */
 export function refusedChat(input: ChatCallInput, startUnixMs: number, error: AppError): FinishedChat {
   const { body: request } = input;
   return {

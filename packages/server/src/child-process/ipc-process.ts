@@ -1,6 +1,6 @@
 /**
  * Runs one of the server's own scripts as a child process that exchanges messages with it over Node's IPC channel.
- * Native code that crashes ends that process and nothing else.
+ * A crash of native code ends only that process.
  */
 import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";

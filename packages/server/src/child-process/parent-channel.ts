@@ -6,7 +6,7 @@ export function sendToParent(message: object): void {
 
 /**
  * @param onMessage takes the messages of the engine's protocol
- * @param onDisconnect called when the server is gone, however it ended
+ * @param onDisconnect called when the server has exited, for any reason
  */
 export function listenToParent(
   onMessage: (message: never) => void,

@@ -14,14 +14,14 @@ export interface WorkerLimits {
 }
 
 /**
- * Why a worker ended: a limit, or `crashed` for any other error or exit. A thread with nothing left to do, which exits by itself,
- * is `stalled` as well.
+ * Why a worker ended: a limit, or `crashed` for any other error or exit. A thread that exits because its event loop is empty is
+ * `stalled` as well.
  */
 export type WorkerEnd = { readonly reason: "stalled" | "memory" | "crashed"; readonly error?: unknown };
 
 export interface WorkerEvents {
   onMessage(message: unknown): void;
-  /** Called once when the thread is over, but not after `terminate`. */
+  /** Called once when the thread has ended, but not after `terminate`. */
   onEnd(end: WorkerEnd): void;
 }
 

@@ -66,7 +66,7 @@ export const discovery = Type.Object(
       description:
         "At the first start, install PocketSphinx (speech recognition) from Debian's or Ubuntu's packages, if apt-get is available and works without a password.",
     }),
-    refresh_interval_ms: milliseconds(600_000, "Interval at which engines are asked for their models."),
+    refresh_interval_ms: milliseconds(600_000, "Interval at which the server lists the engines' models again."),
     ollama_url: Type.String({
       pattern: "^(https?://)?[^\\s/?#]+/*$",
       default: "http://127.0.0.1:11434",

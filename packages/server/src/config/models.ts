@@ -1,6 +1,6 @@
 /**
- * Models, aliases and circuit breaking: `models`, `aliases` and `routing` of the configuration file. All of it may
- * change while the server runs.
+ * Models, aliases and circuit breaking: `models`, `aliases` and `routing` of the configuration file. All of them
+ * take effect without a restart.
  */
 import { Type, type Static } from "typebox";
 import { targetTimeouts } from "./engines/upstream.ts";

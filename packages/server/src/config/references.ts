@@ -120,7 +120,7 @@ function findCircles(nodes: readonly string[], next: (node: string) => readonly 
     }
     if (done.has(node)) return;
     trail.push(node);
-    for (const neighbour of next(node)) if (nodes.includes(neighbour)) visit(neighbour);
+    for (const neighbor of next(node)) if (nodes.includes(neighbor)) visit(neighbor);
     trail.pop();
     done.add(node);
   };

@@ -125,7 +125,7 @@ function resolveMap(schema: SettingSchema, at: At, resolution: Resolution): unkn
   );
 }
 
-/** Somebody wrote this entry of a map or list, so an empty value is a mistake. */
+/** Resolves an entry that is present in a map or list; an empty value is therefore a mistake. */
 function resolveEntry(schema: SettingSchema, at: At, resolution: Resolution): unknown {
   const value = resolveSettings(schema, at, resolution);
   if (value === undefined) {

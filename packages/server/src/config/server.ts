@@ -23,7 +23,7 @@ export const server = Type.Object(
     log_level: Type.Enum([...logLevels], {
       default: "info",
       env: "SOUNDING_LOG_LEVEL",
-      description: "Minimum level of log lines to write. Can be changed while the server runs.",
+      description: "Minimum level of log lines to write. Changes take effect without a restart.",
     }),
     docs: Type.Boolean({ default: true, description: "Serve `/docs` and `/openapi.json`." }),
     cors_origins: Type.Array(
@@ -62,7 +62,7 @@ export const server = Type.Object(
       default: 50_000,
       ...limitsInput("HTTP", "payload_too_large"),
       description:
-        "Maximum number of values and member names in a JSON body; more is a 413. Parsing 50 000 takes up to 40 ms, during which the server does nothing else.",
+        "Maximum number of values and member names in a JSON body; more is a 413. Parsing 50 000 takes up to 40 ms, which blocks the server's event loop.",
     }),
     max_request_memory_bytes: bytes(
       536_870_912,

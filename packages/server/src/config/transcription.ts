@@ -14,7 +14,7 @@ export const transcription = Type.Object(
       minimum: 1,
       maximum: 86_400,
       default: 14_400,
-      description: "Longest recording, in seconds; a longer one is a 413. Can be changed while the server runs.",
+      description: "Longest recording, in seconds; a longer one is a 413. Changes take effect without a restart.",
       ...limitsInput("Transcription and audio", "payload_too_large"),
     }),
     decoder_workers: Type.Optional(
@@ -28,7 +28,7 @@ export const transcription = Type.Object(
     sentences: Type.Boolean({
       default: false,
       description:
-        "Start each segment with a capital letter and end it with a full stop, for models that write neither. Can be changed while the server runs.",
+        "Start each segment with a capital letter and end it with a full stop, for models that write neither. Changes take effect without a restart.",
     }),
   },
   { default: {}, description: "Transcription." },

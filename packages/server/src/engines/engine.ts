@@ -42,13 +42,13 @@ export interface Attempt {
  *
  * Failures are AppErrors: `invalid_request`, `unsupported_parameter` and `context_length_exceeded` for what the
  * caller must change; `rate_limited`, `overloaded`, `upstream_failed` and `upstream_timeout` for what another try
- * or target may heal; `client_closed` after an abort. A parameter that the engine cannot honour is refused by name.
+ * or target may heal; `client_closed` after an abort. A parameter that the engine cannot honor is refused by name.
  */
 export interface ChatModel {
   complete(call: ChatCall): Promise<ChatCompletion>;
   /**
    * The chunks of an answer, each acceptable to a strict client. The first is yielded when the engine has started to
-   * answer; usage comes in a last chunk with `choices: []` whenever the engine knows it, asked for or not. The
+   * answer; usage comes in a last chunk with `choices: []` whenever the engine knows it, requested or not. The
    * iteration ends without an error only if the answer is complete. Leaving the loop cancels the engine's work.
    */
   stream(call: ChatCall): AsyncIterable<ChatCompletionChunk>;
@@ -71,7 +71,7 @@ export interface SpeechCall {
   readonly voice: string;
   /** BCP 47; undefined: the voice's own. */
   readonly language: string | undefined;
-  /** How to speak, in words; refused by models that do not support it. */
+  /** How to speak, as free text; refused by models that do not support it. */
   readonly instructions: string | undefined;
   /** 1 is the voice's own pace; the pitch stays. */
   readonly speed: number;

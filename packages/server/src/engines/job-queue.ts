@@ -21,7 +21,7 @@ export interface JobOptions {
   readonly signal: AbortSignal;
 }
 
-/** First jobs in a row before a queued later one. */
+/** Maximum number of consecutive first jobs while a later one is queued. */
 const mostFirstsInARow = 8;
 
 export class JobQueue<Job extends QueuedJob> {

@@ -47,9 +47,9 @@ export class ChatGuard implements GuardReport {
   }
 
   /**
-   * The request as the model may see it; the very same where nothing was redacted.
-   * @param options.onRecordable told of the request as it may be recorded if the check ends here: with what has been redacted,
-   * and without its messages while a guardrail is to come that may redact more
+   * The request as the model may see it; the same object if nothing was redacted.
+   * @param options.onRecordable receives the request as it may be recorded if the check ends here: redacted so far, and
+   * without its messages while a later guardrail may redact more
    * @throws AppError content_filter, and as `Checker.judge`
    */
   async checkPrompt(
@@ -57,12 +57,12 @@ export class ChatGuard implements GuardReport {
     { signal, onRecordable }: { readonly signal: AbortSignal; onRecordable(request: ChatRequest): void },
   ): Promise<ChatRequest> {
     const guardrails = this.#guardrails.filter(({ checksInput }) => checksInput);
-    const tell = (value: ChatRequest, checkedBy: number): void => {
+    const reportRecordable = (value: ChatRequest, checkedBy: number): void => {
       const isRecordable = guardrails.slice(checkedBy).every(({ checker }) => !checker.redacts);
       onRecordable(isRecordable ? value : { ...value, messages: [] });
     };
     let checked = request;
-    tell(checked, 0);
+    reportRecordable(checked, 0);
     for (const [index, { checker, roles }] of guardrails.entries()) {
       const { blocked, value } = await checkTexts(checked, mapPromptTexts(roles), {
         checker,
@@ -70,7 +70,7 @@ export class ChatGuard implements GuardReport {
         side: "input",
         report: this.#report,
       });
-      tell(value, index + 1);
+      reportRecordable(value, index + 1);
       if (blocked !== undefined) throw refusedPrompt(blocked);
       checked = value;
     }

@@ -6,7 +6,7 @@ export interface TextCheck {
   readonly checker: Checker;
   readonly side: Direction;
   readonly signal: AbortSignal;
-  /** Told of everything that is found. */
+  /** Called for each finding. */
   report(finding: Finding): void;
 }
 

@@ -35,9 +35,9 @@ export interface Checker {
   readonly redacts: boolean;
   filter(signal: AbortSignal): TextFilter;
   /**
-   * Checks whole texts, each on its own. Once one is blocked none may be released, and their texts are what may be recorded of
-   * them: with all redactions.
-   * @throws AppError upstream_failed, upstream_timeout or overloaded when there is no judgement and the text must not pass without
+   * Checks whole texts, each separately. If one is blocked, none may be released; the returned texts, with all redactions, may
+   * be recorded.
+   * @throws AppError upstream_failed, upstream_timeout or overloaded when no verdict is available and the text must not pass without one
    */
   judge(texts: readonly string[], signal: AbortSignal): Promise<readonly FilteredText[]>;
 }

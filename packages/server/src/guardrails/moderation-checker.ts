@@ -113,11 +113,11 @@ async function findIn(texts: readonly string[], asking: Asking): Promise<readonl
   const sent = texts.filter((text) => /[\p{L}\p{N}]/u.test(text));
   if (sent.length === 0) return texts.map(() => []);
   try {
-    const judgements = await client.judge(
+    const judgments = await client.judge(
       sent.map((text) => text.toWellFormed()),
       signal,
     );
-    const bySent = new Map(sent.map((text, index) => [text, findingsOf(judgements[index]!, settings)]));
+    const bySent = new Map(sent.map((text, index) => [text, findingsOf(judgments[index]!, settings)]));
     return texts.map((text) => bySent.get(text) ?? []);
   } catch (thrown) {
     passOrThrow(toAppError(thrown), asking);
@@ -126,8 +126,8 @@ async function findIn(texts: readonly string[], asking: Asking): Promise<readonl
 }
 
 /** The worst first. */
-function findingsOf(judgements: readonly CategoryScore[], { categories }: ModerationGuardrailSettings): TextFinding[] {
-  return judgements
+function findingsOf(judgments: readonly CategoryScore[], { categories }: ModerationGuardrailSettings): TextFinding[] {
+  return judgments
     .toSorted((left, right) => right.score - left.score)
     .flatMap(({ category, isFlagged, score }) => {
       const wanted = Object.hasOwn(categories, category) ? categories[category] : undefined;

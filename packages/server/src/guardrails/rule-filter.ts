@@ -147,8 +147,8 @@ export class RuleFilter implements TextFilter {
   }
 
   /**
-   * The place itself, or one before it that parts no surrogate pair and no word: if a block followed, half of `bombard` would
-   * be the last that leaves. A word that is longer than what is looked for may be parted.
+   * The position itself, or an earlier one that splits no surrogate pair and no word: otherwise, if a block followed, the
+   * response would end with half of a word. Only a word longer than every pattern may be split.
    */
   #placeToCut(wanted: number): number {
     const code = this.#text.charCodeAt(wanted - this.#begin);

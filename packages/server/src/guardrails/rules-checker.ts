@@ -6,7 +6,7 @@ import { RedactionCount } from "./redaction-count.ts";
 import { RuleFilter } from "./rule-filter.ts";
 import { compileRule, type TextMatcher } from "./text-matcher.ts";
 
-interface Judgement {
+interface Judgment {
   /** Up to the first text that is blocked. */
   readonly judged: readonly FilteredText[];
   readonly isBlocked: boolean;
@@ -21,7 +21,7 @@ export function createRulesChecker(name: string, settings: RulesGuardrailSetting
     texts: readonly string[],
     by: readonly TextMatcher[],
     { signal, yielder }: { readonly signal: AbortSignal; readonly yielder: CooperativeYield },
-  ): Promise<Judgement> => {
+  ): Promise<Judgment> => {
     const options = { matchers: by, replacement, signal, redactions: new RedactionCount() };
     const judged: FilteredText[] = [];
     for (const text of texts) {

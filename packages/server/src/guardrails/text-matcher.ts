@@ -14,9 +14,9 @@ export interface Match {
 /** Finds one thing that a rule looks for. */
 export interface TextMatcher {
   readonly finding: TextFinding;
-  /** No match is longer than this many UTF-16 code units, as far as it is promised. */
+  /** Upper bound for the length of a match in UTF-16 code units, as configured. */
   readonly longestMatch: number;
-  /** The first match that begins at `from` or later; what stands before `from` only decides where words begin. */
+  /** The first match that begins at `from` or later; the text before `from` only decides where words begin. */
   find(text: string, from: number): Match | undefined;
   /** Where the next match may begin. */
   resumeAfter(match: Match): number;

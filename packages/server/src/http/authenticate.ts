@@ -10,7 +10,7 @@ import type { FailedKeys } from "./failed-keys.ts";
 /** Looks up a key by its secret; synchronous when the key is cached. */
 export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
-/** Where a request comes from, and the count of wrong keys from there. */
+/** The client's address and the failed authentications from it. */
 export interface AttemptedFrom {
   address(): string | undefined;
   readonly failedKeys: FailedKeys;

@@ -1,4 +1,4 @@
-/** Responds where Node's parser gives up: to malformed requests, too large headers, and too slow requests. */
+/** Responds to requests that Node's parser rejects: malformed ones, too large headers, and too slow requests. */
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { AppError, errorTable, toErrorBody } from "../errors.ts";

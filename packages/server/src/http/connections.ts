@@ -45,7 +45,7 @@ export class Connections {
 /**
  * A client that half-closed its connection may be waiting or gone; only sending something shows which. So the server
  * sends an interim response, which every client must accept. If the client is gone, its system resets the connection,
- * and the request is aborted. A client that half-closes while it receives a response has left.
+ * and the request is aborted. A client that half-closes while it receives a response counts as disconnected.
  */
 function probe(socket: Socket, waiting: ReadonlySet<ServerResponse>, delayMs: number): void {
   const [next] = waiting;

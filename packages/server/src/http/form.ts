@@ -116,7 +116,7 @@ export class SpooledForm implements FormBody {
         throw error;
       },
     );
-    // A rejection is handled by whoever awaits one of them, if anyone does.
+    // Callers that await one of them handle its rejection; without a caller it must not be unhandled.
     this.completed.catch(() => {});
     this.#fileStarted.promise.catch(() => {});
   }

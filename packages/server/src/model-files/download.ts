@@ -27,13 +27,13 @@ export interface DownloadOptions {
   onProgress?(progress: DownloadProgress): void;
   /** Checks the complete file before it is moved into place; returns the problem, if any. */
   check?(path: string): Promise<string | undefined>;
-  /** Pause before the first further try; it doubles. */
+  /** Pause before the first retry; it doubles with each retry. */
   readonly retryPauseMs?: number;
-  /** Longest silence of the server. */
+  /** Longest time without data from the server. */
   readonly idleTimeoutMs?: number;
 }
 
-/** Tries in a row that may bring nothing. */
+/** Maximum number of consecutive attempts without progress. */
 const maximumFruitlessTries = 5;
 const spareBytes = 64 * 2 ** 20;
 /** Bytes between checks of the free space, if the size is unknown. */

@@ -5,7 +5,7 @@
 import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";
 
 export interface ModelPart {
-  /** Names of files, the best first; the first pattern that one fits is the one that counts. */
+  /** Patterns of file names in order of preference; the first pattern that matches a file selects it. */
   readonly names: readonly RegExp[];
   /** A folder in place of a file. */
   readonly folder?: true;
@@ -16,7 +16,7 @@ export interface ModelPart {
 }
 
 export interface ModelKind {
-  /** A model that transcribes hears stretches of speech one at a time, or streams. */
+  /** Whether a transcription model processes one speech segment at a time or streams. */
   readonly task: "speech" | "segments" | "streams";
   readonly parts: Readonly<Record<string, ModelPart>>;
   /** The part whose metadata describes the model. */

@@ -35,7 +35,7 @@ function problemOf(status: number, url: string, withToken: boolean): AppError {
   if (status === 404) return new AppError("not_found", `${host} does not have this file (${url}).`);
   if (status === 401 || status === 403) {
     const advice = withToken
-      ? "the token may not read it, or its licence has not been accepted yet"
+      ? "the token may not read it, or its license has not been accepted yet"
       : "set HF_TOKEN to a token that may read it";
     return new AppError("permission_denied", `${host} denies access to the file (HTTP ${status}): ${advice}.`);
   }

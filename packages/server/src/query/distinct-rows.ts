@@ -3,7 +3,7 @@ import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
 
 /**
  * The first `limit` distinct rows of a statement. Reads again with a larger limit if duplicates displaced other rows.
- * @param read returns the statement's first rows, at most as many as asked for
+ * @param read returns the statement's first rows, at most the requested number
  * @param keyOf the key that duplicates share
  */
 export async function distinctRows<Row>(

@@ -19,5 +19,5 @@ export function openReader(store: Pick<Store, "open" | "state">, { memory, scope
       columns: (statement, options) => reader.columns(statement, { ...options, memory }),
     };
   }
-  throw new AppError("overloaded", "The telemetry store is not ready; try again in a moment.");
+  throw new AppError("overloaded", "The telemetry store is not ready. Retry later.");
 }

@@ -1,6 +1,6 @@
 /** Looks up the resources and scopes that rows refer to by hash, once for all rows of a response. */
 import { CooperativeYield } from "../scheduling/cooperative-yield.ts";
-import { bind, ownOrganization, sql, type Statement } from "../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../store/statement.ts";
 import type { QueryOptions, TenantReader } from "../store/store.ts";
 import { toKeyValues, type KeyValue } from "./attribute-values.ts";
 
@@ -52,7 +52,7 @@ export async function lookUpResources(
       read: (ids) =>
         read(
           sql`SELECT resource_id AS id, ${described} FROM resources
-            WHERE organization = ${ownOrganization} AND resource_id IN ${bind.uint64s(ids)}`,
+            WHERE organization = ${callerOrganization} AND resource_id IN ${bind.uint64s(ids)}`,
         ),
       describe: toResource,
     }),
@@ -62,7 +62,7 @@ export async function lookUpResources(
       read: (ids) =>
         read(
           sql`SELECT scope_id AS id, name, version, ${described} FROM scopes
-            WHERE organization = ${ownOrganization} AND scope_id IN ${bind.uint64s(ids)}`,
+            WHERE organization = ${callerOrganization} AND scope_id IN ${bind.uint64s(ids)}`,
         ),
       describe: (row) => ({ ...toResource(row), name: row.name, version: row.version }),
     }),
@@ -80,7 +80,7 @@ interface Described<Row, Description> {
 /** Hashes per statement, which keeps its URL far below the server's limit. */
 const idsPerStatement = 20_000;
 
-/** By hash. A hash that the store does not have yet is left out, and looked up again the next time. */
+/** By hash. A hash that the store does not have yet is omitted, and looked up again the next time. */
 async function lookUpCached<Row extends DescribingRow, Description extends object>(
   { cache }: TenantReader,
   { table, ids, read, describe }: Described<Row, Description>,

@@ -9,7 +9,7 @@ import type { RoutingSettings } from "../config/models.ts";
 const slices = 10;
 /** Of the calls in the window, so that a busy target's rare failures never add up to an outage. */
 const failureRatio = 0.5;
-/** Share of its weight that a target has at once when its probe went well; it grows to 1 over `open_ms`. */
+/** Share of its weight that a target gets after a successful probe; it grows to 1 over `open_ms`. */
 const firstShare = 0.1;
 
 export class Circuit {

@@ -101,7 +101,7 @@ export function stateOf(pooled: PooledEngine, model: string, routing: RoutingSet
   return state;
 }
 
-/** Several engines held for the calls of one route, until the route is retired and its last call is over. */
+/** Several engines held for the calls of one route, until the route is retired and its last call has ended. */
 export class Lease {
   readonly #pool: EnginePool;
   readonly #engines: ReadonlySet<PooledEngine>;
@@ -114,7 +114,7 @@ export class Lease {
     for (const pooled of this.#engines) pool.hold(pooled);
   }
 
-  /** A call begins. @returns false when the engines are gone: the route is no longer that of the configuration */
+  /** Counts a call in. @returns false if the engines were released, because the configuration no longer has the route */
   enter(): boolean {
     if (this.#retired && this.#calls === 0) return false;
     this.#calls++;

@@ -46,7 +46,7 @@ export class ModelIndex {
       // A configured engine takes precedence over a discovered one.
       const configured = candidates.filter(({ engine }) => !engine.implicit);
       const first = configured.length > 0 ? configured : candidates;
-      // And an ID that names an engine belongs to that engine, whatever other engines call their models.
+      // An ID that names an engine refers to that engine, even if another engine has a model of that name.
       const clear = first.length === 1 && this.#named(id) === undefined ? first[0] : undefined;
       if (clear !== undefined) found.set(id, clear);
       ambiguous.push(...candidates.filter((each) => each !== clear));

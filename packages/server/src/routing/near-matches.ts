@@ -2,8 +2,8 @@
 import { closestName } from "../closest-name.ts";
 
 /**
- * At most three IDs: the same name at some engine, or with more or less behind it, else the nearest by spelling.
- * @param candidates model IDs that the caller may know of
+ * At most three IDs: the same name at another engine or with a longer or shorter suffix, otherwise the closest in spelling.
+ * @param candidates model IDs that the caller may see
  */
 export function suggestModels(id: string, candidates: readonly string[]): string[] {
   const wanted = lastPart(id);

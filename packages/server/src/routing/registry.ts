@@ -46,15 +46,15 @@ export interface Registry {
   /** The speech models that the organization may use. */
   speakers(access: ModelAccess): readonly SpeechModelEntry[];
   /**
-   * The models that the organization sees: those that chat first, each sorted by ID. With `capability` those that may be
-   * called for it, and first those that do nothing else, since some engines take every model for everything.
+   * The models that the organization sees: chat models first, each group sorted by ID. With `capability`, the models that
+   * may be called for it, those with no other capability first, since some engines list every model for every capability.
    */
   list(access: ModelAccess, capability?: Capability): readonly ListedModel[];
   /** @throws AppError model_not_found or model_not_allowed */
   describe(id: string, access: ModelAccess): ListedModel;
   /**
-   * Takes a new configuration. New calls follow it at once; running ones are not touched.
-   * @throws AppError when it cannot work; then the old one stays in force
+   * Applies a new configuration. New calls use it immediately; running ones are unaffected.
+   * @throws AppError when it is invalid; then the old one stays active
    */
   reload(config: ModelsConfig): Promise<void>;
   /** Queries all engines for their models again. */
@@ -230,7 +230,7 @@ class ModelRegistry implements Registry {
     });
   }
 
-  /** An engine's own words may name models that the caller must not know of: they are not passed on. */
+  /** Finds a route. The engine's error message is dropped, because it may name models that the caller may not see. */
   #findIn(index: ModelIndex, rootId: string): ModelRoute | undefined {
     try {
       return index.find(rootId);

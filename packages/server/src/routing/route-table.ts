@@ -91,7 +91,7 @@ export class RouteTable {
     return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
   }
 
-  /** No further calls; the engines stay until the running ones are over. */
+  /** Accepts no further calls; the engines are released when the running calls have ended. */
   retire(): void {
     for (const route of this.routes.values()) route.lease.retire();
     for (const { lease, pooled } of this.engines.values()) {
@@ -114,7 +114,7 @@ interface Parts {
   readonly drafts: ReadonlyMap<string, DraftRoute>;
 }
 
-/** Adds each engine to `engines` as soon as it is held, so that a failure can let go of those before it. */
+/** Adds each engine to `engines` as soon as it is held, so that a failure can release the earlier ones. */
 async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: DraftEngine[]): Promise<void> {
   for (const [name, settings] of Object.entries(config.engines)) {
     engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false, twin: false });

@@ -39,8 +39,8 @@ export interface OpenedTarget<T> {
 const none: ReadonlySet<Target> = new Set();
 
 /**
- * After a failure that another try may heal: at once at another target, and when all had their turn, after a pause,
- * all again, until `attempts` further tries are used up.
+ * Calls a target. After a retryable failure it tries another target immediately; once all have failed, it pauses and
+ * starts over, until `attempts` retries are used up.
  * @throws AppError the most useful failure, or the abort
  */
 export async function tryRoute<T>(
@@ -88,20 +88,20 @@ async function visitTarget<T>(
   const visit = new TargetCall(target);
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
-  const tell = (outcome: Attempt["outcome"]): void => {
+  const report = (outcome: Attempt["outcome"]): void => {
     const durationMs = timing.nowMs() - startMs;
     call.onAttempt?.({ engine: target.engine, model: target.model, outcome, startUnixMs, durationMs });
   };
   try {
     const value = await open(target);
     visit.succeed(timing.nowMs());
-    tell("ok");
+    report("ok");
     return { value, visit, modelId: route.id };
   } catch (thrown) {
     const error = callError(thrown, call.signal);
     visit.fail(timing.nowMs(), error);
     visit.leave();
-    tell(error.code);
+    report(error.code);
     throw error;
   }
 }

@@ -57,7 +57,7 @@ export async function* routeStream<T>(
     }
   } catch (thrown) {
     const error = callError(thrown, call.signal);
-    // A failure after the first item is final, but the next calls should know of it.
+    // A failure after the first item is final for this call, but the circuit must count it.
     if (phase === "reading") opened?.visit.fail(options.timing.nowMs(), error);
     throw error;
   } finally {

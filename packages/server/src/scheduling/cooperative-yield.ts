@@ -13,12 +13,12 @@ export class CooperativeYield {
   readonly #cost = currentRequestCost();
   #startMs = beginStep();
   #steps = 0;
-  /** The first slice, which did not wait for its turn, ends as soon as others wait; many of them would add up. */
+  /** The first slice started without queueing, so it ends as soon as others wait; many such slices would add up. */
   #hasSlice = false;
 
   /**
-   * Whether the slice is over; then await `yield()`. Call it after each step, such as a record.
-   * @param steps the number of steps; `longStep` if the step alone is worth a read of the clock
+   * Whether the slice has ended; then await `yield()`. Call it after each step, such as a record.
+   * @param steps the number of steps; `longStep` if a single step is long enough to check the clock
    */
   isDue(steps = 1): boolean {
     this.#steps += steps;

@@ -42,7 +42,7 @@ export class RequestCost {
     this.#chargeFrom(chargedFromMs);
   }
 
-  /** Charges the rest. Later costs are still charged, such as those of a query that ends after its caller left. */
+  /** Charges the rest. Later costs are still charged, such as those of a query that ends after its client disconnected. */
   end(): void {
     this.#chargeFrom(0);
   }

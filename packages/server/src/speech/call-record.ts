@@ -11,7 +11,7 @@ import type { PreparedSpeech } from "./prepare.ts";
 
 type CallInput = Pick<RouteInput<SpeechRequest>, "body" | "scope" | "headers" | "requestId" | "note">;
 
-/** The record of a call that no model was asked for. */
+/** The record of a call that was refused before it reached a model. */
 export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppError): FinishedSpeech {
   const { model, voice, response_format: format, stream, input: text } = input.body;
   return {

@@ -7,7 +7,7 @@ import { decompressScript, readApiReferenceScript, type ApiReferenceScript } fro
 import { docsPageHeaders, renderDocsPage } from "./docs-page.ts";
 
 export function docsRoutes(document: OpenApiDocument): Route[] {
-  // Nobody needs a key for these, so each is made once.
+  // These operations need no key and return the same bytes to every caller, so each response is created once.
   const contract = { bytes: Buffer.from(JSON.stringify(document)), type: "application/json" };
   let reading: Promise<ApiReferenceScript | undefined> | undefined;
   const script = (): Promise<ApiReferenceScript | undefined> =>

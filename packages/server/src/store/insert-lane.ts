@@ -4,7 +4,7 @@ import type { Batch } from "./store.ts";
 /** A queued batch, whose sender waits for the result. */
 export interface WaitingBatch {
   readonly batch: Batch;
-  /** When the sender is told to retry, on the clock of `performance.now()`. */
+  /** When the sender gets an error that asks it to retry, on the clock of `performance.now()`. */
   readonly deadlineMs: number;
   /** The sender has been answered; only the memory remains to be released. */
   settled: boolean;

@@ -41,7 +41,7 @@ const parallelInserts = 2;
 const sweepMs = 100;
 const firstRetryMs = 100;
 const longestRetryMs = 2000;
-/** Room above the limit for organizations that use less than their share, so that others' floods do not shut them out. */
+/** Room above the limit for organizations that use less than their share, so that other organizations cannot fill the whole queue. */
 const reserve = 1.25;
 /** Each day of an insert becomes a separate part, so an insert over many days would delay everyone. */
 export const maximumDays = 100;

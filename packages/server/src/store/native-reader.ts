@@ -113,7 +113,7 @@ class NativeReader {
     const width = (await this.#take(8))[0]!;
     const indexType = (["UInt8", "UInt16", "UInt32", "UInt64"] as const)[width]!;
     const texts = await this.texts(Number((await this.#take(8)).readBigUInt64LE()));
-    await this.#take(8); // The count once more.
+    await this.#take(8); // The row count, repeated.
     const places = await this.numbers(indexType, count);
     return Array.from({ length: count }, (_, row) => texts[Number(places[row])]!);
   }

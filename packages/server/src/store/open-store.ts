@@ -46,11 +46,11 @@ const readSettings: Settings = {
   // Read large columns only for the rows that a LIMIT returns; older servers do so for up to ten rows.
   query_plan_max_limit_for_lazy_materialization: 10_000,
 };
-/** For remote servers. The embedded engine responds in one piece and stops a statement when its reader leaves. */
+/** For remote servers. The embedded engine responds in one piece and stops a statement when its reader disconnects. */
 const remoteReadSettings: Settings = {
   // Report an error in the middle of a statement as the status, not as text after the first rows.
   wait_end_of_query: 1,
-  // Without this, a server notices that the reader has left only when it cannot write.
+  // Without this, a server notices a disconnected reader only when a write fails.
   readonly: 2,
   cancel_http_readonly_queries_on_client_close: 1,
 };
@@ -120,7 +120,7 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
 }
 
 /**
- * Returns at once; the store becomes ready in the background, and again after each failure.
+ * Returns immediately; the store becomes ready in the background, and again after each failure.
  * @throws AppError internal if the folder cannot be created
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
@@ -180,7 +180,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   };
 }
 
-/** A disabled store: it accepts no rows, answers no queries, and says so. */
+/** A disabled store: it refuses rows and queries with an error that says so. */
 export function createDisabledStore(): Store {
   const refuse = (): never => {
     throw new AppError("overloaded", "This server does not store telemetry (telemetry.enabled is false).");

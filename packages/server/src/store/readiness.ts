@@ -52,7 +52,7 @@ export class Readiness {
     this.#wake();
   }
 
-  /** The store is gone. Unless that is final, `reachable` is called when it is back. */
+  /** Reports that the store is unreachable. Unless that is final, `reachable` is called when it responds again. */
   lost(reason: string, isFinal: boolean): void {
     this.#isReachable = false;
     this.#isHopeless = isFinal;
@@ -139,7 +139,7 @@ export class Readiness {
 
   /**
    * The engine silently detaches parts that are corrupt at startup. A part that becomes corrupt later fails every query and
-   * merge that reads it. In both cases rows are missing, so operators are told.
+   * merge that reads it. In both cases rows are missing, so it is reported to operators.
    */
   async #watchDamage(connection: Connection, signal: AbortSignal): Promise<void> {
     const answer = await connection.command(countDamage, signal);

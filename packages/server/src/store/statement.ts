@@ -67,7 +67,7 @@ export const bind = {
 } as const;
 
 /** The organization of the reader. Every statement must compare `organization` with it. */
-export const ownOrganization = new Parameter("String", "");
+export const callerOrganization = new Parameter("String", "");
 export const organizationParameterName = "organization";
 
 type Part = Parameter | Statement;
@@ -108,13 +108,13 @@ export class Statement {
 }
 
 function place(parameter: Parameter, parameters: Map<string, string>): string {
-  const name = parameter === ownOrganization ? organizationParameterName : `p${parameters.size}`;
+  const name = parameter === callerOrganization ? organizationParameterName : `p${parameters.size}`;
   parameters.set(name, parameter.encoded);
   const placeholder = `{${name}:${parameter.type}}`;
   return parameter.conversion === "time" ? `fromUnixTimestamp64Nano(${placeholder}, 'UTC')` : placeholder;
 }
 
-/** A template tag for SQL. `${…}` accepts only parameters (`bind.…`, `ownOrganization`) and other statements. */
+/** A template tag for SQL. `${…}` accepts only parameters (`bind.…`, `callerOrganization`) and other statements. */
 export function sql(template: TemplateStringsArray, ...parts: readonly Part[]): Statement {
   return Statement.fromTemplate(template, parts);
 }

@@ -41,8 +41,8 @@ export type Row = Record<string, unknown>;
 /** Reads one organization's data. No statement can see rows of other organizations. */
 export interface TenantReader {
   /**
-   * The statement's rows. Use plain table names and compare their organization with `ownOrganization`:
-   * `sql\`SELECT … FROM spans WHERE organization = ${ownOrganization} AND …\``.
+   * The statement's rows. Use plain table names and compare their organization with `callerOrganization`:
+   * `sql\`SELECT … FROM spans WHERE organization = ${callerOrganization} AND …\``.
    * @throws AppError overloaded, upstream_timeout, client_closed or internal
    */
   query<Shape extends object = Row>(statement: Statement, options?: QueryOptions): Promise<Shape[]>;

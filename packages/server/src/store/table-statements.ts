@@ -23,9 +23,9 @@ export function storedName(name: string, { cluster }: Layout): string {
 }
 
 function engine(kind: string, { cluster }: Layout, version: string | undefined): string {
-  const ownArguments = version === undefined ? [] : [version];
-  if (cluster === undefined) return `${kind}(${ownArguments.join(", ")})`;
-  const replicated = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...ownArguments];
+  const engineArguments = version === undefined ? [] : [version];
+  if (cluster === undefined) return `${kind}(${engineArguments.join(", ")})`;
+  const replicated = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...engineArguments];
   return `Replicated${kind}(${replicated.join(", ")})`;
 }
 

@@ -1,7 +1,7 @@
 /** Reports how a stream ended, once: completely, with an error, or because its client disconnected. */
 import { AppError, toAppError } from "../errors.ts";
 
-const disconnected = new AppError("client_closed", "The client disconnected before the answer was complete.");
+const disconnected = new AppError("client_closed", "The client disconnected before the response was complete.");
 
 /** Passes the items on. @param onEnd called without an error if the stream ended completely */
 export async function* reportEnd<T>(

@@ -1,6 +1,6 @@
 /**
  * Adds capitals and full stops to the segments of engines that write lower case without punctuation. A pause ends a segment.
- * Nothing else is guessed; words keep their spelling.
+ * Words keep their spelling.
  */
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";
 

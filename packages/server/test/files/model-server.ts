@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export interface ModelServerBehaviour {
+export interface ModelServerBehavior {
   /** Ends the connection after this many bytes of an answer. */
   cutAfterBytes?: number;
   /** Added to the length that is told. */
@@ -28,7 +28,7 @@ export interface ModelServer {
   /** Another origin that sends everyone to `url`, as the hub does. */
   readonly hub: string;
   content: Buffer;
-  behaviour: ModelServerBehaviour;
+  behavior: ModelServerBehavior;
   readonly requests: { method: string; range: string | undefined; authorization: string | undefined; host: string }[];
   close(): Promise<void>;
 }
@@ -38,8 +38,8 @@ export function sha256(content: Buffer): string {
 }
 
 function serveFile(server: ModelServer, request: IncomingMessage, response: ServerResponse): void {
-  const { content, behaviour } = server;
-  const range = behaviour.ignoreRange === true ? undefined : request.headers.range;
+  const { content, behavior } = server;
+  const range = behavior.ignoreRange === true ? undefined : request.headers.range;
   const start = Number(/^bytes=(\d+)-$/.exec(range ?? "")?.[1] ?? 0);
   if (start >= content.length) {
     response.writeHead(416, { "content-range": `bytes */${content.length}` }).end();
@@ -47,25 +47,25 @@ function serveFile(server: ModelServer, request: IncomingMessage, response: Serv
   }
   const body = content.subarray(start);
   response.writeHead(range === undefined ? 200 : 206, {
-    "content-length": body.length + (behaviour.lengthLie ?? 0),
-    ...(behaviour.anonymous === true ? {} : { etag: `"${sha256(content).slice(0, 16)}"` }),
+    "content-length": body.length + (behavior.lengthLie ?? 0),
+    ...(behavior.anonymous === true ? {} : { etag: `"${sha256(content).slice(0, 16)}"` }),
     ...(range === undefined ? {} : { "content-range": `bytes ${start}-${content.length - 1}/${content.length}` }),
   });
   if (request.method === "HEAD") {
     response.end();
     return;
   }
-  const limit = Math.min(behaviour.cutAfterBytes ?? body.length, behaviour.stallAfterBytes ?? body.length);
+  const limit = Math.min(behavior.cutAfterBytes ?? body.length, behavior.stallAfterBytes ?? body.length);
   response.write(body.subarray(0, limit), () => {
-    if (behaviour.stallAfterBytes !== undefined && limit < body.length) return;
-    if (limit < body.length || behaviour.lengthLie !== undefined) response.destroy();
+    if (behavior.stallAfterBytes !== undefined && limit < body.length) return;
+    if (limit < body.length || behavior.lengthLie !== undefined) response.destroy();
     else response.end();
   });
 }
 
-function refuses({ behaviour }: ModelServer, request: IncomingMessage, response: ServerResponse): boolean {
-  const refusal = behaviour.refuse;
-  if (behaviour.noHead === true && request.method === "HEAD") {
+function refuses({ behavior }: ModelServer, request: IncomingMessage, response: ServerResponse): boolean {
+  const refusal = behavior.refuse;
+  if (behavior.noHead === true && request.method === "HEAD") {
     response.writeHead(405).end();
     return true;
   }
@@ -91,7 +91,7 @@ export async function startModelServer(content: Buffer): Promise<ModelServer> {
   });
   const hub = createServer((request, response) => {
     note(request);
-    const facts = server.behaviour.anonymous === true ? {} : checksumHeaders(server);
+    const facts = server.behavior.anonymous === true ? {} : checksumHeaders(server);
     response.writeHead(302, { location: `${server.url}${request.url}`, ...facts }).end();
   });
   for (const each of [files, hub]) {
@@ -103,7 +103,7 @@ export async function startModelServer(content: Buffer): Promise<ModelServer> {
     url: originOf(files),
     hub: originOf(hub),
     content,
-    behaviour: {},
+    behavior: {},
     requests,
     async close() {
       for (const each of [files, hub]) {
@@ -116,7 +116,7 @@ export async function startModelServer(content: Buffer): Promise<ModelServer> {
   return server;
 }
 
-function checksumHeaders({ content, behaviour }: ModelServer): Record<string, string> {
-  const checksum = sha256(behaviour.wrongChecksum === true ? Buffer.from("another file") : content);
+function checksumHeaders({ content, behavior }: ModelServer): Record<string, string> {
+  const checksum = sha256(behavior.wrongChecksum === true ? Buffer.from("another file") : content);
   return { "x-linked-etag": `"${checksum}"`, "x-linked-size": String(content.length) };
 }

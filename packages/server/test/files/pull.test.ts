@@ -22,7 +22,7 @@ describe("pulling a model", () => {
   after(() => server.close());
   beforeEach(async () => {
     dataDirectory = await mkdtemp(join(tmpdir(), "sounding-pull-"));
-    server.behaviour = {};
+    server.behavior = {};
     server.content = model;
     server.requests.length = 0;
   });
@@ -64,7 +64,7 @@ describe("pulling a model", () => {
   });
 
   test("goes on when the connection breaks", async () => {
-    server.behaviour = { cutAfterBytes: 1_000_000 };
+    server.behavior = { cutAfterBytes: 1_000_000 };
     const [pulled] = await pull();
     assert.equal(pulled?.sha256, sha256(model));
     const ranges = server.requests.filter(({ range }) => range !== undefined);
@@ -99,17 +99,17 @@ describe("pulling a model", () => {
   });
 
   test("begins again when the server cannot go on", async () => {
-    server.behaviour = { cutAfterBytes: 1_000_000, ignoreRange: true };
+    server.behavior = { cutAfterBytes: 1_000_000, ignoreRange: true };
     const gets = (): number => server.requests.filter(({ method }) => method === "GET").length;
     const waitForTwo = setInterval(() => {
-      if (gets() >= 2) server.behaviour = { ignoreRange: true };
+      if (gets() >= 2) server.behavior = { ignoreRange: true };
     }, 1);
     const [pulled] = await pull().finally(() => clearInterval(waitForTwo));
     assert.equal(pulled?.sha256, sha256(model));
   });
 
   test("gives up when further tries bring nothing, and says how far it came", async () => {
-    server.behaviour = { cutAfterBytes: 0 };
+    server.behavior = { cutAfterBytes: 0 };
     await assert.rejects(pull(), {
       code: "upstream_failed",
       message: new RegExp(`stopped after 0 of ${model.length} bytes`),
@@ -117,19 +117,19 @@ describe("pulling a model", () => {
   });
 
   test("does not believe a length that is a lie", async () => {
-    server.behaviour = { lengthLie: 1000, anonymous: true };
+    server.behavior = { lengthLie: 1000, anonymous: true };
     await assert.rejects(pull(), { code: "upstream_failed", message: /stopped after/ });
   });
 
   test("leaves a server that is silent, and tries again", async () => {
-    server.behaviour = { stallAfterBytes: 1_500_000 };
+    server.behavior = { stallAfterBytes: 1_500_000 };
     assert.equal((await pull({ idleTimeoutMs: 100 }))[0]?.sha256, sha256(model));
   });
 
   test("removes a file whose checksum is wrong", async () => {
-    server.behaviour = { wrongChecksum: true };
+    server.behavior = { wrongChecksum: true };
     await assert.rejects(pull(), { code: "upstream_failed", message: /SHA-256 is [0-9a-f]{64} instead of/ });
-    server.behaviour = {};
+    server.behavior = {};
     await assert.rejects(pull({ sha256: "0".repeat(64) }), { code: "upstream_failed", message: /SHA-256/ });
     assert.deepEqual(await leftovers(), []);
     await assert.rejects(pull({ sha256: "abc" }), { code: "invalid_request" });
@@ -144,15 +144,15 @@ describe("pulling a model", () => {
 
   test("tries again after 429 and 503", async () => {
     for (const status of [429, 503]) {
-      server.behaviour = { refuse: { status, times: 2 } };
+      server.behavior = { refuse: { status, times: 2 } };
       assert.equal((await pull({ source: `someone/small/${status}.gguf` }))[0]?.sha256, sha256(model));
     }
   });
 
   test("says what 404 and 403 mean", async () => {
-    server.behaviour = { refuse: { status: 404, times: 9 } };
+    server.behavior = { refuse: { status: 404, times: 9 } };
     await assert.rejects(pull(), { code: "not_found", message: /does not have this file/ });
-    server.behaviour = { refuse: { status: 403, times: 9 } };
+    server.behavior = { refuse: { status: 403, times: 9 } };
     await assert.rejects(pull(), { code: "permission_denied", message: /HF_TOKEN/ });
   });
 
@@ -166,7 +166,7 @@ describe("pulling a model", () => {
   });
 
   test("fetches a URL, also from a server that tells nothing", async () => {
-    server.behaviour = { noHead: true, anonymous: true, cutAfterBytes: 1_200_000 };
+    server.behavior = { noHead: true, anonymous: true, cutAfterBytes: 1_200_000 };
     const [pulled] = await pull({ source: `${server.url}/files/tiny.gguf?download=1` });
     assert.equal(pulled?.name, "tiny.gguf");
     assert.equal(pulled.sha256, sha256(model));

@@ -72,7 +72,7 @@ describe("a moderation endpoint", () => {
     assert.deepEqual(asked[0]!.json, { model: "omni-moderation-latest", input: ["Be brief.", "Hello"] });
   });
 
-  test("refuses a prompt by its own judgement, a subcategory counting as its head", async () => {
+  test("refuses a prompt by its own judgment, a subcategory counting as its head", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}"), speaker("ok"));
     const { code, status, values } = await chat.read(prompt("a threat"));
     assert.deepEqual([status, code], [400, "content_filter"]);
@@ -193,7 +193,7 @@ describe("after a reload", () => {
   });
 });
 
-describe("where there is no judgement", () => {
+describe("where there is no judgment", () => {
   const answers: readonly [
     what: string,
     script: (exchange: ScriptedExchange) => Promise<void> | void,

@@ -131,7 +131,7 @@ describe("the llama.cpp engine", () => {
     assert.equal(contentOf(completion), greedyAnswer);
   });
 
-  test("refuses by name what it cannot honour", async () => {
+  test("refuses by name what it cannot honor", async () => {
     const refused: [Record<string, unknown>, string][] = [
       [{ audio: { voice: "alloy" } }, "audio"],
       [{ modalities: ["text", "audio"] }, "modalities"],

@@ -29,7 +29,7 @@ async function setUp(userId: number, signal = never): Promise<{ installed: boole
   const installed = await installPocketSphinx({
     logFile,
     logger: silentLogger,
-    tell: (notice) => told.push(notice),
+    notify: (notice) => told.push(notice),
     signal,
     isInstalled: () => existsSync(join(folder, "installed")),
     userId,

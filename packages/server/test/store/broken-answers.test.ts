@@ -8,14 +8,14 @@ import { AppError, type ErrorCode } from "../../src/errors.ts";
 import { MemoryBudget } from "../../src/memory-budget.ts";
 import { createConnection, type Connection } from "../../src/store/connection.ts";
 import { RowCaches } from "../../src/store/row-cache.ts";
-import { bind, ownOrganization, sql } from "../../src/store/statement.ts";
+import { bind, callerOrganization, sql } from "../../src/store/statement.ts";
 import type { TenantReader } from "../../src/store/store.ts";
 import { ReadLimiter } from "../../src/store/read-limiter.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { scopeOf } from "./test-store.ts";
 
 const rows = `["n"]\n${"[1]\n".repeat(1000)}`;
-const statement = sql`SELECT 1 AS n, ${ownOrganization} AS own`;
+const statement = sql`SELECT 1 AS n, ${callerOrganization} AS own`;
 
 describe("an answer of the store", () => {
   let answer: (response: ServerResponse) => void;
@@ -152,7 +152,7 @@ describe("an answer of the store", () => {
   test("is not asked for with parameters that no URL can hold", async () => {
     answer = (response) => response.end(rows);
     for (const text of ["x".repeat(2_000_000), "\u6f22".repeat(300_000), "%".repeat(500_000)]) {
-      const long = sql`SELECT ${bind.text(text)}, ${ownOrganization}`;
+      const long = sql`SELECT ${bind.text(text)}, ${callerOrganization}`;
       await assert.rejects(reader.query(long), refused("invalid_request"));
     }
     assert.equal(requests, 0);

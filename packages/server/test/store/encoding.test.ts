@@ -4,7 +4,7 @@ import * as fc from "fast-check";
 import { BlockWriter } from "../../src/store/block.ts";
 import { distributionPoints, points, series } from "../../src/store/metric-tables.ts";
 import { logs, scopes, spanDetails, spans } from "../../src/store/schema.ts";
-import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { openTestStore, recentUnixNano, scopeOf, type TestStore } from "./test-store.ts";
 
 let opened: TestStore;
@@ -64,7 +64,7 @@ describe("rows come back as they were written", () => {
         const rows = await opened.store
           .open(scopeOf(organizationId))
           .query(
-            sql`SELECT body, attributes, resource_id, flags, severity_number, level, toUnixTimestamp64Nano(time) AS time, project, trace_id FROM logs WHERE organization = ${ownOrganization} ORDER BY record_id`,
+            sql`SELECT body, attributes, resource_id, flags, severity_number, level, toUnixTimestamp64Nano(time) AS time, project, trace_id FROM logs WHERE organization = ${callerOrganization} ORDER BY record_id`,
           );
         assert.deepEqual(
           rows,
@@ -110,7 +110,7 @@ describe("rows come back as they were written", () => {
     const reader = opened.store.open(scopeOf(organizationId));
     assert.deepEqual(
       await reader.query(
-        sql`SELECT event_names, event_attributes, length(event_times) AS times FROM span_details WHERE organization = ${ownOrganization} ORDER BY span_id`,
+        sql`SELECT event_names, event_attributes, length(event_times) AS times FROM span_details WHERE organization = ${callerOrganization} ORDER BY span_id`,
       ),
       [
         { event_names: ["a", "b"], event_attributes: [[["key", "a"]], [["key", "b"]]], times: "2" },
@@ -141,7 +141,7 @@ describe("rows come back as they were written", () => {
     });
     assert.deepEqual(
       await reader.query(
-        sql`SELECT sum, min, bounds, counts, scale, positive_offset, quantiles FROM distribution_points WHERE organization = ${ownOrganization}`,
+        sql`SELECT sum, min, bounds, counts, scale, positive_offset, quantiles FROM distribution_points WHERE organization = ${callerOrganization}`,
       ),
       [
         {
@@ -179,7 +179,7 @@ describe("rows come back as they were written", () => {
       await opened.store
         .open(scopeOf(organizationId))
         .query(
-          sql`SELECT trace_id, span_id, name, status_message, toUnixTimestamp64Nano(start_time) AS start, input_tokens FROM spans WHERE organization = ${ownOrganization}`,
+          sql`SELECT trace_id, span_id, name, status_message, toUnixTimestamp64Nano(start_time) AS start, input_tokens FROM spans WHERE organization = ${callerOrganization}`,
         ),
       [
         {
@@ -253,7 +253,7 @@ describe("rows that describe others", () => {
     assert.deepEqual(
       await opened.store
         .open(scopeOf("org_series"))
-        .query(sql`SELECT description, type, temporality FROM series WHERE organization = ${ownOrganization}`),
+        .query(sql`SELECT description, type, temporality FROM series WHERE organization = ${callerOrganization}`),
       [{ description: "new", type: "sum", temporality: "delta" }],
     );
   });

@@ -8,13 +8,13 @@ import { AppError } from "../../src/errors.ts";
 import { type Connection, createConnection } from "../../src/store/connection.ts";
 import { defaultConcurrentReads, ReadLimiter } from "../../src/store/read-limiter.ts";
 import { RowCaches } from "../../src/store/row-cache.ts";
-import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
 import { runWithCost, RequestCost } from "../../src/scheduling/request-cost.ts";
 import { scopeOf } from "./test-store.ts";
 
 const places = 4;
-const statement = sql`SELECT 1 AS one WHERE organization = ${ownOrganization}`;
+const statement = sql`SELECT 1 AS one WHERE organization = ${callerOrganization}`;
 const isAppError = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
 
 describe("statements that read", () => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import * as fc from "fast-check";
 import { AppError } from "../../src/errors.ts";
-import { bind, join, ownOrganization, sql } from "../../src/store/statement.ts";
+import { bind, join, callerOrganization, sql } from "../../src/store/statement.ts";
 import {
   countSpans,
   numberedSpans,
@@ -55,7 +55,7 @@ describe("parameters", () => {
         fc.bigInt(0n, 2n ** 64n - 1n),
         async (text, list, number) => {
           const [row] = await reader.query(
-            sql`SELECT ${bind.text(text)} AS text, ${bind.texts(list)} AS list, ${bind.uint64(number)} AS number, ${ownOrganization} AS own`,
+            sql`SELECT ${bind.text(text)} AS text, ${bind.texts(list)} AS list, ${bind.uint64(number)} AS number, ${callerOrganization} AS own`,
           );
           assert.deepEqual(row, { text, list, number: String(number), own: "org_nobody" });
         },
@@ -68,7 +68,7 @@ describe("parameters", () => {
     const [row] = await opened.store
       .open(anybody)
       .query(
-        sql`SELECT ${bind.time(1_795_229_418_931_000_001n)} AS time, toUnixTimestamp64Nano(${bind.time(1_795_229_418_931_000_001n)}) AS nano, ${bind.int64(-9_007_199_254_740_993n)} AS low, ${bind.float(0.1)} AS tenth, ${bind.floats([Infinity, -1e300])} AS floats, ${bind.uint64s(["18446744073709551615"])} AS ids, ${ownOrganization} AS own`,
+        sql`SELECT ${bind.time(1_795_229_418_931_000_001n)} AS time, toUnixTimestamp64Nano(${bind.time(1_795_229_418_931_000_001n)}) AS nano, ${bind.int64(-9_007_199_254_740_993n)} AS low, ${bind.float(0.1)} AS tenth, ${bind.floats([Infinity, -1e300])} AS floats, ${bind.uint64s(["18446744073709551615"])} AS ids, ${callerOrganization} AS own`,
       );
     assert.deepEqual(row, {
       time: "1795229418.931000001",
@@ -90,7 +90,7 @@ describe("parameters", () => {
     const reader = opened.store.open(anybody);
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>
-        reader.query<{ n: number }>(sql`SELECT ${bind.uint32(index)} AS n, ${ownOrganization} AS own`),
+        reader.query<{ n: number }>(sql`SELECT ${bind.uint32(index)} AS n, ${callerOrganization} AS own`),
       ),
     );
     assert.deepEqual(
@@ -126,16 +126,16 @@ describe("organizations", () => {
     await store.append(spanBatch("org_right", numberedSpans("same", 5)));
     const reader = store.open(scopeOf("org_left"));
     for (const statement of [
-      sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization}`,
-      sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization} OR true`,
-      sql`SELECT count() AS n FROM (SELECT * FROM spans AS other) WHERE organization != '' OR organization = ${ownOrganization}`,
-      sql`SELECT count() AS n FROM spans WHERE (organization = ${ownOrganization} OR true) AND span_id IN (SELECT span_id FROM spans WHERE organization = 'org_right' OR true)`,
-      sql`SELECT count() AS n FROM spans AS a INNER JOIN spans AS b USING (span_id) WHERE a.organization = ${ownOrganization} OR true`,
+      sql`SELECT count() AS n FROM spans WHERE organization = ${callerOrganization}`,
+      sql`SELECT count() AS n FROM spans WHERE organization = ${callerOrganization} OR true`,
+      sql`SELECT count() AS n FROM (SELECT * FROM spans AS other) WHERE organization != '' OR organization = ${callerOrganization}`,
+      sql`SELECT count() AS n FROM spans WHERE (organization = ${callerOrganization} OR true) AND span_id IN (SELECT span_id FROM spans WHERE organization = 'org_right' OR true)`,
+      sql`SELECT count() AS n FROM spans AS a INNER JOIN spans AS b USING (span_id) WHERE a.organization = ${callerOrganization} OR true`,
     ]) {
       assert.deepEqual(await reader.query(statement), [{ n: "3" }]);
     }
     assert.deepEqual(
-      await reader.query(sql`SELECT count() AS n FROM trace_index WHERE organization = ${ownOrganization} OR true`),
+      await reader.query(sql`SELECT count() AS n FROM trace_index WHERE organization = ${callerOrganization} OR true`),
       [{ n: "1" }],
     );
   });
@@ -162,7 +162,7 @@ describe("answers", () => {
     assert.ok([...counts.values()].every((times) => times === 1));
     const kept = await store
       .open(scopeOf("org_twice"))
-      .query<{ n: string }>(sql`SELECT count() AS n FROM spans WHERE organization = ${ownOrganization}`, {
+      .query<{ n: string }>(sql`SELECT count() AS n FROM spans WHERE organization = ${callerOrganization}`, {
         duplicates: "kept",
       });
     assert.ok(Number(kept[0]!.n) >= 30);
@@ -179,14 +179,14 @@ describe("answers", () => {
     const rows = await store
       .open(scopeOf("org_index"))
       .query(
-        sql`SELECT project, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last FROM trace_index WHERE organization = ${ownOrganization} AND trace_id = ${bind.text("t1")} GROUP BY project`,
+        sql`SELECT project, toUnixTimestamp64Nano(min(first_start)) AS first, toUnixTimestamp64Nano(max(last_start)) AS last FROM trace_index WHERE organization = ${callerOrganization} AND trace_id = ${bind.text("t1")} GROUP BY project`,
       );
     assert.deepEqual(rows, [{ project: "default", first: String(recentUnixNano), last: String(recentUnixNano + 9n) }]);
   });
 
   test("that are larger than allowed are an error, not a part", async () => {
     const reader = opened.store.open(anybody);
-    const statement = sql`SELECT number, ${ownOrganization} FROM numbers(1000)`;
+    const statement = sql`SELECT number, ${callerOrganization} FROM numbers(1000)`;
     await assert.rejects(reader.query(statement, { maximumRows: 100 }), isAppError("invalid_request"));
     assert.equal((await reader.query(statement, { maximumRows: 1000 })).length, 1000);
   });
@@ -195,7 +195,7 @@ describe("answers", () => {
     let seen = 0;
     for await (const row of opened.store
       .open(anybody)
-      .stream<{ number: string }>(sql`SELECT number, ${ownOrganization} FROM numbers(50000)`)) {
+      .stream<{ number: string }>(sql`SELECT number, ${callerOrganization} FROM numbers(50000)`)) {
       assert.equal(row.number, String(seen));
       seen += 1;
       if (seen === 10_000) break;
@@ -207,7 +207,7 @@ describe("answers", () => {
     const [row] = await opened.store
       .open(anybody)
       .query<{ map: unknown }>(
-        sql`SELECT map('b', '1', '10', '2', 'a', '3', '2', '4') AS map, ${ownOrganization} AS own`,
+        sql`SELECT map('b', '1', '10', '2', 'a', '3', '2', '4') AS map, ${callerOrganization} AS own`,
       );
     assert.deepEqual(row!.map, [
       ["b", "1"],
@@ -223,7 +223,7 @@ describe("columns", () => {
     const blocks = await opened.store
       .open(anybody)
       .columns(
-        sql`SELECT number AS id, toFloat64(number) / 3 AS value, range(number) AS list, toString(number) AS text, toUInt8(number) AS small, reinterpretAsFloat64(toUInt64(9218868437227405314)) AS stale, fromUnixTimestamp64Nano(toInt64(number)) AS time, toLowCardinality(toString(number)) AS label, ${ownOrganization} AS own FROM numbers(4) ORDER BY number`,
+        sql`SELECT number AS id, toFloat64(number) / 3 AS value, range(number) AS list, toString(number) AS text, toUInt8(number) AS small, reinterpretAsFloat64(toUInt64(9218868437227405314)) AS stale, fromUnixTimestamp64Nano(toInt64(number)) AS time, toLowCardinality(toString(number)) AS label, ${callerOrganization} AS own FROM numbers(4) ORDER BY number`,
       );
     assert.equal(blocks.length, 1);
     const { rowCount, columns } = blocks[0]!;
@@ -244,7 +244,7 @@ describe("columns", () => {
 
   test("come in several blocks when there are many rows, and none for no rows", async () => {
     const reader = opened.store.open(anybody);
-    const many = await reader.columns(sql`SELECT number, ${ownOrganization} FROM numbers(200000)`, {
+    const many = await reader.columns(sql`SELECT number, ${callerOrganization} FROM numbers(200000)`, {
       maximumRows: 200_000,
     });
     assert.equal(
@@ -252,24 +252,24 @@ describe("columns", () => {
       200_000,
     );
     assert.ok(many.length > 1);
-    assert.deepEqual(await reader.columns(sql`SELECT number, ${ownOrganization} FROM numbers(0)`), []);
+    assert.deepEqual(await reader.columns(sql`SELECT number, ${callerOrganization} FROM numbers(0)`), []);
   });
 
   test("of a type that has no array are a fault of the statement", async () => {
     await assert.rejects(
-      opened.store.open(anybody).columns(sql`SELECT map('a', 1), ${ownOrganization}`),
+      opened.store.open(anybody).columns(sql`SELECT map('a', 1), ${callerOrganization}`),
       isAppError("internal"),
     );
   });
 });
 
 describe("long queries", () => {
-  const slow = sql`SELECT sum(sleepEachRow(0.1)) AS n, ${ownOrganization} AS own FROM numbers(600) SETTINGS max_block_size = 1`;
+  const slow = sql`SELECT sum(sleepEachRow(0.1)) AS n, ${callerOrganization} AS own FROM numbers(600) SETTINGS max_block_size = 1`;
   const running = async (): Promise<number> => {
     const [row] = await opened.store
       .open(anybody)
       .query<{ n: string }>(
-        sql`SELECT countIf(query LIKE '%sleepEachRow(0.1)%' AND query NOT LIKE '%processes%') AS n, ${ownOrganization} AS own FROM system.processes`,
+        sql`SELECT countIf(query LIKE '%sleepEachRow(0.1)%' AND query NOT LIKE '%processes%') AS n, ${callerOrganization} AS own FROM system.processes`,
       );
     return Number(row!.n);
   };
@@ -291,7 +291,7 @@ describe("long queries", () => {
   test("do not tell what the statement was", async () => {
     const secret = "the tenant's own text";
     await assert.rejects(
-      opened.store.open(anybody).query(sql`SELECT toUInt8(${bind.text(secret)}), ${ownOrganization}`),
+      opened.store.open(anybody).query(sql`SELECT toUInt8(${bind.text(secret)}), ${callerOrganization}`),
       (error: unknown) => {
         for (let each = error; each instanceof Error; each = each.cause) assert.ok(!each.message.includes(secret));
         return isAppError("internal")(error);

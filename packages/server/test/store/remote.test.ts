@@ -3,7 +3,7 @@ import { after, before, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { createConnection } from "../../src/store/connection.ts";
 import { migrate, schemaVersion } from "../../src/store/migrations.ts";
-import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { remotePassword, startRemoteServer, type RemoteServer } from "./remote-server.ts";
 import { countSpans, numberedSpans, openTestStore, scopeOf, spanBatch, testSettings } from "./test-store.ts";
 
@@ -41,7 +41,7 @@ describe("a ClickHouse server elsewhere", () => {
       error instanceof AppError && error.code === "overloaded" && error.retryAfterMs! > 0;
     await assert.rejects(store.append(spanBatch("org_away", numberedSpans("away", 5))), overloaded);
     await assert.rejects(
-      store.open(scopeOf("org_away")).query(sql`SELECT count() FROM spans WHERE organization = ${ownOrganization}`),
+      store.open(scopeOf("org_away")).query(sql`SELECT count() FROM spans WHERE organization = ${callerOrganization}`),
       overloaded,
     );
     remote.down = false;

@@ -8,7 +8,7 @@ import { silentLogger, type Logger } from "../../src/logger.ts";
 import { BlockWriter } from "../../src/store/block.ts";
 import { openStore } from "../../src/store/open-store.ts";
 import { spans } from "../../src/store/schema.ts";
-import { ownOrganization, sql } from "../../src/store/statement.ts";
+import { callerOrganization, sql } from "../../src/store/statement.ts";
 import type { Batch, Store } from "../../src/store/store.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
@@ -105,7 +105,7 @@ export async function countSpans(store: Store, organizationId: string): Promise<
   const rows = await store
     .open(scopeOf(organizationId))
     .query<{ span_id: string; times: string }>(
-      sql`SELECT span_id, count() AS times FROM spans WHERE organization = ${ownOrganization} GROUP BY span_id`,
+      sql`SELECT span_id, count() AS times FROM spans WHERE organization = ${callerOrganization} GROUP BY span_id`,
       { maximumRows: 1_000_000 },
     );
   return new Map(rows.map(({ span_id, times }) => [span_id, Number(times)]));

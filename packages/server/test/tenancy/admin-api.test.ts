@@ -209,7 +209,7 @@ onEachDatabase("the admin API", ({ open }) => {
       ["/organizations", { name: "x".repeat(129) }, "name"],
       ["/organizations", { name: "line\nbreak" }, "name"],
       ["/organizations", { name: "ends in a space " }, "name"],
-      ["/organizations", { name: "a", colour: "red" }, "colour"],
+      ["/organizations", { name: "a", color: "red" }, "color"],
       ["/organizations", { name: "a", limits: { requests_per_minute: 0 } }, "limits.requests_per_minute"],
       ["/organizations", { name: "a", limits: { requests_per_second: 1 } }, "limits.requests_per_second"],
       ["/organizations", { name: "a", allowed_models: [] }, "allowed_models"],

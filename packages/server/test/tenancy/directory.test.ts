@@ -74,9 +74,9 @@ onEachDatabase("the directory", ({ open }) => {
   test("archiving an organization revokes its keys and archives its projects, and nothing new can be made in it", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
-    const neighbour = await createOrganization(control, { name: "globex" });
+    const neighbor = await createOrganization(control, { name: "globex" });
     const key = await createKey(control, { organizationId, name: "k" });
-    const other = await createKey(control, { organizationId: neighbour.id, name: "k" });
+    const other = await createKey(control, { organizationId: neighbor.id, name: "k" });
     const archived = await archiveOrganization(control, organizationId);
     assert.notEqual(archived.archived_at, null);
     assert.notEqual((await getKey(control, key.id)).revoked_at, null);

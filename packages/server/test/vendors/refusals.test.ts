@@ -238,7 +238,7 @@ const invalid: { given: Record<string, unknown>; param: string }[] = [
 
 for (const type of types) {
   describe(type, () => {
-    test("refuses by name what no vendor honours", async () => {
+    test("refuses by name what no vendor honors", async () => {
       await using server = await startVendorServer();
       server.play(wires[type].batch);
       for (const param of refusedParameters) await refused(server, type, { [param]: refusedValues[param] }, param);
@@ -247,7 +247,7 @@ for (const type of types) {
     for (const entry of variedParameters) {
       const param = entry.split("=")[0]!;
       const support = vendors[type].parameters[entry];
-      test(`${support === "no" ? "refuses" : "honours, or refuses by the model,"} ${entry}`, async () => {
+      test(`${support === "no" ? "refuses" : "honors, or refuses by the model,"} ${entry}`, async () => {
         await using server = await startVendorServer();
         server.play(wires[type].batch);
         const { given, seen } = asking[entry];

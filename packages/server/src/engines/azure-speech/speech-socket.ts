@@ -1,4 +1,4 @@
-/** Connects to the speech service over WebSocket, with its API key and timeouts; closes at once when the call ends. */
+/** Connects to the speech service over WebSocket, with its API key and timeouts; closes as soon as the call ends. */
 import type { Duplex } from "node:stream";
 import { DecoratorHandler, WebSocket, type Agent, type Dispatcher } from "undici";
 import { AppError } from "../../errors.ts";
@@ -89,7 +89,7 @@ export class SpeechSocket {
     }
   }
 
-  /** Closes at once, without a closing handshake: the engine's remaining work is not needed. */
+  /** Closes immediately, without a closing handshake: the engine's remaining work is not needed. */
   leave(): void {
     this.#end(new AppError("client_closed", "The connection was abandoned."));
   }
@@ -148,25 +148,25 @@ class HandshakeHandler extends DecoratorHandler implements Dispatcher.DispatchHa
     this.#socket = socket;
   }
 
-  onRequestStart(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestStart"]>>): void {
-    this.#handler.onRequestStart?.(...told);
-    this.#socket.onHandshake(told[0]);
+  onRequestStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestStart"]>>): void {
+    this.#handler.onRequestStart?.(...args);
+    this.#socket.onHandshake(args[0]);
   }
 
-  onRequestUpgrade(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestUpgrade"]>>): void {
-    this.#socket.onUpgraded(told[3]);
-    this.#handler.onRequestUpgrade?.(...told);
+  onRequestUpgrade(...args: Parameters<NonNullable<Dispatcher.DispatchHandler["onRequestUpgrade"]>>): void {
+    this.#socket.onUpgraded(args[3]);
+    this.#handler.onRequestUpgrade?.(...args);
   }
 
-  onResponseStart(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>): void {
-    const [, status, headers] = told;
-    this.#handler.onResponseStart?.(...told);
+  onResponseStart(...args: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseStart"]>>): void {
+    const [, status, headers] = args;
+    this.#handler.onResponseStart?.(...args);
     if (status >= 200) this.#socket.onRefused(status, headers);
   }
 
-  onResponseError(...told: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseError"]>>): void {
-    this.#socket.onFailed(told[1]);
-    this.#handler.onResponseError?.(...told);
+  onResponseError(...args: Parameters<NonNullable<Dispatcher.DispatchHandler["onResponseError"]>>): void {
+    this.#socket.onFailed(args[1]);
+    this.#handler.onResponseError?.(...args);
   }
 }
 

@@ -18,12 +18,12 @@ interface Spoken {
  */
 export function alignWords(part: string, words: readonly EspeakWord[], secondsPerMs: number): SpokenToken[] {
   const groups: Spoken[] = [];
-  const told = inUnits(part, words);
+  const timed = inUnits(part, words);
   const written = weightedWords(part);
   for (const [index, word] of written.entries()) {
     // Times of punctuation and spaces after a word belong to it, such as the second half of an emoji's name.
     const nextFrom = written[index + 1]?.from ?? Infinity;
-    const own = told.filter(({ from }) => from >= word.from && from < nextFrom);
+    const own = timed.filter(({ from }) => from >= word.from && from < nextFrom);
     const last = groups.at(-1);
     // Words before the first timed one start with the speech.
     if (own.length === 0 && last === undefined) groups.push({ words: [word], startMs: 0, endMs: 0 });

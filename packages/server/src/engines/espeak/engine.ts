@@ -25,7 +25,7 @@ const modelId = "espeak-ng";
 const phraseLengths = { longest: 300, longestFirst: 80 };
 /** Words per minute at speed 1, and the limits of espeak-ng's own speed control. */
 const wordsPerMinute = 175;
-const ownSpeeds = { slowest: 0.5, fastest: 2.5 };
+const supportedSpeeds = { slowest: 0.5, fastest: 2.5 };
 const programRate = 22_050;
 
 export function createEspeakEngine(
@@ -112,17 +112,17 @@ async function speakPhrase(
 ): Promise<SpeechPiece> {
   const { voice, speed, signal, marks, fairnessKey: group } = call;
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
-  const ownSpeed = Math.min(Math.max(speed, ownSpeeds.slowest), ownSpeeds.fastest);
+  const synthesisSpeed = Math.min(Math.max(speed, supportedSpeeds.slowest), supportedSpeeds.fastest);
   const spoken = await variant.speak({
     text: escapeMarkup(part),
     voice,
-    wordsPerMinute: Math.round(wordsPerMinute * ownSpeed),
+    wordsPerMinute: Math.round(wordsPerMinute * synthesisSpeed),
     first,
     group,
     signal,
   });
   const { sampleRate } = spoken;
-  const slower = ownSpeed / speed;
+  const slower = synthesisSpeed / speed;
   const samples = await stretchSamples(spoken.samples, sampleRate, 1 / slower);
   const sound = { samples, sampleRate, words: spoken.words, slower };
   return { sampleRate, samples, marks: marks ? marksOf(part, phrase.offset, sound) : [], sentence: phrase.sentence };

@@ -1,5 +1,5 @@
 /**
- * Synthesizes phrases with the npm package of espeak-ng (GPL-3.0), one at a time, in a process of its own: the server
+ * Synthesizes phrases with the npm package of espeak-ng (GPL-3.0), one at a time, in a separate process: the server
  * imports nothing of it and communicates over standard input and output. Any failure ends the process.
  */
 import { createInterface } from "node:readline";

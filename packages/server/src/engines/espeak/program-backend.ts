@@ -1,6 +1,6 @@
 /**
  * Runs espeak-ng as a program: its license (GPL-3.0) keeps it out of our process. Text goes to standard input; a WAV file
- * with unknown sizes comes back. https://github.com/espeak-ng/espeak-ng/blob/master/src/espeak-ng.1.ronn
+ * with unknown sizes is read from standard output. https://github.com/espeak-ng/espeak-ng/blob/master/src/espeak-ng.1.ronn
  */
 import { spawn } from "node:child_process";
 import { joinSamples } from "../../audio/samples.ts";

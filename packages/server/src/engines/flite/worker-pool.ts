@@ -54,7 +54,7 @@ async function startWorker(): Promise<Synthesizer<FlitePhrase, Utterance>> {
     ended.resolve(failure);
   });
   await ready.promise;
-  // A server with nothing else to do may end.
+  // The worker must not keep the process alive.
   worker.unref();
   return {
     speak(phrase) {

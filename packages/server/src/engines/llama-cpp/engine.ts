@@ -21,7 +21,7 @@ export interface LlamaCppParts {
   readonly dataDirectory: string;
 }
 
-/** Settings that an engine has when nothing else is configured: the trial model alone. */
+/** The settings of an engine without configured models: only the trial model. */
 export const trialEngineSettings: LlamaCppEngineSettings = {
   type: "llama_cpp",
   models: {

@@ -1,6 +1,6 @@
 /**
- * Turns a chat request into a generation: every parameter is honored or refused by name. Parameters without effect here
- * that harm nobody (who calls, what may be stored) are accepted.
+ * Turns a chat request into a generation: every parameter is honored or refused by name. Parameters that are harmless
+ * without an effect (such as `user` and `store`) are accepted.
  */
 import type { ChatMessage, ChatRequest } from "../../api/chat-request.ts";
 import { chatParameterNames } from "../../api/chat-request.ts";

@@ -84,7 +84,7 @@ export class ChunkStream implements ResponseReader, AsyncIterator<ChatCompletion
 
   /** The consumer stops: cancels the engine's work. */
   return(): Promise<IteratorReturnResult<undefined>> {
-    // A complete response is only drained: cancelling it would cost the connection.
+    // A complete response is only drained: canceling it would cost the connection.
     if (this.#outcome === undefined) this.#upstreamRequest?.cancel();
     this.#outcome = "whole";
     this.#emptied();

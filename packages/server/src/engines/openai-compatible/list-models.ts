@@ -10,11 +10,11 @@ const maxListBytes = 8_388_608;
 const maxModels = 10_000;
 
 export interface ModelListRequest extends Pick<OutgoingRequest, "path" | "headers" | "signal" | "limits"> {
-  /** Stands where the engine does not say who owns a model. */
+  /** The owner of models for which the engine reports none. */
   readonly ownedBy: string;
 }
 
-/** @throws AppError as a call does; entries without an ID are passed over */
+/** @throws AppError as a call does; entries without an ID are skipped */
 export async function listModels(pool: ConnectionPool, request: ModelListRequest): Promise<ModelDescription[]> {
   const { ownedBy, ...rest } = request;
   const answer = await requestJson(pool, { ...rest, method: "GET", isStream: false }, maxListBytes);

@@ -1,6 +1,6 @@
 /**
  * Decodes samples from a response: raw 16-bit PCM at OpenAI's 24,000 Hz unless a header says otherwise, or WAV, which some
- * servers send whatever the request asks for.
+ * servers send regardless of the requested format.
  */
 import { readAudio } from "../../audio/read-audio.ts";
 import { AppError } from "../../errors.ts";

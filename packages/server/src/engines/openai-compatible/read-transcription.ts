@@ -28,7 +28,7 @@ export function readTranscription(answer: unknown, recording: { durationMs: numb
   return words === undefined ? read : withWords(read, words);
 }
 
-/** A segment without times or words of its own. */
+/** A segment without times or words. */
 export function wholeSegment(text: string, durationMs: number, words?: readonly TranscribedWord[]): TranscribedSegment {
   const unknown = { words, avgLogprob: undefined, speaker: undefined, language: undefined };
   return { kind: "segment", text, startMs: 0, endMs: durationMs, ...unknown };

@@ -14,8 +14,8 @@ import { embeddedError } from "../upstream-http/upstream-error.ts";
 export class TranscriptionEvents {
   readonly #recording: { readonly durationMs: number };
   readonly #speakers = new SpeakerNumbers();
-  /** Deltas that no segment has taken up. */
-  #told = "";
+  /** The text of all deltas so far. */
+  #sentText = "";
   #hasSegments = false;
   #isWhole = false;
 
@@ -45,7 +45,7 @@ export class TranscriptionEvents {
       case "transcript.text.done":
         return this.#done(event["text"]);
       case undefined:
-        return chunkTexts(event).flatMap((text) => this.#tell(text));
+        return chunkTexts(event).flatMap((text) => this.#send(text));
       default:
         return [];
     }
@@ -59,12 +59,12 @@ export class TranscriptionEvents {
   /** Segments contain their whole text. */
   #delta({ delta, segment_id: segmentId }: JsonObject): TranscribedDelta[] {
     if (typeof delta !== "string") throw invalidTranscription("a delta has no text");
-    return segmentId == null && !this.#hasSegments ? this.#tell(delta) : [];
+    return segmentId == null && !this.#hasSegments ? this.#send(delta) : [];
   }
 
-  #tell(text: string): TranscribedDelta[] {
+  #send(text: string): TranscribedDelta[] {
     if (text === "") return [];
-    this.#told += text;
+    this.#sentText += text;
     return [{ kind: "delta", text }];
   }
 
@@ -72,7 +72,7 @@ export class TranscriptionEvents {
   #done(said: unknown): TranscribedSegment[] {
     this.#isWhole = true;
     if (this.#hasSegments) return [];
-    const text = typeof said === "string" && said.startsWith(this.#told) ? said : this.#told;
+    const text = typeof said === "string" && said.startsWith(this.#sentText) ? said : this.#sentText;
     return text.trim() === "" ? [] : [wholeSegment(text, this.#recording.durationMs)];
   }
 }

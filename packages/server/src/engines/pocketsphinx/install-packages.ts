@@ -1,6 +1,6 @@
 /**
  * Installs PocketSphinx from the system's packages at the first start, if no password is needed.
- * A running package manager is never stopped: it has a process group of its own and writes to a file.
+ * A running package manager is never stopped: it has its own process group and writes to a file.
  */
 import { spawn } from "node:child_process";
 import { open } from "node:fs/promises";
@@ -13,9 +13,9 @@ export interface InstallOptions {
   /** The package manager's output is written there. */
   readonly logFile: string;
   readonly logger: Logger;
-  /** Told to who started the server: a sentence. */
-  readonly tell: (notice: string) => void;
-  /** When it fires, the end of the installation is not waited for. */
+  /** Prints a sentence for the user who started the server. */
+  readonly notify: (notice: string) => void;
+  /** When it aborts, the function returns without waiting for the installation. */
   readonly signal: AbortSignal;
   /** Replaced in tests. */
   readonly isInstalled?: () => boolean;
@@ -32,29 +32,29 @@ const command = `apt-get install ${debianPackages.join(" ")}`;
  * @returns whether they were installed just now. Never fails: problems are printed and logged.
  */
 export async function installPocketSphinx(options: InstallOptions): Promise<boolean> {
-  const { logger, tell, isInstalled = isThere } = options;
+  const { logger, notify, isInstalled = canFindInstallation } = options;
   if (isInstalled()) return false;
   const prefix = await privilege(options);
   if (prefix === undefined) {
     logger.info({ command }, "speech recognition is not available because its packages are not installed");
     return false;
   }
-  tell(`Installing speech recognition (${debianPackages.join(", ")}); see ${options.logFile} for the output.`);
+  notify(`Installing speech recognition (${debianPackages.join(", ")}); see ${options.logFile} for the output.`);
   try {
     await install(prefix, options);
     if (!isInstalled()) throw new AppError("internal", "The packages do not contain the expected files.");
-    tell(`Speech recognition is installed; the model is "pocketsphinx".`);
+    notify(`Speech recognition is installed; the model is "pocketsphinx".`);
     logger.info({}, "the speech recognition packages were installed");
     return true;
   } catch (error) {
     if (options.signal.aborted) return false;
-    tell(`Speech recognition could not be installed. To install it yourself, run: ${command}`);
+    notify(`Speech recognition could not be installed. To install it yourself, run: ${command}`);
     logger.warn({ error, command }, "the speech recognition packages could not be installed");
     return false;
   }
 }
 
-function isThere(): boolean {
+function canFindInstallation(): boolean {
   try {
     findInstallation({ library: undefined, modelDirectory: undefined });
     return true;

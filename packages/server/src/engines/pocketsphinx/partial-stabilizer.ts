@@ -1,11 +1,11 @@
 /**
- * Decides which words of an unfinished utterance are stable: several partial results in a row agree on a word and all
+ * Decides which words of an unfinished utterance are stable: several consecutive partial results agree on a word and all
  * words before it, and it ended a while ago. A word once sent is never taken back: if the decoder changes its mind at the
  * end, the sent words stay and its own words follow.
  */
 import type { RecognizedWord } from "./protocol.ts";
 
-/** Partial results in a row that must agree. */
+/** Number of consecutive partial results that must agree. */
 const agreeingPartials = 3;
 /** Audio after a word before it is sent, in ms. */
 const distanceMs = 300;

@@ -35,7 +35,7 @@ export class UtteranceAudio {
     this.#wake?.();
   }
 
-  /** Told of everything that changes from now on; one watcher at a time. */
+  /** Sets the function that is called after each change; there is one watcher at a time. */
   watch(wake: (() => void) | undefined): void {
     this.#wake = wake;
   }

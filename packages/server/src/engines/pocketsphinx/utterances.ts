@@ -47,7 +47,7 @@ export async function cutIntoUtterances(
   let current: UtteranceAudio | undefined;
   /** Where speech stopped; undefined during speech. */
   let pauseStart: number | undefined;
-  /** Speech before this sample belongs to an utterance that is over. */
+  /** Speech before this sample belongs to an utterance that has ended. */
   let spokenUntil = 0;
 
   const begin = async (sample: number): Promise<void> => {

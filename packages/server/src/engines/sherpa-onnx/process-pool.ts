@@ -25,7 +25,7 @@ export interface ProcessPoolOptions {
 interface Job extends QueuedJob {
   readonly work: Work;
   resolve(result: never): void;
-  /** Its caller no longer waits. */
+  /** The caller has been answered or has disconnected. */
   cancelled: boolean;
 }
 
@@ -189,7 +189,7 @@ export class ProcessPool {
     }
   }
 
-  /** What was in line when the process died waits for the next one. */
+  /** Assigns the jobs that were queued when the process exited to its replacement. */
   #assignLater(): void {
     clearTimeout(this.#pauseTimer);
     this.#pauseTimer = setTimeout(() => this.#assign(), this.#pauses.leftMs + 1);

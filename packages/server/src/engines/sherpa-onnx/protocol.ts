@@ -76,7 +76,7 @@ export interface Recognition {
 /** The recognition result of a stream since its last utterance ended. */
 export interface StreamRecognition {
   readonly utterance: Utterance;
-  /** Whether the utterance is over, and the next one begins. */
+  /** Whether the utterance has ended and the next one begins. */
   readonly ended: boolean;
 }
 

@@ -60,7 +60,7 @@ async function findSpeakerModels(
   const find = async (part: "segmentation" | "embedding"): Promise<string> => {
     const places = candidates(speakers[part], modelsDirectory);
     for (const place of places) {
-      if (!(await isThere(place, false))) continue;
+      if (!(await pathExists(place, false))) continue;
       return (await readOnnxMetadata(place)) === undefined ? fail(`${place} is not an ONNX file`) : place;
     }
     return fail(`neither ${places.join(" nor ")} exists (speakers.${part})`);
@@ -68,9 +68,9 @@ async function findSpeakerModels(
   return { segmentation: await find("segmentation"), embedding: await find("embedding") };
 }
 
-/** Undefined if it is nowhere. */
+/** Undefined if it does not exist. */
 async function findFolder(folder: string, modelsDirectory: string): Promise<string | undefined> {
-  for (const candidate of candidates(folder, modelsDirectory)) if (await isThere(candidate, true)) return candidate;
+  for (const candidate of candidates(folder, modelsDirectory)) if (await pathExists(candidate, true)) return candidate;
   return undefined;
 }
 
@@ -86,7 +86,7 @@ function partNames(kind: ModelKind): string {
   return Object.keys(kind.parts).join(", ");
 }
 
-async function isThere(path: string, asFolder: boolean): Promise<boolean> {
+async function pathExists(path: string, asFolder: boolean): Promise<boolean> {
   return stat(path).then(
     (found) => (asFolder ? found.isDirectory() : found.isFile()),
     () => false,
@@ -103,7 +103,7 @@ async function findPart(
   const missing: string[] = [];
   for (const name of wanted) {
     const path = resolve(folder, name);
-    ((await isThere(path, description.folder === true)) ? paths : missing).push(path);
+    ((await pathExists(path, description.folder === true)) ? paths : missing).push(path);
   }
   return { paths, missing };
 }

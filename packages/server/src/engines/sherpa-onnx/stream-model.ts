@@ -47,15 +47,15 @@ export function createStreamModel({ pool, slots, languages, speakerThreshold }: 
         stream = await pool.openStream(signal, call.fairnessKey);
         const recent = new RecentAudio(recognitionRate, longestSegment);
         const speakers = speakerThreshold === undefined ? undefined : new SpeakerRegistry(speakerThreshold);
-        for await (const told of listen(stream, { call, signal, recent })) {
-          if (told.kind === "delta" || speakers === undefined) yield told;
+        for await (const item of listen(stream, { call, signal, recent })) {
+          if (item.kind === "delta" || speakers === undefined) yield item;
           else {
-            const samples = recent.between(told.startMs - marginMs, told.endMs + marginMs);
+            const samples = recent.between(item.startMs - marginMs, item.endMs + marginMs);
             const turns = await pool.run(
               { type: "diarize", samples },
               { first: false, group: call.fairnessKey, signal },
             );
-            yield { ...told, speaker: mainSpeaker(turns, speakers) };
+            yield { ...item, speaker: mainSpeaker(turns, speakers) };
           }
         }
       } finally {
@@ -74,9 +74,9 @@ async function* listen(
   const silenceMs = chunking?.silenceDurationMs ?? usualSilenceMs;
   let sent = "";
   let seconds = 0;
-  function* tell({ utterance, ended }: StreamRecognition): Generator<TranscribedDelta | TranscribedSegment, void> {
+  function* toItems({ utterance, ended }: StreamRecognition): Generator<TranscribedDelta | TranscribedSegment, void> {
     const text = utterance.text.trim();
-    // What was sent stays: a model that changed its mind is not followed.
+    // Sent text is never changed, even if the model revises it.
     const settled = text.startsWith(sent) ? text : sent;
     if (ended) {
       sent = "";
@@ -89,9 +89,9 @@ async function* listen(
   for await (const samples of pieces(audio)) {
     seconds += samples.length / recognitionRate;
     recent.push(samples);
-    yield* tell(await stream.listen({ samples, last: false, silenceMs }, signal));
+    yield* toItems(await stream.listen({ samples, last: false, silenceMs }, signal));
   }
-  yield* tell(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
+  yield* toItems(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
 }
 
 async function* pieces(audio: RecordedAudio): AsyncGenerator<Float32Array, void, undefined> {

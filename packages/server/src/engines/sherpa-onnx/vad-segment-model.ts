@@ -26,7 +26,7 @@ export interface VadSegmentModelParts {
   readonly speakerThreshold: number | undefined;
 }
 
-/** Whisper hears 30 s at a time, with some silence at their end. */
+/** Whisper processes 30 s at a time, including some silence at the end. */
 const longestStretch = 28;
 /** Default audio before speech, and default silence that ends a segment. */
 const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };

@@ -7,13 +7,13 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { JobQueue, type JobOptions, type QueuedJob } from "../job-queue.ts";
 
-/** A process or thread that synthesizes phrases and may die of one. */
+/** A process or thread that synthesizes phrases and may crash on one. */
 export interface Synthesizer<Phrase, Spoken> {
   /** Called again when the last phrase is done. Need not settle when the synthesizer ends. */
   speak(phrase: Phrase): Promise<Spoken>;
-  /** Resolves when it is gone, with the reason where one is known. */
+  /** Resolves when it has ended, with the reason if one is known. */
   readonly ended: Promise<unknown>;
-  /** Ends it at once; resolves when it is gone. */
+  /** Ends it immediately; resolves when it has ended. */
   end(): Promise<unknown>;
 }
 
@@ -52,7 +52,7 @@ interface Slot<Phrase, Spoken> {
 const graceMs = 90;
 /** Longest time for one phrase. A phrase has a few hundred characters at most, so a synthesizer that needs longer is stuck. */
 const longestPhraseMs = 60_000;
-/** Failed starts in a row after which queued phrases fail. */
+/** Consecutive failed starts after which queued phrases fail. */
 const mostFailedStarts = 3;
 
 export function createSynthesizerPool<Phrase, Spoken>(

@@ -26,7 +26,7 @@ export function weightedWords(phrase: string): WeightedWord[] {
       found.push({ text, from, sign: sign && index === words.length - 1 });
       from += text.length;
     }
-    // A dash that stands alone follows the word before it.
+    // A dash on its own counts as punctuation after the word before it.
     if (words.length === 0 && sign && found.length > 0) found.push({ ...found.pop()!, sign: true });
   }
   return found.map((word, index) => {

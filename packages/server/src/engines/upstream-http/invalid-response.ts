@@ -1,4 +1,4 @@
-/** Creates the errors for responses with status 2xx that are not what the request asked for. */
+/** Creates the errors for responses with status 2xx whose content is invalid. */
 import { AppError } from "../../errors.ts";
 
 export function invalidResponse(what: string): AppError {

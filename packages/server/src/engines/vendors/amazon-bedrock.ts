@@ -28,7 +28,7 @@ function providerOptions(request: ChatRequest, passThrough: JsonObject): SharedV
   } as SharedV4ProviderOptions;
 }
 
-/** Whether the adapter requests JSON through a tool of its own that the model must call. */
+/** Whether the adapter requests JSON through an additional tool that the model must call. */
 function asksByTool(body: JsonObject, request: ChatRequest): boolean {
   const tools = isObject(body["toolConfig"]) ? body["toolConfig"]["tools"] : [];
   return Array.isArray(tools) && tools.length > (request.tools?.length ?? 0);

@@ -97,7 +97,7 @@ function withoutUndefined<T extends object>(value: T): { [K in keyof T]?: NonNul
 
 /**
  * The call options of a request, without signal. Throws `invalid_request` and `unsupported_parameter` for what
- * cannot be said to the vendor.
+ * the vendor's API cannot express.
  */
 export function toCallOptions(request: ChatRequest, vendor: Vendor): LanguageModelV4CallOptions {
   const { stop } = request;

@@ -94,7 +94,7 @@ async function* readParts(
   try {
     for (let read = await reader.read(); !read.done; read = await reader.read()) yield read.value;
   } finally {
-    // The call's signal ends the transport; the result of cancelling the reader does not matter.
+    // The call's signal ends the transport; the result of canceling the reader does not matter.
     reader.cancel().catch(() => {});
   }
 }

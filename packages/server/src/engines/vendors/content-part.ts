@@ -13,7 +13,7 @@ export interface ContentSupport {
   readonly laterSystemMessages: boolean;
   /** Images by address; data URLs are taken by all. */
   readonly imageUrl: (url: URL) => boolean;
-  /** Whether `detail` of an image other than `auto` is honoured. */
+  /** Whether `detail` of an image other than `auto` is honored. */
   readonly imageDetail: boolean;
   readonly audio: boolean;
   /** Media types of files; undefined for no files at all. */

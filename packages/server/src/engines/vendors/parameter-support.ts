@@ -1,5 +1,5 @@
 /**
- * Which of OpenAI's parameters a vendor honours. A parameter that a vendor cannot honour is refused by name before
+ * Which of OpenAI's parameters a vendor honors. A parameter that a vendor cannot honor is refused by name before
  * any call, unless its value has no effect. https://platform.openai.com/docs/api-reference/chat/create
  */
 import { chatParameterNames, type ChatRequest } from "../../api/chat-request.ts";
@@ -29,14 +29,14 @@ export const variedParameters = [
 ] as const;
 export type ParameterSupport = Readonly<Record<(typeof variedParameters)[number], Support>>;
 
-/** What a refusal needs to know of a vendor. */
+/** The facts about a vendor that a refusal mentions. */
 interface RefusingVendor {
   /** The vendor's name in messages. */
   readonly label: string;
   readonly parameters: ParameterSupport;
 }
 
-/** Parameters that no vendor of this folder honours. */
+/** Parameters that no vendor of this folder honors. */
 export const refusedParameters = [
   "audio",
   "function_call",
@@ -83,7 +83,7 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-/** The error for a parameter that a vendor cannot honour. */
+/** The error for a parameter that a vendor cannot honor. */
 export function unsupported(label: string, param: string, reason: string): AppError {
   return new AppError("unsupported_parameter", `${label} does not support ${param}: ${reason}`, { param });
 }
@@ -93,7 +93,7 @@ function refuse(vendor: RefusingVendor, request: ChatRequest, name: string): nev
   throw unsupported(vendor.label, name, `its value is ${value}. Omit the parameter, or use another model.`);
 }
 
-/** Throws `unsupported_parameter` for the first parameter that the vendor never honours. */
+/** Throws `unsupported_parameter` for the first parameter that the vendor never honors. */
 export function refuseUnsupportedParameters(request: ChatRequest, vendor: RefusingVendor): void {
   for (const name of refusedParameters) {
     if (effectiveValue(request, name) !== undefined) refuse(vendor, request, name);

@@ -2,7 +2,7 @@
 import { unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** Merges `members` into `body`, object by object; throws where a member is there already. */
+/** Merges `members` into `body`, object by object; throws where a member already exists. */
 export function mergeMembers(body: JsonObject, members: JsonObject, label: string, path = ""): void {
   for (const [name, value] of Object.entries(members)) {
     const known = Object.hasOwn(body, name) ? body[name] : undefined;

@@ -86,7 +86,7 @@ interface PreflightParts {
 /** How many different sets of parameters are remembered. */
 const capacity = 1_000;
 
-/** Makes the function that throws `unsupported_parameter` for what the adapter would drop; it remembers verdicts. */
+/** Creates the function that throws `unsupported_parameter` for what the adapter would drop; it caches results. */
 export function createPreflight(parts: PreflightParts): (request: ChatRequest, model: string) => Promise<void> {
   const verdicts = new Map<string, AppError | undefined>();
 

@@ -3,7 +3,7 @@ import { abortReason, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
 
 export interface VendorCall {
-  /** Its reason is an AppError where one ended the call, and a plain AbortError once the call is over. */
+  /** Its reason is the AppError that ended the call, or a plain AbortError after a normal end. */
   readonly signal: AbortSignal;
   /** Sent to the vendor, so that both logs have the same ID. */
   readonly requestId: string | undefined;
@@ -15,7 +15,7 @@ export interface VendorCall {
 
 interface VendorCallOptions {
   readonly requestId?: string | undefined;
-  /** The caller's; its abort means that the client is gone, unless its reason is an AppError. */
+  /** The caller's; its abort means that the client disconnected, unless its reason is an AppError. */
   readonly signal: AbortSignal;
   /** The engine's; aborted with an AppError when the engine closes. */
   readonly engineSignal: AbortSignal;

@@ -39,7 +39,7 @@ export interface Vendor {
   readonly passThrough: "body" | "provider options";
   /** Adds to the vendor's body what the adapter omits. */
   completeBody?(body: JsonObject, request: ChatRequest): void;
-  /** The refusal of a request of which the prepared body shows that the vendor would not honour it. */
+  /** The error for a request that the vendor would not honor, as the prepared body shows. */
   refuseBody?(body: JsonObject, request: ChatRequest, model: string): AppError | undefined;
   /** Text that the adapter drops, from the raw body of an answer or a raw frame of a stream. */
   readDroppedText?(raw: unknown): string | undefined;

@@ -42,7 +42,7 @@ export interface QueryOptions {
   readonly defaultSubqueryStepMs?: number | undefined;
   /** The request's memory: samples and results are charged before they are created, and the result stays charged. */
   readonly memory?: QueryMemory | undefined;
-  /** Shares the thread with other requests; by default, with whatever else the event loop runs. */
+  /** Shares the thread with other requests; by default, with the rest of the event loop. */
   readonly yielder?: Yielder | undefined;
   /** Called at the end, also of a failed query, with the number of samples read and computed. */
   readonly onSamples?: ((samples: number) => void) | undefined;
@@ -68,7 +68,7 @@ export interface QueryResult {
   readonly samplesRead: number;
 }
 
-/** Evaluates a query at one time. AppErrors: `invalid_request`, `timeout`, `client_closed`, or what the store throws. */
+/** Evaluates a query at a single time. AppErrors: `invalid_request`, `timeout`, `client_closed`, or what the store throws. */
 export function queryInstant(storage: PromqlStorage, query: InstantQuery): Promise<QueryResult> {
   return withBudget(query, async (budget) => {
     checkTime(query.timeMs, "time");

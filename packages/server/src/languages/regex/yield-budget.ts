@@ -16,7 +16,7 @@ export interface Resumable<Result> {
   readonly result: Result;
 }
 
-/** The result at once if the match needs no pause, as nearly all do; else a promise of it. */
+/** The result if the match needs no pause, as nearly all do; otherwise a promise of it. */
 export function runToEnd<Result>(match: Resumable<Result>, budget: YieldBudget): Result | Promise<Result> {
   return match.advance(budget) ? match.result : finish(match, budget);
 }

@@ -15,7 +15,7 @@ export interface DescribedRow {
   readonly scope_id: string;
 }
 
-/** Loki's default index labels, and others that tell instances of a service apart. Dots become underscores. */
+/** Loki's default index labels, and others that distinguish instances of a service. Dots become underscores. */
 const resourceLabels = [
   "service.namespace",
   "service.instance.id",

@@ -4,7 +4,7 @@
  */
 import type { LogsAnswer, Severity } from "../../api/observability.ts";
 import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { toText } from "../attribute-values.ts";
 import { allOf, projectCondition } from "../conditions.ts";
@@ -77,7 +77,7 @@ async function newestEntries(reader: TenantReader, search: LogsSearch): Promise<
   const order = search.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
   for (const { fromUnixNano, toUnixNano } of expandingWindows(search.range, search.nowUnixNano)) {
     const conditions = allOf([
-      sql`organization = ${ownOrganization}`,
+      sql`organization = ${callerOrganization}`,
       projectCondition(search.project),
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
       ofSeverity(search.severity),

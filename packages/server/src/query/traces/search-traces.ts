@@ -5,7 +5,7 @@
  */
 import type { TracesAnswer } from "../../api/observability.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-import { bind, join, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import { bind, join, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../conditions.ts";
 import { lookUpResources } from "../resource-lookup.ts";
@@ -66,7 +66,7 @@ async function newestTraceIds(reader: TenantReader, search: TracesSearch): Promi
   const left = { ...range, toUnixNano: newest?.reachedUnixNano ?? range.toUnixNano };
   for (const step of expandingWindows(left, search.nowUnixNano)) {
     const conditions = allOf([
-      sql`organization = ${ownOrganization}`,
+      sql`organization = ${callerOrganization}`,
       projectCondition(project),
       startTimeCondition(step),
       search.preset.condition,
@@ -111,7 +111,7 @@ async function lookAtNewestSpans(
     SELECT trace_id, toUnixTimestamp64Nano(min(oldest) OVER ()) AS reached, sum(spans) OVER () AS looked_at FROM (
       SELECT trace_id, max(start_time) AS newest, min(start_time) AS oldest, count() AS spans FROM (
         SELECT if(${preset.condition ?? sql`true`}, trace_id, '') AS trace_id, start_time
-        FROM spans WHERE organization = ${ownOrganization} AND ${projectCondition(project)!} AND ${startTimeCondition(range)}
+        FROM spans WHERE organization = ${callerOrganization} AND ${projectCondition(project)!} AND ${startTimeCondition(range)}
         ORDER BY start_time DESC LIMIT ${bind.uint32(newestSpans)}
       ) GROUP BY trace_id
     ) ORDER BY trace_id = '', newest DESC, trace_id LIMIT ${bind.uint32(limit + 1)}`;
@@ -140,7 +140,7 @@ async function locate(
 ): Promise<TraceLocation[]> {
   if (traceIds.length === 0) return [];
   const conditions = allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     sql`trace_id IN ${bind.texts(traceIds)}`,
     projectCondition(project),
   ]);
@@ -161,7 +161,7 @@ async function locate(
 function locationsCondition(locations: readonly TraceLocation[]): Statement {
   const ranges = mergeRanges(locations).map((range) => sql`(${startTimeCondition(range)})`);
   return allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     sql`project IN ${bind.texts([...new Set(locations.flatMap((location) => location.projects))])}`,
     sql`(${join(ranges, sql` OR `)})`,
     sql`trace_id IN ${bind.texts(locations.map((location) => location.traceId))}`,

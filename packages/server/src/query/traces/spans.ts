@@ -1,6 +1,6 @@
 /** Reads complete spans from the store: their rows, and the details (events, links, large attributes) that few have. */
 import { AppError } from "../../errors.ts";
-import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { deduplicateRows } from "../distinct-rows.ts";
 import { inputLimit } from "../../input-limits.ts";
@@ -133,7 +133,7 @@ async function readDetailRows(
         arrayMap(each -> mapValues(each), link_attributes) AS link_attribute_values,
         link_attribute_types, link_dropped_attributes, dropped_attributes, dropped_events, dropped_links
       FROM span_details
-      WHERE organization = ${ownOrganization}
+      WHERE organization = ${callerOrganization}
         AND trace_id IN ${bind.texts([...new Set(detailed.map((span) => span.trace_id))])}
         AND span_id IN ${bind.texts([...new Set(detailed.map((span) => span.span_id))])}
         AND start_time >= ${bind.time(BigInt(first.start_nano))}

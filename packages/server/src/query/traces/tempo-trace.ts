@@ -1,6 +1,6 @@
 /**
  * Converts traces to Tempo's format: OTLP messages in protobuf's JSON mapping, with IDs in base64, enumerations by name,
- * 64-bit numbers as strings, and zero or empty values left out. https://grafana.com/docs/tempo/latest/api_docs/#query
+ * 64-bit numbers as strings, and zero or empty values omitted. https://grafana.com/docs/tempo/latest/api_docs/#query
  */
 import type { TracesAnswer } from "../../api/observability.ts";
 import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yield.ts";
@@ -93,7 +93,7 @@ function toScope(scope: InstrumentationScope | undefined): Record<string, unknow
   };
 }
 
-/** OTLP's Span.SpanKind; 0 is left out like every zero. */
+/** OTLP's Span.SpanKind; 0 is omitted like every zero. */
 const spanKinds: Readonly<Record<number, string>> = {
   1: "SPAN_KIND_INTERNAL",
   2: "SPAN_KIND_SERVER",

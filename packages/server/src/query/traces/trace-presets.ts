@@ -2,7 +2,7 @@
 import { showValue } from "../../api/validate.ts";
 import type { TracePresetSettings } from "../../config/trace-presets.ts";
 import { AppError } from "../../errors.ts";
-import { bind, ownOrganization, sql, type Statement } from "../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import { allOf } from "../conditions.ts";
 
 export interface TracePreset {
@@ -103,7 +103,7 @@ function configuredCondition(settings: TracePresetSettings): Statement | undefin
   const conditions = attributeConditions(settings.attributes);
   const ofResource = attributeConditions(settings.resource_attributes);
   if (ofResource.length > 0) {
-    const resources = allOf([sql`organization = ${ownOrganization}`, ...ofResource]);
+    const resources = allOf([sql`organization = ${callerOrganization}`, ...ofResource]);
     conditions.push(sql`resource_id GLOBAL IN (SELECT resource_id FROM resources WHERE ${resources})`);
   }
   if (settings.services !== undefined) conditions.push(sql`service IN ${bind.texts(settings.services)}`);

@@ -18,7 +18,7 @@ export class CallAttributeWriter {
     this.#end(map, types);
   }
 
-  /** Writes those whose values are not large; whether that left out any. */
+  /** Writes the attributes whose values are not large; returns whether any were skipped. */
   writeSmall({ map, types }: MapColumns, attributes: Attributes): boolean {
     let leftOut = false;
     for (const name in attributes) {

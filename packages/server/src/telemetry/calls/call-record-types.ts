@@ -2,7 +2,7 @@
 
 export type AttributeValue = string | number | boolean | readonly string[];
 
-/** Undefined ones are left out. */
+/** Undefined values are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
 /** OTLP's SpanKind, as far as we use it. */

@@ -11,7 +11,7 @@ type Message = ChatRequest["messages"][number];
 
 type Part = Readonly<Record<string, unknown>>;
 
-/** Longer texts are left out, because truncated JSON is invalid. */
+/** Longer texts are omitted, because truncated JSON is invalid. */
 const longestText = 262_144;
 /** Of a message, a part or a call as JSON: `{"type":""}`. */
 const shortestItem = 11;

@@ -8,7 +8,7 @@ export interface TraceContext {
   /** The caller's span, 16 lower-case hex digits; empty if our span is the root. */
   readonly parentSpanId: string;
   readonly traceState: string;
-  /** The low byte has W3C's trace flags; two other bits tell whether the parent is remote, as in OTLP. */
+  /** The low byte has W3C's trace flags; two other bits say whether the parent is remote, as in OTLP. */
   readonly flags: number;
 }
 
@@ -52,7 +52,7 @@ export function traceContext(traceparent: string | undefined, tracestate: string
   return { traceId: newTraceId(), parentSpanId: "", traceState: "", flags: sampled };
 }
 
-/** Random bytes are generated for many IDs at once; separately, each would cost a microsecond. */
+/** Random bytes are generated in blocks for many IDs; one call per ID would cost a microsecond each. */
 let pool = Buffer.alloc(0);
 let used = 0;
 

@@ -19,7 +19,7 @@ interface FinishedRequest {
 export interface ProcessTelemetry {
   /** Must not throw. */
   observeRequest(request: FinishedRequest): void;
-  /** Sends what waits. */
+  /** Exports what is buffered. */
   close(): Promise<void>;
 }
 

@@ -73,7 +73,7 @@ export const spanAttributes = {
   error_type: ["error.type"],
 } as const satisfies KnownAttributes;
 
-/** The position of each attribute, by which a record is asked for it. */
+/** The position of each attribute, with which it is looked up in a record. */
 export function positionsOf<Known extends KnownAttributes>(known: Known): Readonly<Record<keyof Known, number>> {
   return Object.fromEntries(Object.keys(known).map((key, position) => [key, position])) as Record<keyof Known, number>;
 }

@@ -39,9 +39,9 @@ function visibleBytes({ vocabulary, shape }: ChoiceSettings, token: number): Uin
 }
 
 function wantedLogits({ logprobs, sampling }: Generation, counts: ReadonlyMap<number, number>): LogitsRequest {
-  const favoured = sampling.bias.filter(([, bias]) => bias > 0).map(([token]) => token);
+  const favored = sampling.bias.filter(([, bias]) => bias > 0).map(([token]) => token);
   const repeated = sampling.frequencyPenalty < 0 || sampling.presencePenalty < 0 ? [...counts.keys()] : [];
-  return { logTotal: logprobs, also: [...favoured, ...repeated] };
+  return { logTotal: logprobs, also: [...favored, ...repeated] };
 }
 
 function logprobOf(

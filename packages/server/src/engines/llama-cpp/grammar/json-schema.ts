@@ -1,7 +1,7 @@
 /**
- * Turns a JSON Schema (2020-12) into a grammar: whatever the grammar accepts validates against the schema. The grammar may
+ * Turns a JSON Schema (2020-12) into a grammar: every text that the grammar accepts validates against the schema. The grammar may
  * accept less than the schema: objects have only their declared members, in the schema's order. A keyword that cannot be
- * guaranteed is refused by name, or left to the model if the caller asked for best effort only.
+ * guaranteed is refused by name, or left to the model if the caller requested best effort only.
  */
 import { isObject } from "../../../json-object.ts";
 import { inputLimit } from "../../../input-limits.ts";

@@ -130,8 +130,8 @@ export function resolvePointer(place: SchemaNode, pointer: string): JsonSchema {
   let found: unknown = place.root;
   for (const step of pointer.slice(1).split("/").slice(1)) {
     const key = decodeStep(step);
-    const isThere = key !== undefined && (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key);
-    found = isThere ? (found as Record<string, unknown>)[key] : undefined;
+    const exists = key !== undefined && (isObject(found) || Array.isArray(found)) && Object.hasOwn(found, key);
+    found = exists ? (found as Record<string, unknown>)[key] : undefined;
   }
   if (typeof found !== "boolean" && !isObject(found))
     throw invalid(`${place.path}.$ref`, `${JSON.stringify(pointer)} does not exist in the schema.`);

@@ -64,7 +64,7 @@ function wordsOf(text: string): string[] {
   return text.match(/\s*\S+/g) ?? [];
 }
 
-/** The texts of the tokens that say `text`, joining words with their neighbours where one is taken already. */
+/** The texts of the tokens that say `text`, joining words with their neighbors if a word is already taken. */
 function claimTokens(text: string, taken: Set<string>): string[] {
   const words = wordsOf(text);
   const tokens: string[] = [];

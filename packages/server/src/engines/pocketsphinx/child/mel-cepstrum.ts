@@ -5,7 +5,7 @@
  * PocketSphinx can do that itself, but then it subtracts the mean of the audio so far, which spoils the first
  * seconds of every recording, or needs the whole utterance at once, which can be neither monitored nor stopped.
  *
- * The method is that of sphinxbase (BSD licence): https://github.com/cmusphinx/sphinxbase/tree/master/src/libsphinxbase/fe
+ * The method is that of sphinxbase (BSD license): https://github.com/cmusphinx/sphinxbase/tree/master/src/libsphinxbase/fe
  */
 import { createNoiseSuppression } from "./noise-suppression.ts";
 

@@ -17,7 +17,7 @@ const largestGain = 20;
 /** Bands on each side over which gains are smoothed. */
 const smoothedBands = 4;
 
-/** Frames of band powers go in one after the other; the powers without the noise come out. */
+/** Returns a function that takes the band powers of one frame after another and returns them without the noise. */
 export function createNoiseSuppression(bands: number): (powers: Float64Array) => Float64Array {
   const power = new Float64Array(bands);
   const noise = new Float64Array(bands);

@@ -14,8 +14,8 @@ export interface PocketSphinx {
   /** A new decoder with these settings. Throws an Error when they cannot be used. */
   createDecoder(settings: Readonly<Record<string, string | number | boolean>>): Native;
   /**
-   * The library takes a running mean from frames that come in parts, whatever its settings say. Called before each part,
-   * this makes it zero.
+   * Resets the running mean. The library computes one for frames that arrive in parts, regardless of its settings; call
+   * this before each part.
    */
   forgetMean(decoder: Native): void;
   startUtterance(decoder: Native): number;

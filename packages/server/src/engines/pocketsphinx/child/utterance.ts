@@ -5,8 +5,8 @@ import { mostFrames, type Decoder } from "./decoder.ts";
 import { coefficients, createMelCepstrum, frameMs } from "./mel-cepstrum.ts";
 
 /**
- * Decoding of an unfinished utterance starts when no more of it came for so long: of an upload that is quick the whole
- * is there then, and the mean is that of the whole.
+ * Decoding of an unfinished utterance starts after this pause in its input. A fast upload is complete by then, so the
+ * mean is that of the whole utterance.
  */
 const stallMs = 100;
 /** Sound that must be there before, so that its mean means something. */

@@ -87,7 +87,7 @@ const tailPadding = 0.66;
 /** An utterance of this length ends at the next short pause, or where it is twice that long; seconds. */
 const longUtterance = 20;
 const shortPause = 0.2;
-/** What a model hears at a time, where its file does not say it; seconds. */
+/** Seconds that a model processes at a time if its file does not specify them. */
 const usualChunk = 0.32;
 
 interface Listening {

@@ -39,7 +39,7 @@ export async function chooseColumns(columns: readonly Column[], call: ChoiceCall
   return [...results.values()].filter((column) => !isEmpty(column));
 }
 
-/** Whether any k wants a series at all. */
+/** Whether k selects at least one series at any step. */
 function checkCounts({ parameter }: ChoiceCall): boolean {
   const numbers = parameter.filter((k) => !Number.isNaN(k));
   const highest = numbers.reduce((most, k) => Math.max(most, k), -Infinity);

@@ -39,7 +39,7 @@ export const defaultLimits: QueryLimits = {
   }),
   maxSamples: inputLimit({
     area: "PromQL",
-    bounds: "Samples that a query holds at one time",
+    bounds: "Samples that a query holds in memory",
     value: 50_000_000,
     error: "invalid_request",
   }),
@@ -115,7 +115,7 @@ class EventLoopYielder implements Yielder {
 
 interface BudgetOptions {
   readonly memory?: QueryMemory | undefined;
-  /** By default, the query yields to whatever else the event loop runs. */
+  /** By default, the query yields to the rest of the event loop. */
   readonly yielder?: Yielder | undefined;
 }
 

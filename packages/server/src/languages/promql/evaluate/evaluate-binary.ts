@@ -72,7 +72,7 @@ export async function operateWithScalar(
     else results.push(result);
     if (context.budget.spend(column.kinds.length)) await context.budget.yield();
   }
-  reports.tell(context.annotations);
+  reports.addTo(context.annotations);
   return results;
 }
 

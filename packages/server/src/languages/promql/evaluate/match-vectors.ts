@@ -44,7 +44,7 @@ export async function matchVectors(
     for (const column of await matchGroup(group, match)) results.push(column);
     if (budget.spend(workOfLabels)) await budget.yield();
   }
-  reports.tell(context.annotations);
+  reports.addTo(context.annotations);
   return count > 1 ? mergeColumns(results, budget) : results;
 }
 

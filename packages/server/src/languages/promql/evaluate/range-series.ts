@@ -101,7 +101,7 @@ function stepsOf({ kinds }: Column, kind: number): Uint32Array {
   return steps.subarray(0, count);
 }
 
-// Plain loops: a subquery has up to hundreds of thousands of steps, and nothing else runs in between.
+// Plain loops: a subquery has up to hundreds of thousands of steps, and the loops do not yield.
 
 function timesAt(grid: Grid, steps: Uint32Array): Float64Array {
   const times = new Float64Array(steps.length);

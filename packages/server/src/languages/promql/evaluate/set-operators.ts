@@ -1,4 +1,4 @@
-/** and, or, unless: which series are in the result depends on whether partners are there, not on their values. */
+/** and, or, unless: which series are in the result depends on whether partners exist, not on their values. */
 import type { BinaryExpression } from "../syntax/ast.ts";
 import type { Budget } from "./budget.ts";
 import { absent, copyStep, isEmpty, newColumn, type Column } from "./grid.ts";

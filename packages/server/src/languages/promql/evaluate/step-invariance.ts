@@ -17,7 +17,7 @@ const timeDependent: ReadonlySet<string> = new Set([
   "timestamp",
 ]);
 
-/** Returns a function that decides, and remembers, whether an expression's value is fixed. */
+/** Returns a function that decides, and caches, whether an expression's value is fixed. */
 export function stepInvariance(): (expression: Expression) => boolean {
   const known = new WeakMap<Expression, boolean>();
   const isInvariant = (expression: Expression): boolean => {

@@ -1,6 +1,6 @@
 /**
- * The annotations of a binary operator: of all pairs of series at one step the last one tells, as in Prometheus, so
- * that a vector of odd samples does not bring a warning for each kind of pair in it.
+ * Collects the annotations of a binary operator. At each step only the last pair of series is reported, as in Prometheus,
+ * so a vector of mixed sample types does not cause a warning for each combination.
  */
 import type { Annotations } from "./annotations.ts";
 
@@ -18,8 +18,8 @@ export class StepReports {
     this.#latest.set(this.step, { order: this.order, report });
   }
 
-  /** Gives what was reported to the query's annotations. */
-  tell(annotations: Annotations): void {
+  /** Adds the reports to the query's annotations. */
+  addTo(annotations: Annotations): void {
     for (const step of [...this.#latest.keys()].sort((left, right) => left - right)) {
       this.#latest.get(step)!.report(annotations);
     }

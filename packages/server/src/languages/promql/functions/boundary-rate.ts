@@ -1,6 +1,6 @@
 /**
  * rate, increase and delta with `anchored` or `smoothed`: the exact difference between the window's two ends instead
- * of an extrapolation. Anchored takes the last sample at or before an end, smoothed interpolates between neighbours.
+ * of an extrapolation. Anchored takes the last sample at or before an end, smoothed interpolates between neighbors.
  */
 import { messages } from "../evaluate/annotations.ts";
 import { setFloat, setHistogram } from "../evaluate/grid.ts";

@@ -109,7 +109,7 @@ export async function joinLabels(
   return mergeColumns(joined, budget);
 }
 
-/** By the value of the only step, NaN last; histograms are left out. */
+/** By the value of the only step, NaN last; histograms are dropped. */
 export async function sortByValue(
   columns: readonly Column[],
   descending: boolean,

@@ -1,5 +1,5 @@
 /**
- * The functions `*_over_time` on floats; histograms in the same window are left out with an info.
+ * The functions `*_over_time` on floats; histograms in the same window are skipped with an info.
  * https://prometheus.io/docs/prometheus/latest/querying/functions/#aggregation_over_time
  */
 import { messages } from "../evaluate/annotations.ts";

@@ -6,7 +6,7 @@ import type { FloatSamples } from "../evaluate/range-series.ts";
 import { CompensatedSum } from "../series/compensated-sum.ts";
 import type { RangeCall, RangeFunction, Window } from "./range-function.ts";
 
-/** Whether there are two floats to draw a line through; histograms beside floats are left out with an info. */
+/** Whether there are two floats to draw a line through; histograms next to floats are skipped with an info. */
 function hasTwoFloats(window: Window, call: RangeCall): boolean {
   const count = window.endFloat - window.firstFloat;
   if (count > 0 && window.endHistogram > window.firstHistogram) {

@@ -6,7 +6,7 @@ import { equalHistograms } from "../histogram/float-histogram.ts";
 import type { RangeFunction, Window } from "./range-function.ts";
 import { isRestart } from "./start-timestamps.ts";
 
-/** Where two neighbours are counted, by their later index, when both are floats or both are histograms. */
+/** Where two neighbors are counted, by their later index, when both are floats or both are histograms. */
 interface PairTests {
   readonly floats: (index: number) => boolean;
   readonly histograms: (index: number) => boolean;

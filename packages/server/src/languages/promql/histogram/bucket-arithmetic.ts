@@ -56,7 +56,7 @@ export function addCompensatedBuckets(left: CompensatedBuckets, right: Compensat
   return fromEntries(merged);
 }
 
-/** The buckets at a lower resolution: each step down merges two neighbours. */
+/** The buckets at a lower resolution: each step down merges two neighbors. */
 export function reduceResolution(buckets: CompensatedBuckets, from: number, to: number): CompensatedBuckets {
   if (from === to) return buckets;
   const merged: Entry[] = [];

@@ -57,7 +57,7 @@ function keepOf(bucket: Bucket, trim: Trim, isPositive: boolean): Kept {
     : { count: count - below, middle: middleOf(value, upper, { isPositive, isCustom }) };
 }
 
-/** A bucket without an end that contains the value: nobody knows how its observations are distributed. */
+/** An unbounded bucket that contains the value: the distribution of its observations is unknown. */
 function keepOfInfinite({ lower, upper, count }: Bucket, { value, keepBelow }: Trim): Kept {
   if (lower === -Infinity) {
     // With a positive bound, the observations are assumed to be positive too.

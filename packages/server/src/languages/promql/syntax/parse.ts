@@ -98,7 +98,7 @@ function binaryExpression(
   return Object.freeze({
     kind: "binary",
     ...parts,
-    // Kept where it does not belong for the type checker to refuse it.
+    // Kept although it is misplaced, so the type checker reports it.
     matching: betweenVectors || !isPlain ? Object.freeze(matching) : null,
     at: Object.freeze({ start: parts.left.at.start, end: parts.right.at.end }),
   });

@@ -1,5 +1,5 @@
 /** Lists the metrics that applications sent over OTLP, with the names under which PromQL selects them. */
-import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { metricTypes } from "../../../store/metric-tables.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
@@ -26,7 +26,7 @@ export async function readCatalog(
   }: { project: string | undefined } & Pick<SelectRequest, "fromMs" | "signal" | "charge">,
 ): Promise<OtlpMetric[]> {
   const conditions = allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     projectCondition(project),
     seenSinceCondition(fromMs),
   ]);

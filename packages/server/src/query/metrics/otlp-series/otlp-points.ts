@@ -1,5 +1,5 @@
 /** Reads the points of OTLP series from the store. */
-import { bind, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { longStep, CooperativeYield } from "../../../scheduling/cooperative-yield.ts";
 import type { ColumnBlock, ListColumn, NumberColumn } from "../../../store/native-reader.ts";
@@ -174,7 +174,7 @@ export function pointCondition({ fromMs, metrics, seriesIds, toMs }: PointsReque
   const from = BigInt(Math.max(0, fromMs)) * 1_000_000n;
   const to = BigInt(Math.max(0, toMs + 1)) * 1_000_000n;
   return allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     sql`metric IN ${bind.texts(metrics)}`,
     seriesIds === "all" ? undefined : sql`series_id IN ${bind.uint64s(seriesIds)}`,
     sql`time >= ${bind.time(from)} AND time < ${bind.time(to)}`,

@@ -1,7 +1,7 @@
 /** Finds the series of OTLP metrics whose labels match a selector. */
 import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import { bind, ownOrganization, sql } from "../../../store/statement.ts";
+import { bind, callerOrganization, sql } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
@@ -89,7 +89,7 @@ async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQue
   const rows: SeriesRow[] = [];
   for (const list of listsThatFit(metrics, ({ length }) => length)) {
     const conditions = allOf([
-      sql`organization = ${ownOrganization}`,
+      sql`organization = ${callerOrganization}`,
       projectCondition(project),
       sql`metric IN ${bind.texts(list)}`,
       seenSinceCondition(fromMs),

@@ -31,7 +31,7 @@ export function buildSeries(labels: Labels, samples: readonly Sample[]): StoredS
   ];
 }
 
-/** Merges series with the same labels, sent by processes that cannot be told apart. */
+/** Merges series with the same labels, sent by processes that cannot be distinguished. */
 export async function mergeSeries(series: readonly StoredSeries[]): Promise<StoredSeries[]> {
   const byLabels = new Map<string, StoredSeries[]>();
   const yielder = new CooperativeYield();

@@ -1,6 +1,6 @@
 /** Provides `target_info`: one series for each process that sent metrics, with its resource attributes as labels. */
 import { AppError } from "../../../errors.ts";
-import { ownOrganization, sql } from "../../../store/statement.ts";
+import { callerOrganization, sql } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources } from "../../resource-lookup.ts";
 import type { KeyValue } from "../../attribute-values.ts";
@@ -25,7 +25,7 @@ export async function targetInfoLabels(
   { project, reader }: OtlpQuery,
 ): Promise<Labels[]> {
   const conditions = allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     projectCondition(project),
     seenSinceCondition(fromMs),
   ]);

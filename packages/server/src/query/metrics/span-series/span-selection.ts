@@ -1,5 +1,5 @@
 /** Translates a selector into conditions and labels over `spans`. */
-import { bind, join, ownOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { bind, join, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
@@ -41,7 +41,7 @@ export function selectionCondition(selection: SpanSelection): Statement | null {
     else if (!matchesAbsence(matcher)) return null;
   }
   return allOf([
-    sql`organization = ${ownOrganization}`,
+    sql`organization = ${callerOrganization}`,
     projectCondition(project),
     sql`start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}`,
     sql`end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`,
