@@ -1,5 +1,5 @@
 /**
- * Server-sent events, from bytes in any pieces to events. https://html.spec.whatwg.org/multipage/server-sent-events.html
+ * Decodes server-sent events from bytes in pieces of any size. https://html.spec.whatwg.org/multipage/server-sent-events.html
  * A line ends in CR LF, LF or CR. An event is complete at its blank line.
  */
 import { InvalidAnswerError } from "./errors.ts";

@@ -1,4 +1,4 @@
-/** Bounds the memory of all requests together: each request charges what it is about to allocate. */
+/** Bounds the memory of all requests together: each request charges its allocations in advance. */
 import { AppError } from "./errors.ts";
 
 /** A shared limit. One organization may use half of it, so that it cannot starve the others. */

@@ -3,7 +3,7 @@ import type { AsyncSounding } from "@sounding/client";
 import { CliError } from "../cli-error.ts";
 import { exitCodes } from "../exit-codes.ts";
 
-/** Speaks over a hundred languages, but is harder to understand than any other engine. */
+/** Supports over a hundred languages, but is harder to understand than any other engine. */
 const lastResort = "espeak-ng";
 
 interface Asked {

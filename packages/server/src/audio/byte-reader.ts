@@ -21,7 +21,7 @@ export function createByteReader(source: AsyncIterable<Uint8Array>): ByteReader 
   let position = 0;
   let ended = false;
 
-  /** Makes bytes be at hand; false at the end. */
+  /** Fills the buffer if it is empty; false at the end. */
   const fill = async (): Promise<boolean> => {
     while (piece.length === 0 && !ended) {
       const next = await iterator.next();

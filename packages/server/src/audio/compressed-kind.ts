@@ -13,7 +13,7 @@ export const kindNames: Readonly<Record<CompressedKind, string>> = {
   mp3: "MP3",
 };
 
-/** Which files they are, and what is decoded in them. */
+/** The files' container and codec. */
 export const compressedContents: Readonly<Record<CompressedKind, { container: string; encoding: string }>> = {
   mp3: { container: "MP3", encoding: "MPEG-1, 2 and 2.5 Layer III" },
   flac: { container: "FLAC", encoding: "FLAC" },

@@ -6,7 +6,7 @@ const pageHeaderBytes = 27;
 
 export interface OggPage {
   readonly packets: readonly Uint8Array[];
-  /** What the last packet of the page brings the stream's position to. */
+  /** The stream's position after the last packet of the page. */
   readonly granulePosition: bigint;
   readonly isFirst?: boolean;
   readonly isLast?: boolean;

@@ -69,7 +69,7 @@ export async function createOpusEncoder(sampleRate: number): Promise<Encoder> {
     let packets: Uint8Array[] = [];
     const flush = (isLastPage: boolean): void => {
       const encoded = frameCount * frameLength * toOpusRate;
-      // The last page's position cuts off what was added to fill the last frame.
+      // The last page's position removes the padding of the last frame.
       const position = isLastPage ? preSkip + sampleCount * toOpusRate : encoded;
       pages.push(writePage({ packets, granulePosition: BigInt(position), isLast: isLastPage }));
       packets = [];

@@ -39,10 +39,10 @@ const defaultRawRate = 16_000;
 const wavStartBytes = 12;
 /**
  * Reads WAV, MP3, FLAC, Ogg (Opus, Vorbis), WebM, Matroska and MP4 (Opus), or raw samples: those whose media type is
- * `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or `.raw`. What begins like a WAV file is one, whatever it is
+ * `audio/pcm` or `audio/L16`, or whose name ends in `.pcm` or `.raw`. A file that begins like WAV is read as WAV, whatever it is
  * called. WAV and raw samples are read here; everything else is decoded in a worker.
  * @param source returns the file from its beginning each time it is called
- * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for what is damaged or none.
+ * @throws AppError `unsupported_media_type` for other kinds of audio, `invalid_request` for damaged or missing audio.
  */
 export async function readAudio(
   source: AsyncIterable<Uint8Array> | (() => AsyncIterable<Uint8Array>),
@@ -104,7 +104,7 @@ async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits
 const probeBytes = 32 * 1024;
 
 /**
- * Whether raw `audio/L16` is big-endian. RFC 2586 says so, but most senders mean little-endian. Sound moves in small
+ * Whether raw `audio/L16` is big-endian. RFC 2586 requires it, but most senders use little-endian. Sound moves in small
  * steps, and with its bytes swapped in large ones: the order with the smaller steps is right, little-endian on a draw.
  */
 async function looksBigEndian(reader: ByteReader): Promise<boolean> {

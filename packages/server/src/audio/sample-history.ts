@@ -29,7 +29,7 @@ export class SampleHistory {
     }
   }
 
-  /** As far as they are still there. */
+  /** The part of the range that is still buffered. */
   slice(from: number, to: number): Float32Array<ArrayBuffer> {
     const joined = joinSamples(this.#pieces);
     this.#pieces = [joined];

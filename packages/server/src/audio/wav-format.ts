@@ -64,7 +64,7 @@ function formatTag(view: DataView, bytes: Uint8Array): number {
   return view.getUint16(24, true);
 }
 
-/** Bytes of one sample of one channel. Small samples stand left-aligned in theirs, so that only the bytes matter. */
+/** Bytes of one sample of one channel. Smaller samples are left-aligned, so only the number of bytes matters. */
 function bytesOfSample(channels: number, blockBytes: number, bits: number): number {
   const fromBits = Math.ceil(bits / 8);
   const fromBlock = blockBytes / channels;

@@ -1,4 +1,4 @@
-/** Collects what is known of one chat call while it runs, and reports it when it ends. */
+/** Collects the data of one chat call while it runs, and reports it when it ends. */
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";

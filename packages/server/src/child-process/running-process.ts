@@ -25,7 +25,7 @@ export class RunningProcess {
   readonly #outputCharacters: number;
   #output = "";
 
-  /** @param outputCharacters how much of the end of standard error to keep, where native code reports why it dies */
+  /** @param outputCharacters how much of the end of standard error to keep, where native code reports why it crashed */
   constructor(child: ChildProcess, outputCharacters = 2_000) {
     this.#child = child;
     this.#outputCharacters = outputCharacters;

@@ -49,7 +49,7 @@ export class WatchedWorker {
     this.#worker = new Worker(script, {
       // It needs none of the server's secrets.
       env: {},
-      // What it prints is not for our log. It is kept, so scripts must print little: reading it would keep the process alive.
+      // Its output is not logged. It stays buffered, because reading it would keep the process alive; scripts must print little.
       stdout: true,
       stderr: true,
       resourceLimits: { maxOldGenerationSizeMb: limits.heapMiB + heapReserveMiB },

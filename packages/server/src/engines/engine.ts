@@ -65,7 +65,7 @@ export interface Voice {
 
 /** One speech synthesis on its way to an engine. */
 export interface SpeechCall {
-  /** As the client wrote it: control characters, lone surrogates and markup included, none of which may do harm. */
+  /** As the client wrote it: control characters, lone surrogates and markup included, which an engine must handle safely. */
   readonly input: string;
   /** The name of one of the model's voices, or any name where the model does not know its voices. */
   readonly voice: string;
@@ -111,7 +111,7 @@ export interface SpeechPiece {
 export interface SpeechModel {
   /** The voices, the default one first; undefined where the engine takes names that are not known here. */
   voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;
-  /** Whether the pieces carry marks; a call that wants some is refused otherwise. */
+  /** Whether the pieces carry marks; a call that requests them is refused otherwise. */
   readonly givesMarks: boolean;
   /**
    * At least one piece. The iteration ends without an error only if everything was spoken. Leaving the loop cancels
@@ -191,7 +191,7 @@ export interface TranscribedDelta {
 
 /** A model that transcribes speech. Failures are those of a `ChatModel`. */
 export interface TranscriptionModel {
-  /** Whether segments carry words with their times; a call that wants some is refused otherwise. */
+  /** Whether segments carry words with their times; a call that requests them is refused otherwise. */
   readonly givesWords: boolean;
   /** Segments in order of time; none if there is no speech. Leaving the loop cancels the engine's work. */
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
@@ -210,7 +210,7 @@ export interface Engine {
   /** The engine's name in the configuration. */
   readonly name: string;
   /**
-   * The chat model with this upstream name. The name may turn out unknown only when called.
+   * The chat model with this upstream name. An unknown name may be detected only when the model is called.
    * `timeouts` override the engine's own.
    */
   chat?(model: string, timeouts?: TargetTimeouts): ChatModel;

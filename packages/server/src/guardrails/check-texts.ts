@@ -20,7 +20,7 @@ export interface TextMapping {
 export type MapTexts<Value> = (value: Value, mapping: TextMapping) => Promise<Value>;
 
 export interface Checked<Value> {
-  /** With its texts as they were judged; the very same where none changed. */
+  /** The value with its checked texts; the same object if none changed. */
   readonly value: Value;
   /** What ends the call; the value may then be recorded, and must not be used. */
   readonly blocked: Finding | undefined;

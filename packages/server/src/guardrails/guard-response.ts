@@ -64,7 +64,7 @@ const choicesPerTurn = 64;
 export interface StreamCheck extends AnswerCheck {
   /** The requested number of choices. */
   readonly choiceCount: number;
-  /** Called for each chunk from the engine that released no output. */
+  /** Called for each chunk from the engine that is withheld completely. */
   onWithheld(): void;
 }
 

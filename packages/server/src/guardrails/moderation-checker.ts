@@ -22,7 +22,7 @@ const longestInput = 8_000;
 const mostInputs = 32;
 /** After splitting this many characters, the clock is checked. */
 const shortPiece = 400;
-/** Characters of what was let pass before. */
+/** Characters of already released text. */
 const contextLength = 300;
 
 export function createModerationChecker(parts: ModerationParts): Checker {

@@ -86,7 +86,7 @@ export class RuleFilter implements TextFilter {
       // More text may still change the match: a word may continue, a longer phrase may match.
       if (!isLast && match.start + this.#longestMatch >= end) break;
       this.#resume[index] = match.start + 1;
-      // A match that is longer than was promised: the end of what has come is not the end of the text.
+      // A match longer than declared: the end of the received text is not the end of the whole text.
       if (!isLast && match.end === end && matcher.find(`${this.#text}\n`, from)?.start !== found.start) continue;
       isFound = true;
       this.#resume[index] = matcher.resumeAfter(match);

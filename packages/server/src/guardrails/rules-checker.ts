@@ -40,7 +40,7 @@ export function createRulesChecker(name: string, settings: RulesGuardrailSetting
       const yielder = new CooperativeYield();
       const first = await judge(texts, matchers, { signal, yielder });
       if (!first.isBlocked) return first.judged;
-      // A block ends the search, but not what is to be redacted.
+      // A block ends the search early, so a second pass finds all redactions.
       const second = redacting.length === 0 ? undefined : await judge(texts, redacting, { signal, yielder });
       const judged: FilteredText[] = [];
       for (const [index, text] of texts.entries()) {

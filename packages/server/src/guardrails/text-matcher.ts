@@ -14,7 +14,7 @@ export interface Match {
 /** Finds one thing that a rule looks for. */
 export interface TextMatcher {
   readonly finding: TextFinding;
-  /** Upper bound for the length of a match in UTF-16 code units, as configured. */
+  /** Declared upper bound for the length of a match, in UTF-16 code units. */
   readonly longestMatch: number;
   /** The first match that begins at `from` or later; the text before `from` only decides where words begin. */
   find(text: string, from: number): Match | undefined;

@@ -15,7 +15,7 @@ export interface FinishedRequest {
   readonly method: string;
   readonly status: number;
   readonly durationMs: number;
-  /** CPU time of the main thread, as far as steps are measured. */
+  /** CPU time of the main thread in the measured steps. */
   readonly mainThreadMs: number;
   /** Time that the telemetry store spent on its queries. */
   readonly storeMs: number;

@@ -1,5 +1,5 @@
 /**
- * Finds what is registered for the path of a URL: literal segments first, then a parameter, then the rest of the path.
+ * Finds the entry that is registered for the path of a URL: literal segments first, then a parameter, then the rest of the path.
  * docs/adr/0004-http-server.md
  */
 import { AppError } from "../errors.ts";
@@ -31,7 +31,7 @@ interface Node<Value> {
 const noParameters: PathParameters = {};
 
 export class Router<Value> {
-  /** Paths without parameters, which most requests ask for. */
+  /** Paths without parameters, which most requests use. */
   readonly #literalPaths = new Map<string, PathMatch<Value>>();
   readonly #root: Node<Value> = { literals: new Map() };
 

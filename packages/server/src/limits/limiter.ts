@@ -21,7 +21,7 @@ interface DefaultLimits {
 export interface Limiter {
   /**
    * Admits one call and reserves its estimated tokens. Every admission must be settled.
-   * @param need.estimatedTokens prompt and longest completion, as far as known before the call
+   * @param need.estimatedTokens prompt and longest completion, as estimated before the call
    * @throws AppError rate_limited (with the time to wait) or quota_exceeded
    */
   admit(scope: Scope, need: { readonly estimatedTokens: number }): Admission;

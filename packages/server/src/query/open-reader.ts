@@ -6,7 +6,7 @@ import type { Store, TenantReader } from "../store/store.ts";
 type QueryInput = Pick<RouteInput<never>, "memory" | "scope">;
 
 /**
- * A reader of the caller's organization that charges what it reads to the request.
+ * A reader of the caller's organization whose reads are charged to the request.
  * @throws AppError overloaded while the store is not ready
  */
 export function openReader(store: Pick<Store, "open" | "state">, { memory, scope }: QueryInput): TenantReader {

@@ -24,7 +24,7 @@ export class Discovery {
 
   /**
    * The models that the engine listed last; undefined when it never did. A failure later on leaves the list as it
-   * was: a vendor's bad minute must not make models disappear. Only an optional engine takes its models with it.
+   * was: a short outage of a vendor must not remove its models. Only an optional engine takes its models with it.
    */
   modelsOf(pooled: PooledEngine): readonly ModelDescription[] | undefined {
     return this.#listings.get(pooled)?.models;

@@ -7,7 +7,7 @@ import type { Engine } from "../engines/engine.ts";
 type EngineType = EngineSettings["type"];
 type SettingsOf<Type extends EngineType> = Extract<EngineSettings, { type: Type }>;
 
-/** What engines may use besides their settings. */
+/** Dependencies of engines in addition to their settings. */
 export interface EngineParts {
   readonly logger: Logger;
   /** Where engines keep files of their own. */
@@ -37,7 +37,7 @@ const engineMakers: EngineMakers = {
   llama_cpp: async () => (await import("../engines/llama-cpp/engine.ts")).createLlamaCppEngine,
 };
 
-/** Makes engines of every type that the configuration knows. */
+/** Creates engines of every configurable type. */
 export function createEngineFactory(parts: EngineParts): CreateEngine {
   return async (name, settings) => {
     const make = (await engineMakers[settings.type]()) as MakeEngine<EngineSettings>;

@@ -9,7 +9,7 @@ import type { Logger } from "../logger.ts";
 import type { Engine } from "../engines/engine.ts";
 import { TargetState } from "./target.ts";
 
-/** Makes an engine ready for calls. @throws AppError when the settings cannot work */
+/** Prepares an engine for calls. @throws AppError when the settings are invalid */
 export type CreateEngine = (name: string, settings: EngineSettings) => Promise<Engine>;
 
 /** An engine with all that outlives a reload. */
@@ -126,7 +126,7 @@ export class Lease {
     if (this.#retired && this.#calls === 0) this.#release();
   }
 
-  /** No further calls come, but for those that have entered. */
+  /** Retires the lease: only calls that have already entered may continue. */
   retire(): void {
     if (this.#retired) return;
     this.#retired = true;

@@ -5,7 +5,7 @@ import type { Target } from "./target.ts";
 import { routeStream, type RoutingOptions } from "./try-routes.ts";
 import { resolveVoice, type VoiceNames } from "./voices/resolve-voice.ts";
 
-/** A speech model, wherever it runs. Its voices are those of its first target. */
+/** A speech model, independent of where it runs. Its voices are those of its first target. */
 export interface RoutedSpeech {
   /** Undefined where the engine takes names that are not known here. */
   voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;

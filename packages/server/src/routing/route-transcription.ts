@@ -4,7 +4,7 @@ import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "..
 import type { Target } from "./target.ts";
 import { routeStream, type RoutingOptions } from "./try-routes.ts";
 
-/** A model that writes down speech, wherever it runs. Failures are those of a `ChatModel`. */
+/** A transcription model, independent of where it runs. Failures are those of a `ChatModel`. */
 export interface RoutedTranscription {
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }

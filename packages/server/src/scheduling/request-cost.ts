@@ -15,7 +15,7 @@ export class RequestCost {
   readonly requestId: string | undefined;
   /** Known once the key is checked. */
   organizationId: string | undefined;
-  /** CPU time of the main thread, as far as steps are measured. */
+  /** CPU time of the main thread in the measured steps. */
   mainThreadMs = 0;
   /** Time that the telemetry store spent on the request's queries. */
   storeMs = 0;

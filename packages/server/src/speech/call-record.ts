@@ -1,4 +1,4 @@
-/** Collects what is known of one speech call while it runs, and reports it when it ends. */
+/** Collects the data of one speech call while it runs, and reports it when it ends. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { AppError } from "../errors.ts";
 import type { FinishedSpeech } from "../finished-call.ts";

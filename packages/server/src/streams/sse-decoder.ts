@@ -1,5 +1,5 @@
 /**
- * Server-sent events from bytes, however the network cut them.
+ * Decodes server-sent events from bytes in pieces of any size.
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#event-stream-interpretation
  *
  * Two differences, because real servers need them: an event at the end of the stream counts even if its blank line

@@ -1,4 +1,4 @@
-/** Collects what is known of one transcription while it runs, and reports it when it ends. */
+/** Collects the data of one transcription while it runs, and reports it when it ends. */
 import type { AppError } from "../errors.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
 import { callerOf } from "../http/caller.ts";

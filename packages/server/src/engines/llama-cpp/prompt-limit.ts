@@ -17,7 +17,7 @@ export function promptLimit(contextSize: number, longestTokenBytes: number): Pro
   return { characters: contextSize * Math.max(1, longestTokenBytes), contextSize };
 }
 
-/** The error for a prompt that cannot fit, however it is cut into tokens. */
+/** The error for a prompt that cannot fit, however it is tokenized. */
 export function overlongPrompt(characters: number, { characters: most, contextSize }: PromptLimit): AppError {
   return new AppError(
     "context_length_exceeded",

@@ -59,7 +59,7 @@ export function azureEndpoint(settings: AzureOpenAiSettings): Endpoint {
     speechPath: (model) => pathOf("audio/speech", model),
     transcriptionPath: (model) => pathOf("audio/transcriptions", model),
     wireModel: deployment,
-    // Azure lists what could be deployed, not what is.
+    // Azure lists the models that could be deployed, not those that are.
     modelsPath: undefined,
   };
 }

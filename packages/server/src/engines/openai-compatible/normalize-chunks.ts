@@ -93,7 +93,7 @@ export class ChunkNormalizer {
   }
 
   /**
-   * The stream has ended: emits what is due.
+   * Emits the remaining chunks when the stream has ended.
    * @param isDone whether the engine sent `[DONE]`
    * @throws AppError upstream_failed unless the stream is complete
    */

@@ -39,7 +39,7 @@ export async function* readPcm(answer: AsyncGenerator<AnswerBytes, void, undefin
     const { sampleRate } = input;
     for await (const each of input.open()) yield { sampleRate, samples: Float32Array.from(each) };
   } catch (error) {
-    // What is wrong with an upload is the caller's, what is wrong with an engine's answer is the engine's.
+    // The same reader blames the caller for a bad upload; here the engine is at fault.
     const isReading =
       error instanceof AppError && (error.code === "invalid_request" || error.code === "unsupported_media_type");
     throw isReading ? notAudio(error.message, error) : error;

@@ -1,5 +1,5 @@
 /**
- * Splits a large chunk: some clients reject events of a mebibyte and more, and engines that only pretend to stream send a
+ * Splits a large chunk: some clients reject events of a mebibyte and more, and engines that only emulate streaming send a
  * whole completion as one.
  */
 import type { ChatCompletionChunk, ChatChunkChoice } from "../../api/chat-answer.ts";

@@ -9,7 +9,7 @@ import { AppError } from "../../errors.ts";
 export interface Installation {
   /** Path of the library. */
   readonly library: string;
-  /** Path of the library of which releases before 5 keep a part of their functions. */
+  /** Path of the second library, which contains some of the functions in releases before 5. */
   readonly baseLibrary: string | undefined;
   /** Folder of the acoustic model. */
   readonly acousticModel: string;

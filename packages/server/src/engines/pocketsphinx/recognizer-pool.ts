@@ -1,7 +1,7 @@
 /**
  * Schedules utterances onto recognizer processes. Organizations, then calls, take turns by how much audio was decoded for
  * them, so an hour of one does not delay ten seconds of another. Processes start on demand, stop when idle, and are
- * replaced when they die or their utterance is cancelled.
+ * replaced when they crash or their utterance is cancelled.
  */
 import { onAbort } from "../../abort.ts";
 import { AppError, defaultRetryAfterMs } from "../../errors.ts";

@@ -26,7 +26,7 @@ const veryLongMs = 20_000;
 const longestMs = 30_000;
 /** Longer than the detector looks back for the beginning of speech. */
 const lookBackMs = 1_500;
-/** Samples processed together, however they arrive: the cuts must not depend on the size of incoming pieces. */
+/** Samples per processing step: segment boundaries must not depend on the size of incoming pieces. */
 const blockSamples = modelRate / 10;
 
 const inSamples = (milliseconds: number): number => Math.round((milliseconds * modelRate) / 1000);

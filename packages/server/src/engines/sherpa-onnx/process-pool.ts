@@ -1,5 +1,5 @@
 /**
- * Schedules work onto the processes of one model: starts them on demand, replaces those that die or are busy with
+ * Schedules work onto the processes of one model: starts them on demand, replaces those that crash or are busy with
  * cancelled work, and stops them when idle.
  */
 import { onAbort } from "../../abort.ts";
@@ -29,7 +29,7 @@ interface Job extends QueuedJob {
   cancelled: boolean;
 }
 
-/** A process and what it is for just now. */
+/** A process and its current jobs. */
 interface Slot {
   readonly process: ModelProcess;
   job: Job | undefined;

@@ -1,6 +1,6 @@
 /**
  * Schedules phrases onto synthesizers (worker threads or processes, one phrase at a time): starts them on demand, replaces
- * those that die or are stuck with a cancelled phrase. A call queues at most two phrases, so calls take turns.
+ * those that crash or are stuck with a cancelled phrase. A call queues at most two phrases, so calls take turns.
  */
 import { onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
@@ -28,7 +28,7 @@ export interface SynthesizerPoolOptions<Phrase, Spoken> {
 }
 
 export interface SynthesizerPool<Phrase, Spoken> {
-  /** @throws AppError upstream_failed when the synthesizer dies, the signal's reason when it aborts */
+  /** @throws AppError upstream_failed when the synthesizer crashes, the signal's reason when it aborts */
   speak(phrase: Phrase, turn: JobOptions): Promise<Spoken>;
   /** Starts one synthesizer before it is needed. */
   warm(): void;

@@ -110,7 +110,7 @@ export class ConnectionPool {
   }
 }
 
-/** HTTP/1.1 only: one request a connection, so that canceling one is closing one, and a slow reader holds up only itself. */
+/** HTTP/1.1 only: one request per connection, so canceling closes only that connection, and a slow reader delays only itself. */
 function connectorFor(timeout: number): buildConnector.connector {
   return buildConnector({ allowH2: false, timeout });
 }

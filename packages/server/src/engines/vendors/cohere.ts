@@ -25,7 +25,7 @@ function completeBody(body: JsonObject, request: ChatRequest): void {
   if (request.tools?.some((tool) => tool.function.strict === true) === true) body["strict_tools"] = true;
 }
 
-/** The plan that comes before calls of tools, in an answer (`message`) or in a frame (`delta.message`). */
+/** The plan that precedes tool calls, in an answer (`message`) or in a frame (`delta.message`). */
 function readPlan(raw: unknown): string | undefined {
   return textMember(member(raw, "message") ?? member(member(raw, "delta"), "message"), "tool_plan");
 }

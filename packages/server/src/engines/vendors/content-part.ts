@@ -7,7 +7,7 @@ import { AppError } from "../../errors.ts";
 import { unsupported } from "./parameter-support.ts";
 import { isObject, type JsonObject } from "../../json-object.ts";
 
-/** What a vendor accepts in a message besides text. */
+/** What a vendor accepts in a message in addition to text. */
 export interface ContentSupport {
   /** System messages after the first other message. */
   readonly laterSystemMessages: boolean;
@@ -46,7 +46,7 @@ export function refuseUnknownMembers(value: JsonObject, known: readonly string[]
   }
 }
 
-/** Anthropic's `cache_control` of a part, message or tool, as the adapter wants it. */
+/** Anthropic's `cache_control` of a part, message or tool, in the adapter's form. */
 export function cacheOptions(value: JsonObject): { providerOptions?: SharedV4ProviderOptions } {
   const control = value["cache_control"];
   if (!isObject(control)) return {};

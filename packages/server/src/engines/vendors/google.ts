@@ -15,7 +15,7 @@ function providerOptions(request: ChatRequest): SharedV4ProviderOptions {
   return {
     google: {
       ...(serviceTier === undefined ? {} : { serviceTier }),
-      // Google returns thoughts only on request; they are requested if the caller asked for reasoning.
+      // Google returns thoughts only on request; they are requested if the caller requested reasoning.
       ...(reasons === undefined || reasons === "none" ? {} : { thinkingConfig: { includeThoughts: true } }),
     },
   };

@@ -53,7 +53,7 @@ function readDetail(detail: unknown, format: ReasoningFormat): LanguageModelV4Re
   return [];
 }
 
-/** The reasoning of an earlier answer that the vendor with this format wants back. */
+/** The reasoning of an earlier answer that the vendor with this format expects in later requests. */
 export function readReasoning(
   message: JsonObject,
   format: ReasoningFormat | undefined,
@@ -63,7 +63,7 @@ export function readReasoning(
   return details.flatMap((detail) => readDetail(detail, format));
 }
 
-/** What a call of a function must bring back with it, in the wire's form. */
+/** The data that a later request must return with a function call, in the wire format. */
 export function toToolCallExtra(metadata: SharedV4ProviderMetadata | undefined): JsonObject {
   const signature = metadata?.["google"]?.["thoughtSignature"];
   return typeof signature === "string" ? { extra_content: { google: { thought_signature: signature } } } : {};

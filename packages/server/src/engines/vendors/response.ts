@@ -20,7 +20,7 @@ const finishReasons: Readonly<Record<string, FinishReason>> = {
   "tool-calls": "tool_calls",
 };
 
-/** Reasons of vendors for which the adapters have no word: what they mean, where they do not mean a failure. */
+/** The vendors' finish reasons that the adapters do not map, except failures, with their meaning. */
 const rawFinishReasons: Readonly<Record<string, FinishReason>> = {
   model_context_window_exceeded: "length",
   LANGUAGE: "content_filter",

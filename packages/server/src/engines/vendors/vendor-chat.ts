@@ -1,4 +1,4 @@
-/** Implements `ChatModel` for a vendor's model: validates, translates, makes one vendor call per choice. */
+/** Implements `ChatModel` for a vendor's model: validates, translates and calls the vendor once per choice. */
 import { AppError } from "../../errors.ts";
 import type { ChatCall, ChatModel } from "../engine.ts";
 import { toCallOptions } from "./call-options.ts";

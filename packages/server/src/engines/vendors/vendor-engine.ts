@@ -60,7 +60,7 @@ function createAgents(maxConnections: number) {
   };
 }
 
-/** Makes the connection for the calls under one set of time limits. */
+/** Creates the connection for calls with one set of timeouts. */
 function createConnector(settings: VendorSettings, vendor: Vendor, closing: AbortSignal) {
   const agents = createAgents(settings.max_connections);
   let factory: Promise<ModelFactory> | undefined;

@@ -1,5 +1,5 @@
 /**
- * Keeps the embedded store's process running: starts it, restarts it when it dies (immediately the first time, then with
+ * Keeps the embedded store's process running: starts it, restarts it when it exits (immediately the first time, then with
  * growing pauses), and kills it when it no longer responds.
  */
 import { sleep } from "../../abort.ts";

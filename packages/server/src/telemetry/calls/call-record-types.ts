@@ -5,7 +5,7 @@ export type AttributeValue = string | number | boolean | readonly string[];
 /** Undefined values are omitted. */
 export type Attributes = Readonly<Record<string, AttributeValue | undefined>>;
 
-/** OTLP's SpanKind, as far as we use it. */
+/** The values of OTLP's SpanKind that we use. */
 export const spanKinds = { internal: 1, client: 3 } as const;
 
 export interface CallSpan {

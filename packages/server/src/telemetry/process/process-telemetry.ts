@@ -7,7 +7,7 @@
 import { operations } from "../../api/index.ts";
 import type { Logger } from "../../logger.ts";
 
-/** What is known of a finished HTTP request. */
+/** The data of a finished HTTP request. */
 interface FinishedRequest {
   readonly operation: string;
   readonly method: string;

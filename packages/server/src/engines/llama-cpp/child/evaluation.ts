@@ -9,7 +9,7 @@ const candidateCount = 1024;
 
 export interface NextLogits {
   readonly logits: Logits;
-  /** Natural logarithm of the sum of all tokens' exp(logit): log probability = logit − this. NaN unless asked for. */
+  /** Natural logarithm of the sum of all tokens' exp(logit): log probability = logit − this. NaN unless requested. */
   readonly logTotal: number;
 }
 
@@ -55,7 +55,7 @@ export async function reevaluateAll(sequence: LlamaContextSequence): Promise<Log
 }
 
 /**
- * Brings the sequence to the prompt without its last token, a batch at a time, using what it holds already.
+ * Evaluates the prompt without its last token, a batch at a time, and reuses the tokens that the sequence already has.
  * @returns how many tokens were held already
  */
 export async function evaluatePrompt(

@@ -42,7 +42,7 @@ function prepare({ generation }: ToPreparation): FromPreparation {
   }
 }
 
-/** The stack's end: what is nested so deeply is the caller's data. */
+/** A stack overflow: only the caller's data can be nested so deeply. */
 function tooDeep(cause: RangeError): AppError {
   return new AppError(
     "invalid_request",

@@ -50,7 +50,7 @@ type FlatShape = Omit<AnswerShape, "fromStart" | "fromTrigger"> & {
 
 export type FromPreparation =
   | { readonly prompt: string; readonly shape: FlatShape }
-  /** `fault`: what is to be logged of an error that is not the caller's. */
+  /** `fault`: the log text of an error that the caller did not cause. */
   | { readonly error: WireError; readonly fault: string | undefined };
 
 export interface PreparedCall {

@@ -10,7 +10,7 @@ export interface TextPiece {
 }
 
 export interface TextStep extends TextPiece {
-  /** The stop sequence that was reached, with what came after it. */
+  /** The stop sequence that was reached, with the text after it. */
   readonly stopped?: { readonly by: string; readonly rest: string };
 }
 

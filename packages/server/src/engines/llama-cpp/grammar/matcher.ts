@@ -69,7 +69,7 @@ interface Beginning {
   readonly nullable: boolean;
 }
 
-/** Grammars are constants or live as long as their call, so what was found out about one is kept with it. */
+/** Grammars are constants or live as long as their call, so derived data is cached with each grammar. */
 const beginnings = new WeakMap<Grammar, Beginning | "composed">();
 
 function sequenceBeginning(items: readonly Grammar[]): Beginning | "composed" {
@@ -158,7 +158,7 @@ function partsOf(frames: Frames, { node, next }: Frame): (Frame | undefined)[] {
   return parts;
 }
 
-/** A matcher for one text. Keep it no longer than the text: it remembers the places that it met. */
+/** A matcher for one text. Discard it with the text: it caches the states that it reached. */
 export function createMatcher(grammar: Grammar): Matcher {
   const frames = new Frames();
   let steps = 0;

@@ -145,7 +145,7 @@ async function hasContent(path: string, digest: string): Promise<boolean> {
 }
 
 /**
- * Writes the trial model of this version to the directory unless it is there, and returns the file's path.
+ * Writes the trial model of this version to the directory unless it exists, and returns the file's path.
  * Safe to call from several processes at once.
  */
 export async function ensureTrialModel(directory: string, variant: TrialVariant = "default"): Promise<string> {

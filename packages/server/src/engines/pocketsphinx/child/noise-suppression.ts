@@ -10,7 +10,7 @@ const powerMemory = 0.7;
 /** How slowly an envelope rises, and falls. */
 const riseMemory = 0.995;
 const fallMemory = 0.5;
-/** How a band is masked by what was louder in it just before. */
+/** How a louder sound just before masks a band. */
 const peakMemory = 0.85;
 const maskedShare = 0.2;
 const largestGain = 20;

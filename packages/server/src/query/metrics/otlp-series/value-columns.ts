@@ -1,4 +1,4 @@
-/** Sorts the points of a series, which come from the store as sorted runs with duplicates of what was sent twice. */
+/** Sorts the points of a series, which come from the store as sorted runs with duplicates of points that were sent twice. */
 
 export interface ValueColumns {
   /** Unix milliseconds, strictly rising. */

@@ -123,7 +123,7 @@ function fromSamples(
   return { labels, timestampsMs, values, startTimestampsMs: timestampsMs.map((time) => time - startBeforeMs) };
 }
 
-/** Makes a histogram's buckets cumulative. */
+/** Converts a histogram's buckets to cumulative ones. */
 function* bucketSeries(rows: readonly SampleRow[], build: Build): Generator<StoredSeries> {
   const byLabels = Map.groupBy(rows, (row) => JSON.stringify(row.label_values));
   for (const group of byLabels.values()) {
