@@ -29,7 +29,7 @@ async function textFiles(): Promise<string[]> {
 }
 
 describe("decision records", () => {
-  test("each has a number of its own", () => {
+  test("each has its own number", () => {
     const numbers = records.map((name) => name.slice(0, 4));
     assert.ok(numbers.length >= 25);
     assert.deepEqual([...new Set(numbers)], numbers);

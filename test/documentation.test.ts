@@ -12,7 +12,7 @@ const pages = [
 
 const read = (page: string): string => readFileSync(join(repository, page), "utf8");
 
-/** Prose only: what is in fences and comments is no link and no heading. */
+/** Prose only: fences and comments contain no links and no headings. */
 const withoutCode = (text: string): string => text.replaceAll(/^```.*?^```$|<!--.*?-->/gms, "");
 
 interface Link {
@@ -33,7 +33,7 @@ function linksOf(page: string): Link[] {
     });
 }
 
-/** The anchors that code hosts, and the site, give the headings of a page. */
+/** The anchors that code hosts, and the site, generate for the headings of a page. */
 function anchorsOf(page: string): Set<string> {
   const anchors = new Set<string>();
   for (const { groups } of withoutCode(read(page)).matchAll(/^#{1,6} (?<heading>.+)$/gm)) {
@@ -64,7 +64,7 @@ describe("links of the documentation", () => {
     });
   }
 
-  test("are found at all", () => {
+  test("exist", () => {
     assert.ok(pages.length > 60);
     assert.ok(pages.flatMap(linksOf).length > 200);
   });

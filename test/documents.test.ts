@@ -75,7 +75,7 @@ interface ShellOptions {
   readonly secret?: string;
 }
 
-/** Whether this machine has an engine that transcribes. */
+/** Whether this machine has a transcription engine. */
 async function transcribes(server: RunningServer): Promise<boolean> {
   const models = await server.call("/v1/models?capability=transcription");
   return ((await models.json()) as { data: unknown[] }).data.length > 0;
@@ -142,7 +142,7 @@ describe("an example for the shell runs", () => {
     assert.match(asked, /"rootTraceName":"POST \/chat"/);
   });
 
-  test("docs/observability/send-telemetry.md: an application with OpenTelemetry's SDK, whose trace is seen", async () => {
+  test("docs/observability/send-telemetry.md: an application with OpenTelemetry's SDK, whose trace is visible", async () => {
     await using server = await startServer("", { telemetry: true });
     await untilTelemetryReady(server);
     const page = await examplesOf("docs/observability/send-telemetry.md");

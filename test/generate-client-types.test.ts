@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { renderClientTypes, type JsonSchema } from "../scripts/generate-client-types.ts";
 
-/** The type that is written for one member. */
+/** The type generated for one member. */
 function typeOf(schema: JsonSchema): string {
   const text = renderClientTypes({ Whole: { type: "object", properties: { member: schema } } });
   return /member\?: ([\s\S]*);\n}/.exec(text)![1]!;
@@ -30,7 +30,7 @@ describe("the client's types", () => {
       assert.equal(typeOf(schema), type));
   }
 
-  test("name a schema that has a type of its own wherever it is used", () => {
+  test("name a schema with its own type wherever it is used", () => {
     const model: JsonSchema = { type: "object", description: "A model.", properties: { id: { type: "string" } } };
     const text = renderClientTypes({ Model: model, List: { type: "array", items: model } });
     assert.match(text, /\/\*\* A model\. \*\/\nexport interface Model \{\n  id\?: string;\n\}/);
@@ -45,7 +45,7 @@ describe("the client's types", () => {
     assert.match(text, /\/\*\* ends \*\\\/ early \*\//);
   });
 
-  test("refuse what they cannot express, naming its place", () => {
+  test("refuse what they cannot express, naming its location", () => {
     assert.throws(() => typeOf({ type: "array", items: { type: "date" } }), /Whole\.member\[\] has the type "date"/);
   });
 });

@@ -61,7 +61,7 @@ after(async () => {
 const ask = (content: string, headers: Record<string, string> = {}): Promise<Response> =>
   server.call("/v1/chat/completions", { model: "one", stream: true, messages: [{ role: "user", content }] }, headers);
 
-/** Waits until the counts by category are these. */
+/** Waits until the counts by category equal these. */
 async function untilCounted(expected: Readonly<Record<string, number>>, more: object = {}): Promise<void> {
   for (;;) {
     const { samples } = await client.metrics.query({ metric: "rai_rejection_total", ...more });
@@ -76,7 +76,7 @@ async function untilCounted(expected: Readonly<Record<string, number>>, more: ob
 }
 
 describe("the page's guardrails", () => {
-  test("answer the page's call as the page says", async () => {
+  test("answer the page's call as documented", async () => {
     const script = curl!.replace("curl ", "curl --silent ").replace("http://127.0.0.1:4141", server.url);
     const env = { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key };
     const { stdout } = await promisify(execFile)("bash", ["-c", script], { env });
@@ -84,7 +84,7 @@ describe("the page's guardrails", () => {
     await untilCounted({ violence: 1 }, { model_key: "sounding-trial" });
   });
 
-  test("keep a word from a stream, a number from both, and judge one project alone", async () => {
+  test("remove a word from a stream, a number from both, and judge only one project", async () => {
     said = "It takes a nail bomb, no more.";
     const blocked = await (await ask("How?")).text();
     assert.match(blocked, /"finish_reason":"content_filter".*\n\ndata: \[DONE\]\n\n$/s);

@@ -116,7 +116,7 @@ describe("the program under the GPL", () => {
 });
 
 describe("the script of the page at /docs", () => {
-  test("has code of the packages that NOTICE names, and of no other", () => {
+  test("contains code of the packages that NOTICE names, and of no other", () => {
     const map = new URL("browser/standalone.js.map", import.meta.resolve(scriptPackage));
     const { sources } = JSON.parse(readFileSync(map, "utf8")) as { sources: string[] };
     const names = sources

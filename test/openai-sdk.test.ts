@@ -107,7 +107,7 @@ describe("OpenAI's SDK", () => {
     });
   });
 
-  test("gets a stream, with usage when it asks", async () => {
+  test("gets a stream, with usage on request", async () => {
     await using setting = await start(streaming);
     const stream = await setting.client.chat.completions.create({
       model: "assistant",
@@ -127,7 +127,7 @@ describe("OpenAI's SDK", () => {
     assert.equal(final.choices[0]?.message.content, "Hello.");
   });
 
-  test("calls tools, in a batch and in a stream", async () => {
+  test("calls tools, batch and streamed", async () => {
     const toolCall = { id: "call_1", type: "function", function: { name: "add", arguments: '{"a":1,"b":2}' } };
     await using setting = await start(async (exchange) => {
       if ((exchange.json as { stream?: boolean }).stream !== true) {

@@ -64,7 +64,7 @@ describe("the published packages", { timeout: 600_000 }, () => {
       const data = await readFile(tarballs.get(name)!);
       const result = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));
       assert.ok(result.types !== false);
-      // The packages are ESM: CommonJS and the resolution of Node 10, which knows no `exports`, are not promised.
+      // The packages are ESM: CommonJS and the resolution of Node 10, which does not know `exports`, are not supported.
       const promised = result.problems.filter(
         (problem) =>
           problem.kind !== "CJSResolvesToESM" && !("resolutionKind" in problem && problem.resolutionKind === "node10"),

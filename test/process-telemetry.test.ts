@@ -6,7 +6,7 @@ import { wantsProcessTelemetry } from "../packages/server/src/config/process-tel
 import { startServer, untilTelemetryReady } from "./support/running-server.ts";
 import { serveProcess } from "./support/served-process.ts";
 
-test("requests of a server that has OTEL_EXPORTER_OTLP_ENDPOINT are seen there", { timeout: 120_000 }, async () => {
+test("requests of a server that has OTEL_EXPORTER_OTLP_ENDPOINT are exported there", { timeout: 120_000 }, async () => {
   await using observer = await startServer("", { telemetry: true });
   await untilTelemetryReady(observer);
   const served = await serveProcess({

@@ -7,7 +7,7 @@ import { repository, serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
 
-/** The welcome's commands, as a person would paste them into a shell. */
+/** The welcome's commands, as pasted into a shell. */
 function printedCommands(welcome: string): string[] {
   return welcome
     .split("from this folder:\n")[1]!

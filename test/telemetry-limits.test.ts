@@ -97,7 +97,7 @@ describe("an organization with a budget of one compute second a minute", () => {
   });
   after(() => server[Symbol.asyncDispose]());
 
-  test("gets the budget by the admin API, and queries and exports within it are answered", async () => {
+  test("gets the budget through the admin API, and queries and exports within it are answered", async () => {
     const asOperator = { authorization: `Bearer ${server.operatorKey}` };
     const list = await server.call("/admin/v1/organizations", undefined, asOperator);
     const { data } = (await list.json()) as { data: { id: string }[] };
@@ -129,7 +129,7 @@ describe("an organization with a budget of one compute second a minute", () => {
     assert.equal((await server.call("/v1/logs", logExport)).status, 200);
   });
 
-  test("sees in the metrics of the process what it used", async () => {
+  test("sees its usage in the metrics of the process", async () => {
     const text = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(text, /^sounding_request_cpu_seconds_total\{operation="prometheusQuery\w*"\} [\d.]+/m);
     assert.match(text, /^sounding_request_store_seconds_total\{operation="queryLogs"\} [\d.]+/m);

@@ -80,7 +80,7 @@ async function admin<Answer>(path: string, body: unknown): Promise<Answer> {
 }
 
 let organizations = 0;
-/** A new organization with a key; bound to a project where one is named. */
+/** A new organization with a key; bound to a project if one is named. */
 async function newTenant(): Promise<Tenant & { keyOf(project: string): Promise<Tenant> }> {
   organizations += 1;
   const { id } = await admin<{ id: string }>("/organizations", { name: `organization-${organizations}` });
@@ -519,7 +519,7 @@ describe("a query that is wrong", { timeout: 60_000 }, () => {
 });
 
 describe("two organizations with the same names, IDs, labels and sessions", { timeout: 120_000 }, () => {
-  /** Sends the same things with other values. */
+  /** Sends the same data with other values. */
   async function fill({ sender }: Tenant, value: string): Promise<void> {
     const resource = { "service.name": "shop", "project.name": "p", "host.name": "h" };
     const severities = [5, 9, 13, 17];

@@ -7,7 +7,7 @@ import type { AnyTarget } from "./target.ts";
 
 export interface CampaignOptions {
   readonly seed: number;
-  /** Of all targets together; in place of `seconds`. */
+  /** Of all targets together; replaces `seconds`. */
   readonly inputs?: number;
   readonly seconds?: number;
   /** Index of each target's first input. */
@@ -15,14 +15,14 @@ export interface CampaignOptions {
   readonly only?: readonly string[];
   readonly holdMs?: number;
   readonly concurrency?: number;
-  /** Told of each target that is over. */
+  /** Called for each finished target. */
   onTally?(tally: Tally): void;
 }
 
 export interface CampaignReport {
   readonly tallies: readonly Tally[];
   readonly findings: readonly Finding[];
-  /** Absent where no server ran. */
+  /** Absent if no server ran. */
   readonly server: ServerReport | undefined;
 }
 

@@ -2,7 +2,7 @@
 import { errorTable } from "../../packages/server/src/errors.ts";
 import type { Answer } from "./http-connection.ts";
 
-/** Errors' forms: OpenAI's, Prometheus', google.rpc.Status. */
+/** The error formats: OpenAI's, Prometheus', google.rpc.Status. */
 export type Dialect = "openai" | "prometheus" | "rpc";
 
 export function dialectOf(path: string): Dialect {
@@ -12,7 +12,7 @@ export function dialectOf(path: string): Dialect {
 
 interface Expectation {
   readonly dialect: Dialect;
-  /** Statuses of 500 and more that are right besides 503 `overloaded`: those of an engine that fails. */
+  /** Statuses of 500 and more that are correct besides 503 `overloaded`: those of a failing engine. */
   readonly serverErrors?: readonly number[];
 }
 
@@ -37,7 +37,7 @@ export function faultOf(answer: Answer, { dialect, serverErrors = [] }: Expectat
 }
 
 function faultOfError({ status, body }: Answer, dialect: Dialect, type: string): string | undefined {
-  // What Node's parser refuses, the router answers before it knows the path.
+  // Node's parser refuses some requests before the router knows the path.
   const value = parse(body) as Record<string, unknown> | undefined;
   if (dialect === "rpc") {
     if (type === "application/x-protobuf")

@@ -6,7 +6,7 @@ import { fillPlaceholders, readMessage } from "./http-message.ts";
 import type { ServedTarget } from "./target.ts";
 
 export interface Delivery {
-  /** For the counts: a status, or what came instead of one. */
+  /** For the counts: a status, or a word for its absence. */
   readonly outcome: string;
   readonly fault?: string;
 }
@@ -17,14 +17,14 @@ interface Destination {
   readonly placeholders: Readonly<Record<string, string>>;
 }
 
-/** Long, since nothing but a server that is held should come near it. */
+/** Long, since only a blocked server should come near it. */
 const silenceMs = 60_000;
-/** After input that is no request the server may wait for the rest of it. */
+/** After input that is not a request, the server may wait for the rest of it. */
 const rawSilenceMs = 100;
-/** Every so many requests are followed by the end of our side of the connection. */
+/** Every this many requests, our side of the connection is closed. */
 const halfCloseEvery = 50;
 
-/** One after the other over one connection, which is opened again when it has to be. */
+/** Sequentially over one connection, which is reopened when necessary. */
 export class Courier {
   readonly #to: Destination;
   #connection: HttpConnection | undefined;
@@ -85,7 +85,7 @@ export class Courier {
         isHead,
         halfClose: this.#sent % 4 === 0,
       });
-      // Behind a HEAD in a pipeline it is not known where answers begin.
+      // After a HEAD in a pipeline, the start of an answer is ambiguous.
       const known = bytes.includes("HEAD") ? answers.slice(0, 1) : answers;
       const { path } = readMessage(bytes);
       const faults = known.map((answer) =>

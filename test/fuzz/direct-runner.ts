@@ -26,7 +26,7 @@ export class DirectRunner implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Runs inputs from `from` until the time is up or there were `most`. */
+  /** Runs inputs from `from` until the time is up or `most` were run. */
   async run(
     target: DirectTarget,
     limits: { readonly from: number; readonly most: number; readonly ms: number },
@@ -114,7 +114,7 @@ export class DirectRunner implements AsyncDisposable {
   async #start(): Promise<Worker> {
     const setup: WorkerSetup = { ...this.#options, progress: this.#progress };
     const worker = new Worker(script, { workerData: setup, resourceLimits: { maxOldGenerationSizeMb: 2048 } });
-    // A running task reports the failure; after the end of a thread, nobody needs it.
+    // A running task reports the failure; after the thread has ended, nobody needs it.
     worker.on("error", () => {});
     await once(worker, "message");
     return worker;

@@ -5,7 +5,7 @@ import { Random } from "./random.ts";
 import type { DirectTarget } from "./target.ts";
 import { targets } from "./targets/all.ts";
 
-/** Inputs of the sequence from `from`, until the time is up or `to` is reached; or the one that is given. */
+/** Inputs of the sequence from `from`, until the time is up or `to` is reached; or a single given one. */
 export type Task =
   | { readonly target: string; readonly from: number; readonly to: number; readonly untilMs: number }
   | { readonly target: string; readonly input: Uint8Array };
@@ -34,7 +34,7 @@ const port = parentPort!;
 const probe = new LoopProbe();
 const prepared = new Set<string>();
 
-/** Whether the input holds the thread each time: the first time may be the compiler's or the collector's. */
+/** Whether the input blocks the thread every time: the first time may be due to the compiler or garbage collection. */
 async function holdsAgain(target: DirectTarget, input: Uint8Array, boundMs: number): Promise<number> {
   let shortest = Infinity;
   for (let round = 0; round < 3; round += 1) {

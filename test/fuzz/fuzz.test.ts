@@ -6,9 +6,9 @@ import { replayRegressions } from "./replay.ts";
 import { renderTallies, type Finding } from "./tally.ts";
 
 const seed = 20_261_122;
-/** A number, not a time, so that every machine sends the same inputs. */
+/** A number, not a duration, so that every machine sends the same inputs. */
 const inputs = Number(process.env["SOUNDING_TEST_FUZZ_INPUTS"] ?? 16_000);
-/** CPU time, so that a busy machine does not count; with room for slow processors. `npm run fuzz` has the real bound. */
+/** CPU time, so a busy machine does not matter; with room for slow processors. `npm run fuzz` has the real bound. */
 const holdMs = 250;
 const mostGrowthBytes = 192 * 1_048_576;
 const again = ({ target, index }: Finding): string =>

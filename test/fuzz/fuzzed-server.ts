@@ -16,21 +16,21 @@ import type { Memory, ProbeReport } from "./server-probe.ts";
 export interface FuzzedServer extends AsyncDisposable {
   readonly port: number;
   readonly grpcPort: number;
-  /** What placeholders in inputs stand for: `key` and `admin` of the organization that attacks. */
+  /** The values of placeholders in inputs: `key` and `admin` of the attacking organization. */
   readonly placeholders: Readonly<Record<string, string>>;
   /** A key of the other organization. */
   readonly neighborKey: string;
-  /** Holds above the bound so far, in the order in which they began. */
+  /** Holds above the bound so far, in order of their start. */
   readonly holds: readonly Hold[];
-  /** CPU milliseconds, with garbage collection. */
+  /** CPU milliseconds, including garbage collection. */
   readonly longestHoldMs: number;
-  /** Most memory that the process held, in bytes. */
+  /** Peak memory of the process, in bytes. */
   readonly peakRss: number;
-  /** What it wrote to standard error. */
+  /** The process's standard error. */
   readonly stderr: string;
-  /** Why no more inputs can be sent, if so. */
+  /** Why no more inputs can be sent, if that is the case. */
   readonly fate: string | undefined;
-  /** Resolves when the process has ended or is held without end; then `fate` says so. */
+  /** Resolves when the process has ended or is blocked forever; then `fate` says so. */
   readonly over: Promise<void>;
   /** After a full collection. */
   memory(): Promise<Memory>;
@@ -123,7 +123,7 @@ discovery: { enabled: true }
   };
 }
 
-/** Keeps what the probe reports, and kills the server when its loop is held without end. */
+/** Records the probe's reports, and kills the server if its loop is blocked forever. */
 function watchOver({ child, output }: ServedProcess) {
   const holds: Hold[] = [];
   const collected: ((memory: Memory) => void)[] = [];
@@ -142,7 +142,7 @@ function watchOver({ child, output }: ServedProcess) {
     cpuAtBeatMs = mainThreadCpuMs(child.pid!);
     peakRss = Math.max(peakRss, report.rss);
     if (report.kind !== "collected") return;
-    // The first is asked for when the server is warm.
+    // The first report is requested once the server is warm.
     if (!isWarm) longestHoldMs = 0;
     isWarm = true;
     collected.shift()?.(report);

@@ -12,7 +12,7 @@ const post = (path: string, body: string): Buffer =>
   writeMessage({ method: "POST", path, headers: json, body: Buffer.from(body) });
 const members = (count: number): string => Array.from({ length: count }, (_, index) => `"k${index}":1`).join(",");
 
-/** Ten ways at each of twelve levels. */
+/** Ten alternatives at each of twelve levels. */
 function anyOfSchema(): object {
   const levels = Object.fromEntries(
     Array.from({ length: 12 }, (_, level) => [

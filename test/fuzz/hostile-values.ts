@@ -115,7 +115,7 @@ export function hostileValue(random: Random, depth = 3): unknown {
   }
 }
 
-/** `levels` lists or objects in each other. */
+/** `levels` nested lists or objects. */
 export function nested(random: Random, levels: number): unknown {
   let value: unknown = random.chance(0.5) ? 1 : "x";
   const asList = random.chance(0.5);

@@ -5,13 +5,13 @@ export interface Answer {
   readonly status: number;
   readonly headers: ReadonlyMap<string, readonly string[]>;
   readonly body: Buffer;
-  /** The body is there as announced; false in answers to HEAD. */
+  /** Whether the body arrived as declared; false in answers to HEAD. */
   readonly whole: boolean;
 }
 
 export interface Exchange {
   readonly answers: readonly Answer[];
-  /** `answered`: as many answers as wanted; `closed`: the server closed; `silent`: nothing more came in time. */
+  /** `answered`: the expected number of answers; `closed`: the server closed; `silent`: nothing more arrived in time. */
   readonly end: "answered" | "closed" | "silent";
 }
 
@@ -81,7 +81,7 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  /** Whether something came. */
+  /** Whether anything arrived. */
   #more(silenceMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => resolve(false), silenceMs);
@@ -93,7 +93,7 @@ export class HttpConnection {
     });
   }
 
-  /** The next answer, when it is there as a whole, or as much as there will be. */
+  /** The next answer, once it is complete, or as much of it as there will be. */
   #take(isHead: boolean): Answer | undefined {
     const headEnd = this.#received.indexOf("\r\n\r\n");
     if (headEnd === -1) return undefined;

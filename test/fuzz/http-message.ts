@@ -32,7 +32,7 @@ export function writeMessage({ method, path, headers, body }: HttpMessage): Buff
   return Buffer.concat([Buffer.from(`${lines.join("\r\n")}\r\n\r\n`, "latin1"), body]);
 }
 
-/** @throws Error when the bytes are no such request */
+/** @throws Error if the bytes are not such a request */
 export function readMessage(bytes: Uint8Array): HttpMessage {
   const whole = Buffer.from(bytes);
   const end = whole.indexOf("\r\n\r\n");
@@ -45,7 +45,7 @@ export function readMessage(bytes: Uint8Array): HttpMessage {
   return { method, path, headers, body: end === -1 ? Buffer.alloc(0) : whole.subarray(end + 4) };
 }
 
-/** The bytes with what the head's placeholders stand for. */
+/** The bytes with the head's placeholders replaced. */
 export function fillPlaceholders(bytes: Uint8Array, values: Readonly<Record<string, string>>): Buffer {
   const whole = Buffer.from(bytes);
   const end = whole.indexOf("\r\n\r\n");
@@ -58,7 +58,7 @@ export function fillPlaceholders(bytes: Uint8Array, values: Readonly<Record<stri
 
 type Header = readonly [name: string, value: string];
 
-/** Headers as callers send them; now and then missing, odd, or attacks. */
+/** Headers as callers send them; sometimes missing, odd, or hostile. */
 export function requestHeaders(random: Random, contentType: string | undefined, key = "{key}"): Header[] {
   const headers: Header[] = [];
   if (random.chance(0.96)) headers.push(["authorization", `Bearer ${key}`]);
@@ -95,7 +95,7 @@ export function requestHeaders(random: Random, contentType: string | undefined, 
   return headers;
 }
 
-/** The body, sometimes compressed, sometimes falsely so. */
+/** The body, sometimes compressed, sometimes falsely declared so. */
 export function encodeBody(random: Random, headers: Header[], body: Buffer): Buffer {
   if (!random.chance(0.06)) return body;
   headers.push(["content-encoding", random.pick(["gzip", "gzip", "gzip", "GZIP", "identity", "br", "gzip, gzip"])]);
@@ -104,7 +104,7 @@ export function encodeBody(random: Random, headers: Header[], body: Buffer): Buf
   return random.chance(0.2) ? zipped.subarray(0, random.below(zipped.length)) : zipped;
 }
 
-/** The text in a URL: encoded, or raw as far as a request line may hold it. */
+/** The text in a URL: encoded, or raw as far as a request line allows. */
 export function inUrl(random: Random, text: string): string {
   if (random.chance(0.9)) return encodeURIComponent(text.toWellFormed());
   return text.replaceAll(/[^\x21-\x7e]|[?#]/g, "");

@@ -1,7 +1,7 @@
 /** Measures how long a thread's event loop is blocked, in CPU time: other processes do not count. */
 import { PerformanceObserver } from "node:perf_hooks";
 
-/** The loop worked this long between two of its turns. Times are milliseconds since 1970. */
+/** The loop was busy for this long between two of its turns. Times are milliseconds since 1970. */
 export interface Hold {
   readonly startMs: number;
   readonly endMs: number;
@@ -24,7 +24,7 @@ export class LoopProbe {
   #longestMs = 0;
   #collections: { readonly startMs: number; readonly endMs: number }[] = [];
 
-  /** @param options told of every hold above a bound; absent: only `take` is of use */
+  /** @param options called with every hold above a bound; if absent, only `take` is useful */
   constructor(options?: ProbeOptions) {
     this.#options = options;
     const observer = new PerformanceObserver((list) => {

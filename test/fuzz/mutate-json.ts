@@ -24,7 +24,7 @@ const write = ({ container, key }: Place, value: unknown): void => {
   Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });
 };
 
-/** The value with so many changes; the argument is not touched. */
+/** The value with this many changes; the argument is not modified. */
 export function mutateJson(value: unknown, random: Random, changes: number): unknown {
   const root: Record<string, unknown> = { root: structuredClone(value) };
   for (let change = 0; change < changes; change += 1) changeOnce(root, random);
@@ -103,7 +103,7 @@ const literals = [
   "tru",
 ];
 
-/** The value as text, mostly valid JSON; sometimes with a member twice, an odd literal, or damage. */
+/** The value as text, mostly valid JSON; sometimes with a duplicate member, an odd literal, or damage. */
 export function jsonText(value: unknown, random: Random): string {
   let text = JSON.stringify(value) ?? "null";
   if (random.chance(0.06))

@@ -6,7 +6,7 @@ const pauseMs = 40;
 
 export interface NeighborReport {
   readonly requests: number;
-  /** Answers other than 200, by status; `failed` for connections that broke. */
+  /** Answers other than 200, by status; `failed` for broken connections. */
   readonly refused: ReadonlyMap<string, number>;
   readonly p50Ms: number;
   readonly p99Ms: number;

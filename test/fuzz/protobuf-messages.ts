@@ -21,9 +21,9 @@ export function varint(value: bigint, padding = 0): Buffer {
 
 interface Writing {
   readonly random: Random;
-  /** How likely each field is to break a rule. */
+  /** The probability that a field breaks a rule. */
   readonly damage: number;
-  /** Messages that may still be written; bounds the size. */
+  /** The number of messages that may still be written; bounds the size. */
   left: number;
 }
 
@@ -107,7 +107,7 @@ function unknownField(random: Random): Buffer {
   ]);
 }
 
-/** `levels` AnyValues, each a list that holds the next. */
+/** `levels` nested AnyValues, each a list that contains the next. */
 function deepValue(levels: number): Buffer {
   let value: Buffer = Buffer.from([0x10, 0x01]);
   for (let level = 0; level < levels; level += 1) {

@@ -34,7 +34,7 @@ export function regressions(): readonly Regression[] {
   return [...files, ...generatedRegressions];
 }
 
-/** Keeps the finding's input as a file. @returns the file's path in the repository */
+/** Saves the finding's input as a file. @returns the file's path in the repository */
 export function saveFinding({ target, input }: Pick<Finding, "target" | "input">): string {
   const folder = join(directory, target);
   if (!existsSync(folder)) mkdirSync(folder, { recursive: true });

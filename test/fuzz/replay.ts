@@ -1,4 +1,4 @@
-/** Sends every input again that caused a fault before. */
+/** Resends every input that caused a fault before. */
 import { defaultHoldMs } from "./campaign.ts";
 import { DirectRunner } from "./direct-runner.ts";
 import { regressions, type Regression } from "./regressions.ts";
@@ -12,7 +12,7 @@ export interface Replay {
   readonly finding: Finding | undefined;
 }
 
-/** One after the other; those for the server on one server. */
+/** Sequentially; those for the server on one server. */
 export async function* replayRegressions(holdMs = defaultHoldMs): AsyncGenerator<Replay> {
   await using served = new ServedRunner({ seed: 0, holdMs, concurrency: 1 });
   await using direct = new DirectRunner({ seed: 0, holdMs });

@@ -2,7 +2,7 @@
 import type { FieldSchema } from "../../scripts/field-limits.ts";
 import type { Random } from "./random.ts";
 
-/** Valid words for a member of this name, so that requests get past validation. */
+/** Valid values for a member of this name, so that requests pass validation. */
 const words: Readonly<Record<string, readonly unknown[]>> = {
   model: ["sounding-trial", "sounding-trial", "flite", "scripted-chat", "no-such-model"],
   voice: ["slt", "rms", "alloy", "en-US-JennyNeural"],

@@ -14,7 +14,7 @@ import type { ServedTarget } from "./target.ts";
 export interface ServedOptions {
   readonly seed: number;
   readonly holdMs: number;
-  /** Inputs under way at one time. */
+  /** Concurrent inputs. */
   readonly concurrency: number;
 }
 
@@ -27,13 +27,13 @@ export interface ServerReport {
   readonly rssAfter: number;
   readonly rssPeak: number;
   readonly restarts: number;
-  /** CPU milliseconds of the longest hold of all, with garbage collection. */
+  /** CPU milliseconds of the longest hold, including garbage collection. */
   readonly longestHoldMs: number;
-  /** Lines that the server wrote about faults of its own. */
+  /** Lines that the server logged about its internal errors. */
   readonly faultLines: readonly string[];
 }
 
-/** When an input was under way. Times are milliseconds since 1970. */
+/** When an input was in flight. Times are milliseconds since 1970. */
 interface Sent {
   readonly index: number;
   readonly startMs: number;
@@ -62,7 +62,7 @@ export class ServedRunner implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Runs inputs from `from` until the time is up or there were `most`. */
+  /** Runs inputs from `from` until the time is up or `most` were run. */
   async run(
     target: ServedTarget,
     limits: { readonly from: number; readonly most: number; readonly ms: number },
@@ -118,7 +118,7 @@ export class ServedRunner implements AsyncDisposable {
     this.#server = undefined;
   }
 
-  /** A server that lives, with the other organization at work on it. */
+  /** A running server, with the other organization at work on it. */
   async #ready(): Promise<FuzzedServer> {
     if (this.#server !== undefined && this.#server.fate === undefined) return this.#server;
     if (this.#server !== undefined) {
@@ -137,7 +137,7 @@ export class ServedRunner implements AsyncDisposable {
     return server;
   }
 
-  /** Until the end, or until the server is no more. @returns the next index */
+  /** Until the end, or until the server has died. @returns the next index */
   async #runOnServer(
     target: ServedTarget,
     tally: Tally,
@@ -158,7 +158,7 @@ export class ServedRunner implements AsyncDisposable {
         sent.push(entry);
         const input = this.#input(target, index);
         const delivery = await courier.deliver(target, input);
-        // When the server dies, its connections break before it is known.
+        // When the server dies, its connections break before its end is noticed.
         if (delivery.fault !== undefined) await sleep(probeDelayMs);
         if (server.fate !== undefined) break;
         underWay.delete(index);
@@ -231,7 +231,7 @@ export class ServedRunner implements AsyncDisposable {
     }
   }
 
-  /** Sends the input alone, several times while it holds the server. @returns the shortest of its longest holds */
+  /** Sends the input alone, several times while it blocks the server. @returns the shortest of its longest holds */
   async #alone(
     target: ServedTarget,
     input: Uint8Array,

@@ -3,7 +3,7 @@
 /** An input that broke a rule, so that it can be saved and sent again. */
 export interface Finding {
   readonly target: string;
-  /** Where it stands in the sequence of the target's inputs; absent for inputs from files. */
+  /** Its position in the sequence of the target's inputs; absent for inputs from files. */
   readonly index: number | undefined;
   readonly input: Uint8Array;
   readonly what: string;

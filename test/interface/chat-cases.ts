@@ -39,7 +39,7 @@ interface Chunk {
   readonly choices: readonly { readonly delta: { readonly role?: string }; readonly finish_reason: string | null }[];
 }
 
-/** Members without which a value would make no sense. */
+/** Members that make a value meaningful. */
 const companions: Readonly<Record<string, object>> = {
   audio: { modality: ["text", "audio"] },
   modality: { audio: { voice: "alloy", format: "wav" } },
@@ -47,7 +47,7 @@ const companions: Readonly<Record<string, object>> = {
   tool_choice: { tools: parameters["tools"]![0] },
 };
 
-/** What the vendor was asked by a call with these parameters. */
+/** What the vendor received for a call with these parameters. */
 async function asked({ client }: InterfaceTools, more: object): Promise<Record<string, unknown>> {
   const params = { ...question, ...more } as ChatCompletionParams & { stream?: false };
   const { choices } = await client.chat.completions.create(params);

@@ -1,4 +1,4 @@
-/** A recording of which it is known what is said: silence, a sentence, a pause, another sentence, silence. */
+/** A recording with known content: silence, a sentence, a pause, another sentence, silence. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { wavHeader } from "../../packages/server/src/audio/wav-encoder.ts";
@@ -15,11 +15,11 @@ export interface KnownRecording {
   /** The same samples without a header. */
   readonly rawRecordingPath: string;
   readonly recordingSeconds: number;
-  /** A recording in which nothing is said. */
+  /** A recording without speech. */
   readonly silencePath: string;
 }
 
-/** @param speak gives 16-bit samples at 16 000 Hz */
+/** @param speak returns 16-bit samples at 16 000 Hz */
 export async function makeKnownRecording(
   directory: string,
   speak: (text: string) => Promise<Buffer>,

@@ -13,15 +13,15 @@ export interface Facts extends KnownRecording {
   readonly key: string;
   readonly organizationId: string;
   readonly organizationName: string;
-  /** A key of another organization, which has telemetry of its own under the same names. */
+  /** A key of another organization, which has its own telemetry under the same names. */
   readonly strangerKey: string;
   readonly strangerId: string;
   /** A trace of the organization, and one of the other's. */
   readonly traceId: string;
   readonly strangerTraceId: string;
-  /** When the telemetry is said to have happened, nanoseconds since 1970. */
+  /** The time of the telemetry, nanoseconds since 1970. */
   readonly atUnixNano: string;
-  /** Whether the server transcribes by an engine of its own. */
+  /** Whether the server transcribes with its own engine. */
   readonly hasRecognizer: boolean;
 }
 
@@ -95,7 +95,7 @@ models:
 interface Sent {
   readonly atUnixNano: bigint;
   readonly traceId: string;
-  /** In every text, so that the organizations' data can be told apart. */
+  /** Part of every text, so that the organizations' data can be distinguished. */
   readonly mark: string;
 }
 
@@ -140,7 +140,7 @@ async function sendTelemetry(url: string, key: string, { atUnixNano, traceId, ma
   ]);
 }
 
-/** One run of each of two agents, one of which failed and one ran out of time, with what they called. */
+/** One run of each of two agents, one of which failed and one timed out, with their calls. */
 function agentTrace({ atUnixNano, traceId, mark }: Sent): SentSpan[] {
   const agent = (name: string, agentClass: string) => ({
     "gen_ai.agent.name": name,

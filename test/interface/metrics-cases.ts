@@ -121,7 +121,7 @@ export const metricsCases: readonly InterfaceCase[] = [
         values.push(samples[0]!.value![1]);
       }
       assert.equal(new Set(values).size, 1);
-      // The call took two seconds; the histogram's buckets say it within theirs.
+      // The call took two seconds; the histogram reports it within its bucket.
       assert.ok(Number(values[0]) > 1 && Number(values[0]) < 4, values[0]);
       assert.match((await latency("0.5")).query, /^histogram_quantile\(0\.5, /);
       for (const wrong of ["101", "-1", "p95", "NaN"]) {

@@ -1,4 +1,4 @@
-/** Sends requests without a client, where a promise is about what is on the wire. */
+/** Sends requests without a client, for promises about the wire format. */
 import type { Facts } from "./known-service.ts";
 
 type Headers = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** What the cases of telemetry read out of answers. */
+/** What the telemetry cases extract from answers. */
 import { BadRequestError, type AsyncSounding, type MetricsQueryParams } from "@sounding/client";
 
 type Client = Pick<AsyncSounding, "logs" | "metrics">;
@@ -13,7 +13,7 @@ export async function lines(client: Client, params: LogsParams): Promise<string[
     .map(([, line]) => line);
 }
 
-/** Labels, joined, and the value of each sample of a vector; without those that are zero. */
+/** Labels, joined, and the value of each sample of a vector, except zeros. */
 export async function vector(client: Client, params: MetricsQueryParams): Promise<Record<string, number>> {
   const { samples } = await client.metrics.query(params);
   const entries = samples.map(({ metric, value }) => [Object.values(metric).sort().join(" "), Number(value![1])]);

@@ -124,7 +124,7 @@ export const tenantCases: readonly InterfaceCase[] = [
       ] as const) {
         const found = await lines(reader, { limit: 5000, time_window: "7d" });
         assert.ok(found.some((line) => line.startsWith(`${own} `)));
-        // Of this organization there are also records of its own calls.
+        // This organization also has records of its own calls.
         const other = own === "own" ? "strange " : "own ";
         assert.deepEqual(
           found.filter((line) => line.startsWith(other)),

@@ -20,7 +20,7 @@ function streamed(client: AsyncSounding, file: string, more: Partial<Transcripti
   return client.audio.transcriptions.create({ model, file, ...more, stream: true });
 }
 
-/** Fails unless most of the words that were spoken are there. */
+/** Fails unless most of the spoken words are present. */
 function assertUnderstood(text: string | null): void {
   const words = new Set((text ?? "").toLowerCase().split(/\W+/));
   const spoken = spokenSentences.join(" ").toLowerCase().match(/\w+/g)!;
@@ -197,7 +197,7 @@ const cases: readonly InterfaceCase[] = [
           if (event.type === "transcript.word") {
             const { word, segment, confidence } = event;
             assertTimes(event, facts.recordingSeconds);
-            // A word that was told before its segment was over may turn out to be none that the decoder is sure of.
+            // A word sent before its segment ended may turn out not to be confident enough.
             assert.ok(confidence === undefined || (confidence >= 0 && confidence <= 1), `${confidence}`);
             assert.ok(Number.isInteger(segment));
             words.push(word);

@@ -98,7 +98,7 @@ export const wireCases: readonly InterfaceCase[] = [
     name: "a call is recorded in the project that x-project names, or in default",
     shows: ["authentication-and-tenants/project-header"],
     async run({ client, facts, mode }) {
-      // Each mode has a project of its own, so that one does not see the other's calls.
+      // Each mode has its own project, so that neither sees the other's calls.
       const project = `front-desk-${mode}`;
       const id = async (headers: Record<string, string>): Promise<string> => {
         const user = `${mode} ${JSON.stringify(headers)}`;
@@ -111,7 +111,7 @@ export const wireCases: readonly InterfaceCase[] = [
         return JSON.stringify(spans).includes(request);
       };
       while (!(await isRecorded(project, named)) || !(await isRecorded("default", unnamed))) {
-        // Spans of calls are stored in groups, within a second.
+        // Spans of calls are stored in batches, within a second.
       }
       assert.equal(await isRecorded("default", named), false);
     },

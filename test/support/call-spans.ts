@@ -16,7 +16,7 @@ export function attributesOf(span: Span): Record<string, unknown> {
 
 let traceNumber = 0;
 
-/** A trace of the caller's, and the headers that tell the server of it. */
+/** A trace of the caller's, and the headers that pass it to the server. */
 export function newTrace(): { readonly traceId: string; readonly headers: { readonly traceparent: string } } {
   traceNumber += 1;
   const traceId = traceNumber.toString(16).padStart(32, "a");

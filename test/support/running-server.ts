@@ -13,16 +13,16 @@ export interface RunningServer extends AsyncDisposable {
   /** An ordinary key: inference and telemetry. */
   readonly key: string;
   readonly operatorKey: string;
-  /** Sends JSON with the ordinary key; GET when there is no body. */
+  /** Sends JSON with the ordinary key; GET if there is no body. */
   call(path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
 }
 
 export interface ServerOptions {
-  /** Whether the server keeps telemetry, which takes a second to start; false when absent. */
+  /** Whether the server stores telemetry, which takes a second to start; false if absent. */
   readonly telemetry?: boolean;
 }
 
-/** Waits until the server's telemetry store takes rows and answers queries. */
+/** Waits until the server's telemetry store accepts rows and answers queries. */
 export async function untilTelemetryReady({ url }: Pick<RunningServer, "url">): Promise<void> {
   for (;;) {
     const { checks } = (await (await fetch(`${url}/readyz`)).json()) as { checks: Record<string, string> };
@@ -31,7 +31,7 @@ export async function untilTelemetryReady({ url }: Pick<RunningServer, "url">): 
   }
 }
 
-/** @param yaml the configuration, but for the port, the data directory and `telemetry.enabled` */
+/** @param yaml the configuration, except the port, the data directory and `telemetry.enabled` */
 export async function startServer(yaml = "", { telemetry = false }: ServerOptions = {}): Promise<RunningServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-test-"));
   const path = join(directory, "sounding.yaml");

@@ -11,7 +11,7 @@ export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export interface ServedProcess extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly dataDirectory: string;
-  /** What it wrote to standard output and error so far. */
+  /** Its standard output and error so far. */
   readonly output: { stdout: string; stderr: string };
   /** Ends it with the signal and resolves to its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;

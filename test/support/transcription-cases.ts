@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorOf, type CaseTools, type ModeCases } from "../../packages/client/test/mode-case.ts";
 
-/** Two seconds of a tone as raw samples, 8 000 a second. */
+/** Two seconds of a tone as raw samples, 8 000 per second. */
 const samples = new Uint8Array(Int16Array.from({ length: 16_000 }, (_, index) => 8_000 * Math.sin(index / 3)).buffer);
 const file = { content: samples, name: "tone.pcm", type: "audio/L16; rate=8000" };
 const transcribed = { model: "scripted", file };

@@ -15,7 +15,7 @@ after(() => rm(folder, { recursive: true }));
 
 let installations = 0;
 
-/** A configuration with a database of its own, as the environment that selects it. */
+/** A configuration with its own database, as the environment that selects it. */
 async function newInstallation(): Promise<{ env: Record<string, string>; dataDirectory: string }> {
   installations += 1;
   const dataDirectory = join(folder, `data-${installations}`);
@@ -41,7 +41,7 @@ async function sounding(words: string, env: Record<string, string>) {
   return { code, stdout: await text(stdout), stderr: await text(stderr) };
 }
 
-/** What a command that must succeed wrote with --json. */
+/** The output of a command with --json that must succeed. */
 async function succeed<Value>(words: string, env: Record<string, string>): Promise<Value> {
   const result = await sounding(`${words} --json`, env);
   assert.deepEqual([result.code, result.stderr], [0, ""]);
@@ -54,7 +54,7 @@ interface Shown {
   readonly [member: string]: unknown;
 }
 
-/** What the commands do, wherever they do it. */
+/** What the commands do, on a local database or a remote server. */
 async function administer(env: Record<string, string>, where: string): Promise<void> {
   const run = <Value = Shown>(words: string) => succeed<Value>(`${words}${where}`, env);
   const acme = await run(
@@ -118,7 +118,7 @@ describe("sounding org, project and key on the database of this machine", () => 
     assert.match((await sounding("org show acme", env)).stdout, /^allowed_models +-$/m);
   });
 
-  test("take the only organization where none is named, and ask which where there are several", async () => {
+  test("use the only organization if none is named, and ask which if there are several", async () => {
     const { env } = await newInstallation();
     assert.match(
       (await sounding("key create k", env)).stderr,
@@ -158,7 +158,7 @@ describe("sounding org, project and key on the database of this machine", () => 
 });
 
 describe("sounding org, project and key on a server", () => {
-  /** The admin API behind real HTTP, for whoever has the key. */
+  /** The admin API over real HTTP, for any holder of the key. */
   async function startServer() {
     const { dataDirectory } = await newInstallation();
     const administration = await openAdministration({ dataDirectory });
@@ -187,7 +187,7 @@ describe("sounding org, project and key on a server", () => {
     };
   }
 
-  test("do the same by the admin API", async () => {
+  test("do the same through the admin API", async () => {
     await using server = await startServer();
     await administer({ SOUNDING_ADMIN_KEY: "sk-right" }, ` --url ${server.url}/`);
   });

@@ -15,11 +15,11 @@ interface Terminal {
   readonly ended: Promise<number>;
   readonly abort: () => void;
   type(keys: string): void;
-  /** Resolves when stdout or stderr has this text, from the last text waited for on. */
+  /** Resolves when stdout or stderr contains this text, after the last match. */
   shows(text: string): Promise<void>;
 }
 
-/** A session at a terminal that is played by streams. */
+/** A session on a simulated terminal. */
 function openSession(): Terminal {
   const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
   let screen = "";
@@ -83,7 +83,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     assert.deepEqual(contentsSent(2), ["Be brief.", "Hello?"]);
   });
 
-  test("cancels an answer with Ctrl-C, keeps what came of it, and goes on", async () => {
+  test("cancels an answer with Ctrl-C, keeps what has arrived, and continues", async () => {
     server.answer(events([chunk("Six")], true), events([chunk("feet."), done]));
     const terminal = openSession();
     terminal.type("A fathom?\r");
@@ -98,7 +98,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     assert.deepEqual(contentsSent(1), ["Be brief.", "A fathom?", "Six", "Go on."]);
   });
 
-  test("clears the line at Ctrl-C when there is nothing to cancel", async () => {
+  test("clears the line on Ctrl-C when there is nothing to cancel", async () => {
     server.answer(events([chunk("Hi."), done]));
     const terminal = openSession();
     terminal.type(`half a question${ctrlC}`);
@@ -110,7 +110,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     assert.deepEqual(contentsSent(0), ["Be brief.", "Hello?"]);
   });
 
-  test("shows an error in one line, forgets the question, and goes on", async () => {
+  test("shows an error on one line, drops the question, and continues", async () => {
     server.answer(failure(429), events([chunk("Hi."), done]));
     const terminal = openSession();
     terminal.type("First?\r");
@@ -122,7 +122,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     assert.deepEqual(contentsSent(1), ["Be brief.", "Second?"]);
   });
 
-  test("lists and changes models, and asks several lines as one", async () => {
+  test("lists and switches models, and sends several lines as one question", async () => {
     const model = { object: "model", created: 1, owned_by: "x" };
     const list = {
       object: "list",
@@ -147,7 +147,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     assert.deepEqual(contentsSent(1), ["Be brief.", "one\ntwo"]);
   });
 
-  test("does not let an answer steer the terminal", async () => {
+  test("does not let an answer control the terminal", async () => {
     server.answer(events([chunk("a\u001b[2Jb\u009bc\n"), done]));
     const terminal = openSession();
     terminal.type("Hello?\r");
@@ -156,7 +156,7 @@ describe("a chat session", { timeout: 60_000 }, () => {
     await terminal.ended;
   });
 
-  test("ends, and cancels its answer, when the process is told to", async () => {
+  test("ends, and cancels its answer, when the process is terminated", async () => {
     server.answer(events([chunk("Six")], true));
     const terminal = openSession();
     terminal.type("A fathom?\r");

@@ -27,7 +27,7 @@ function chat(words: readonly string[], options: RunOptions = {}): Promise<Outco
   return runSounding(["chat", ...words], { ...options, env });
 }
 
-/** An address where nobody listens: it was free a moment ago. */
+/** An address where nothing listens: its port was free a moment ago. */
 async function unusedAddress(): Promise<string> {
   const closing = createServer().listen(0, "127.0.0.1");
   await once(closing, "listening");
@@ -50,7 +50,7 @@ function file(name: string, content: string | Uint8Array): string {
 }
 
 describe("sounding chat", () => {
-  test("asks with all its options and streams the answer", async () => {
+  test("sends all its options and streams the answer", async () => {
     server.answer(answered);
     const words = [
       "what is",
@@ -81,7 +81,7 @@ describe("sounding chat", () => {
     assert.match(server.requests[0]!.headers["user-agent"]!, /^sounding-cli\//);
   });
 
-  test("writes each piece before the next is there", async () => {
+  test("writes each chunk before the next one arrives", async () => {
     let release = (): void => undefined;
     const seen = new Promise<void>((resolve) => {
       release = resolve;
@@ -94,11 +94,11 @@ describe("sounding chat", () => {
     const { stdout } = await chat(["hi", "-m", "m"], {
       during: ({ stdout }) => void once(stdout, "data").then(() => release()),
     });
-    // The first piece is taken by the listener above.
+    // The listener above consumes the first piece.
     assert.match(stdout, /second\n$/);
   });
 
-  test("takes the first model that the server lists when none is named", async () => {
+  test("uses the first listed model if none is named", async () => {
     const model = { object: "model", created: 1, owned_by: "x" };
     server.answer(
       json({
@@ -117,7 +117,7 @@ describe("sounding chat", () => {
     assert.deepEqual([none.code, none.stderr], [5, "sounding: the server has no chat models\n"]);
   });
 
-  test("asks what is piped in, after the prompt", async () => {
+  test("sends piped input after the prompt", async () => {
     server.answer(answered);
     await chat(["-m", "m"], { input: "piped alone\n" });
     await chat(["-m", "m", "Sum up:"], { input: "piped text\n" });
@@ -156,7 +156,7 @@ describe("sounding chat", () => {
     assert.deepEqual(JSON.parse(stdout), completion("Six feet."));
   });
 
-  test("says on stderr that the answer was cut", async () => {
+  test("reports on stderr that the answer was truncated", async () => {
     server.answer(
       events([
         { ...(chunk("Six") as object), choices: [{ index: 0, delta: { content: "Six" }, finish_reason: "length" }] },
@@ -212,14 +212,14 @@ describe("sounding chat", () => {
     });
   }
 
-  test("exits with 3 after a stream that broke off, with what came", async () => {
+  test("exits with 3 after an interrupted stream, with the text received so far", async () => {
     server.answer(events([chunk("A fathom")]));
     const { code, stdout, stderr } = await chat(["hi", "-m", "m"]);
     assert.deepEqual([code, stdout], [3, "A fathom\n"]);
     assert.match(stderr, /incomplete/);
   });
 
-  test("exits with 7 when its time is over", async () => {
+  test("exits with 7 on timeout", async () => {
     server.answer(() => undefined);
     assert.equal((await chat(["hi", "-m", "m", "--timeout", "0.2"])).code, 7);
     await server.requests[0]!.closed;
@@ -239,7 +239,7 @@ describe("sounding chat", () => {
     });
   }
 
-  test("cancels the request and says nothing when its reader goes away", async () => {
+  test("cancels the request silently when its reader closes the pipe", async () => {
     server.answer(async (response, request) => {
       void events([], true)(response, request);
       while (!response.destroyed) {

@@ -30,7 +30,7 @@ describe("the command sounding", () => {
     assert.deepEqual(first, second);
   });
 
-  test("refuses what it does not know in one helpful line, as JSON when asked", async () => {
+  test("refuses unknown commands and options with one helpful line, as JSON on request", async () => {
     const unknown = await runSounding(["chta"]);
     assert.equal(unknown.code, 2);
     assert.match(unknown.stderr, /^sounding: unknown command "chta"; did you mean "chat"\?\n/);
@@ -43,7 +43,7 @@ describe("the command sounding", () => {
 });
 
 describe("every command", () => {
-  test("has the name of its entry, and options that do not take the place of those that all have", async () => {
+  test("has the name of its entry, and options that do not clash with the common ones", async () => {
     for (const { name, load } of commands) {
       const command = await load();
       assert.equal(command.name, name);

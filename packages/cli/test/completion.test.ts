@@ -21,7 +21,7 @@ async function scriptFor(shell: string): Promise<string> {
 
 const isThere = (shell: string): boolean => spawnSync(shell, ["--version"]).status === 0;
 
-/** What can stand at the end of each line, as every shell must say. */
+/** The completions for each line, which every shell must return. */
 const lines: readonly (readonly [words: readonly string[], expected: readonly string[]])[] = [
   [["sp"], ["speak"]],
   [
@@ -58,7 +58,7 @@ describe("sounding completion bash", { skip: !isThere("bash") }, () => {
     });
   }
 
-  test("completes a value after an equals sign, which bash takes for a word", async () => {
+  test("completes a value after an equals sign, which bash treats as a word", async () => {
     const path = await scriptFor("bash");
     const code = `source "$1"; COMP_WORDS=(sounding speak --format = w); COMP_CWORD=4; _sounding; echo "\${COMPREPLY[@]}"`;
     assert.equal(spawnSync("bash", ["--norc", "-euc", code, "-", path], { encoding: "utf8" }).stdout, "wav\n");
@@ -89,7 +89,7 @@ describe("sounding completion zsh", { skip: !isThere("zsh") }, () => {
     assert.deepEqual([status, stderr], [0, ""]);
   });
 
-  test("quotes what commands say of themselves", async () => {
+  test("quotes the commands' descriptions", async () => {
     const { stdout } = await runSounding(["completion", "zsh", "--json"]);
     const { shell, script } = JSON.parse(stdout) as { shell: string; script: string };
     assert.equal(shell, "zsh");

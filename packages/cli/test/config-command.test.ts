@@ -34,7 +34,7 @@ async function sounding(words: readonly string[], env: Record<string, string> = 
 }
 
 describe("sounding config check", () => {
-  test("says that a good file is valid", async () => {
+  test("reports that a good file is valid", async () => {
     const file = await writeConfig("good.yaml", "server: {port: 4242}\n");
     assert.deepEqual(await sounding(["config", "check", "--config", file]), {
       code: 0,
@@ -43,7 +43,7 @@ describe("sounding config check", () => {
     });
   });
 
-  test("tells every problem with its line and exits with 8", async () => {
+  test("reports every problem with its line and exits with 8", async () => {
     const file = await writeConfig("bad.yaml", "server:\n  prot: 1\n  port: -1\n");
     const { code, stdout, stderr } = await sounding(["config", "check", "--config", file]);
     assert.equal(code, 8);
@@ -54,14 +54,14 @@ describe("sounding config check", () => {
     assert.equal(stderr, "2 problems.\n");
   });
 
-  test("finds the file through SOUNDING_CONFIG and says when it is not there", async () => {
+  test("finds the file through SOUNDING_CONFIG and reports a missing one", async () => {
     const file = join(folder, "missing.yaml");
     const { code, stdout } = await sounding(["config", "check"], { SOUNDING_CONFIG: file });
     assert.equal(code, 8);
     assert.equal(stdout, `${file}: The file does not exist.\n`);
   });
 
-  test("answers programs in JSON", async () => {
+  test("answers in JSON for programs", async () => {
     const file = await writeConfig("json.yaml", "zoo: 1\n");
     const { code, stdout } = await sounding(["config", "check", "--json", "--config", file]);
     assert.equal(code, 8);
@@ -72,7 +72,7 @@ describe("sounding config check", () => {
 });
 
 describe("sounding config show", () => {
-  test("shows what is in force and where it came from, and no secret", async () => {
+  test("shows the settings in effect and their sources, and no secret", async () => {
     const file = await writeConfig("show.yaml", "server:\n  port: 4242\n");
     const env = { DATABASE_URL: "postgres://u:geheim@db/x", SOUNDING_LOG_LEVEL: "warn" };
     const { code, stdout } = await sounding(["config", "show", "--config", file, "--changed"], env);

@@ -21,7 +21,7 @@ interface Finding {
 
 let configurations = 0;
 
-/** Runs with this configuration; its data folder and its port are fresh unless it says otherwise. */
+/** Runs with this configuration; its data folder and port are fresh unless it sets them. */
 async function doctor(yaml = "", env: Record<string, string> = {}) {
   configurations += 1;
   const path = join(directory, `${configurations}.yaml`);
@@ -54,7 +54,7 @@ function running(models: Record<string, string[]>, checks: Record<string, string
 }
 
 describe("sounding doctor", () => {
-  test("changes nothing, and finds nothing wrong where nothing is", async () => {
+  test("changes nothing and reports no problem on a healthy installation", async () => {
     const { code, ok, status, find } = await doctor("server: { port: 0 }", { SOUNDING_BASE_URL: "http://127.0.0.1:1" });
     assert.deepEqual([code, ok], [0, true]);
     for (const area of ["Node", "configuration", "data folder", "disk", "control database", "server"]) {
@@ -64,7 +64,7 @@ describe("sounding doctor", () => {
     assert.ok(!readdirSync(directory).includes(`data-${configurations}`));
   });
 
-  test("tells every mistake of the configuration", async () => {
+  test("reports every mistake in the configuration", async () => {
     const { code, findings } = await doctor("server: { port: -1, hots: a }");
     assert.equal(code, 8);
     const mistakes = findings.filter(({ area, status }) => area === "configuration" && status === "failed");
@@ -72,7 +72,7 @@ describe("sounding doctor", () => {
     assert.match(mistakes.map(({ message }) => message).join(), /port.*hots|hots.*port/s);
   });
 
-  test("finds a port that is taken, and something else that answers", async () => {
+  test("reports a port in use, and another program that answers on it", async () => {
     const port = await takenPort();
     server.answer((response) => void response.writeHead(404).end("not here"));
     const { code, find } = await doctor(`server: { port: ${port} }`, { SOUNDING_BASE_URL: server.url });
@@ -82,7 +82,7 @@ describe("sounding doctor", () => {
     assert.match(find("server")!.message, /a server other than Sounding responds/);
   });
 
-  test("finds a damaged control database and a data folder that cannot be", async () => {
+  test("reports a damaged control database and an impossible data folder", async () => {
     const data = join(directory, "damaged");
     mkdirSync(data);
     writeFileSync(
@@ -97,7 +97,7 @@ describe("sounding doctor", () => {
     assert.deepEqual([impossible.code, impossible.status("data folder")], [1, "failed"]);
   });
 
-  test("finds databases that cannot be reached", async () => {
+  test("reports unreachable databases", async () => {
     const { status } = await doctor("telemetry: { clickhouse: { url: 'http://127.0.0.1:1' } }\nserver: { port: 0 }", {
       DATABASE_URL: "postgres://u:secret@127.0.0.1:1/db",
     });
@@ -127,7 +127,7 @@ describe("sounding doctor", () => {
     assert.deepEqual([unwell.code, unwell.status("server")], [1, "failed"]);
   });
 
-  test("tells a key that is missing from one that is wrong", async () => {
+  test("distinguishes a missing key from a wrong one", async () => {
     server.answer(running({}));
     assert.equal((await doctor("", { SOUNDING_BASE_URL: server.url })).status("key"), "warning");
     server.answer(running({}), failure(401, {}, { message: "The key is unknown." }));
@@ -152,7 +152,7 @@ describe("sounding doctor", () => {
     assert.deepEqual(["player", "microphone", "espeak-ng"].map(without.status), ["warning", "warning", "warning"]);
   });
 
-  test("tells people what to do, under what it found", async () => {
+  test("suggests a fix under each finding", async () => {
     const { stdout } = await runSounding(["doctor"], { env: { PATH: "/nowhere", SOUNDING_DATA_DIR: directory } });
     assert.match(stdout, /^ok {7}Node: Node /m);
     assert.match(stdout, /^warning {2}player: .*\n {9}Install one of them\./m);

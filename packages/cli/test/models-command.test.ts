@@ -52,7 +52,7 @@ describe("sounding models", () => {
     assert.equal((await runSounding(["models", "list", "--json"], { env })).stdout, "[]\n");
   });
 
-  test("pulls a whole repository, and says what is to be done with it", async () => {
+  test("pulls a whole repository and explains how to use it", async () => {
     const pulled = await runSounding(["models", "pull", "owner/voice"], { env });
     assert.equal(pulled.code, 0, pulled.stderr);
     assert.match(pulled.stdout, /^owner\/voice has been downloaded: 24 B\n$/);
@@ -63,7 +63,7 @@ describe("sounding models", () => {
     assert.equal((await runSounding(["models", "remove", "owner/voice/model.gguf"], { env })).code, 0);
   });
 
-  test("says what is wrong, with its exit code", async () => {
+  test("reports what is wrong, with its exit code", async () => {
     const absent = await runSounding(["models", "pull", "owner/repository/other.gguf"], { env });
     assert.equal(absent.code, 5);
     assert.match(absent.stderr, /does not have this file/);

@@ -53,7 +53,7 @@ const lines: Answer = (response, request) => {
   return bytes("application/x-ndjson", [`${JSON.stringify(boundary)}\n${JSON.stringify(audio)}\n`])(response, request);
 };
 
-/** A folder with a program that writes its words and what it reads into files beside it. */
+/** A folder with a program that writes its arguments and input to files next to it. */
 function programFolder(program: string, script = 'cat > "$0.heard"'): string {
   const folder = mkdtempSync(join(directory, "bin-"));
   mkdirSync(folder, { recursive: true });
@@ -76,7 +76,7 @@ function sent(index = 0): Record<string, unknown> {
 const file = (name: string): string => join(directory, name);
 
 describe("sounding speak", () => {
-  test("writes a file in the format of its ending, with all its options", async () => {
+  test("writes a file in the format of its extension, with all its options", async () => {
     server.answer(bytes("audio/mpeg", ["one ", "two"]));
     const words = ["Hello", "world.", "-o", file("a.mp3"), "--rate", "24000", "--speed", "1.5", "-l", "en-US"];
     assert.deepEqual(await speak([...words, ...asked]), { code: 0, stdout: "", stderr: "" });
@@ -93,7 +93,7 @@ describe("sounding speak", () => {
     });
   });
 
-  test("makes one WAV file of the lines that are piped in, with true sizes", async () => {
+  test("creates one WAV file from piped lines, with correct sizes", async () => {
     server.answer(pcm());
     const { code } = await speak(["-o", file("b.wav"), ...asked], { input: `${"a".repeat(60_000)}\ntwo\n` });
     assert.equal(code, 0);
@@ -108,7 +108,7 @@ describe("sounding speak", () => {
     assert.equal(wav.toString("latin1", 44), samples.repeat(count));
   });
 
-  test("makes one recording where the first line has no audio", async () => {
+  test("creates one recording if the first line has no audio", async () => {
     const lines = { input: "...\nsix" };
     server.answer(pcm(""), pcm());
     assert.equal((await speak(["-o", file("e.wav"), ...asked], lines)).code, 0);
@@ -126,7 +126,7 @@ describe("sounding speak", () => {
     assert.deepEqual(readdirSync(folder).toSorted(), ["afplay", "afplay.heard", "afplay.words"]);
   });
 
-  test("leaves no file behind where nothing is said", async () => {
+  test("leaves no file behind if no text is given", async () => {
     server.answer(pcm(""));
     const { code, stderr } = await speak(["...", "-o", file("silent.wav"), ...asked]);
     assert.deepEqual([code, /the text is empty/.test(stderr)], [2, true]);
@@ -146,13 +146,13 @@ describe("sounding speak", () => {
     assert.deepEqual([sent(0)["input"], sent(1)["input"], sent(1)["sample_rate"]], ["one\n", "two\n", 16_000]);
   });
 
-  test("writes audio to a pipe, and a WAV of unknown length there", async () => {
+  test("writes audio to a pipe, as WAV of unknown length", async () => {
     server.answer(pcm());
     const { stdout, code } = await speak(["Hello.", ...asked]);
     assert.deepEqual([code, stdout.slice(0, 4), stdout.slice(-samples.length)], [0, "RIFF", samples]);
   });
 
-  test("takes the first voice that is easy to understand when none is named", async () => {
+  test("uses the first easily intelligible voice if none is named", async () => {
     server.answer(voices, pcm());
     assert.equal((await speak(["Hello.", "-f", "pcm"])).code, 0);
     assert.deepEqual([sent(1)["model"], sent(1)["voice"]], ["flite", "slt"]);
@@ -164,7 +164,7 @@ describe("sounding speak", () => {
     assert.deepEqual([none.code, /no voice that speaks tlh/.test(none.stderr)], [5, true]);
   });
 
-  test("prints the words beside the file", async () => {
+  test("prints the words next to the file", async () => {
     server.answer(lines);
     const { stdout, code } = await speak(["Hello.", "--words", "-o", file("c.wav"), ...asked]);
     assert.deepEqual([code, stdout], [0, "   0.050   0.310  word         Hello\n"]);
@@ -172,7 +172,7 @@ describe("sounding speak", () => {
     assert.equal(readFileSync(file("c.wav"), "latin1").slice(44), samples);
   });
 
-  test("tells of it all in JSON", async () => {
+  test("reports everything in JSON", async () => {
     server.answer(lines);
     const { stdout } = await speak(["--json", "--words", "-o", file("d.wav"), ...asked], { input: "Hello." });
     assert.deepEqual(JSON.parse(stdout), {
@@ -201,7 +201,7 @@ describe("sounding speak", () => {
     });
   }
 
-  test("plays files with a program that reads only files, and leaves none behind", async () => {
+  test("plays files with a program that reads only files, and removes them afterwards", async () => {
     const folder = programFolder("afplay", 'cat "$1" > "$0.heard"');
     server.answer(pcm());
     const env = { PATH: folder, TMPDIR: folder };
@@ -210,7 +210,7 @@ describe("sounding speak", () => {
     assert.ok(!existsSync(readFileSync(join(folder, "afplay.words"), "utf8").trim()));
   });
 
-  test("says why a player fails, and when there is none", async () => {
+  test("reports why a player fails, and when none is installed", async () => {
     const folder = programFolder("aplay", "echo 'audio open error' >&2; exit 1");
     server.answer(pcm());
     const failed = await speak(["Hello.", "--play", ...asked], { env: { PATH: folder } });
@@ -219,14 +219,14 @@ describe("sounding speak", () => {
     assert.deepEqual([none.code, /no audio player is installed/.test(none.stderr)], [1, true]);
   });
 
-  test("leaves no file behind that is cut", async () => {
+  test("leaves no truncated file behind", async () => {
     server.answer(brokenBytes("audio/mpeg", "one"));
     const { code, stderr } = await speak(["Hello.", "-o", file("cut.mp3"), ...asked]);
     assert.deepEqual([code, /The stream failed/.test(stderr)], [3, true]);
     assert.ok(!existsSync(file("cut.mp3")));
   });
 
-  test("stops the server when it is interrupted", async () => {
+  test("cancels the request when it is interrupted", async () => {
     server.answer(bytes("audio/mpeg", ["one"], true));
     const { code } = await speak(["Hello.", "-f", "mp3", ...asked], {
       during: (child) => void once(child.stdout, "data").then(() => child.kill("SIGINT")),

@@ -22,7 +22,7 @@ const second = "1795229418000000001";
 const third = "1795229419000000000";
 
 describe("sounding logs", { timeout: 60_000 }, () => {
-  test("shows the newest entries, oldest first, and nothing that steers the terminal", async () => {
+  test("shows the newest entries, oldest first, without terminal control sequences", async () => {
     server.answer(
       logs(
         [
@@ -55,18 +55,18 @@ describe("sounding logs", { timeout: 60_000 }, () => {
     assert.equal(server.requests[0]!.headers["x-project"], undefined, "the project is what is asked for, not who asks");
   });
 
-  test("writes an entry a line as JSON", async () => {
+  test("writes one JSON entry per line", async () => {
     server.answer(logs([till, [[second, "broken"]]]));
     const { stdout } = await sounding(["logs", "--json"]);
     assert.deepEqual(JSON.parse(stdout), { timestamp_ns: second, message: "broken", labels: till });
   });
 
-  test("says so when there are none", async () => {
+  test("reports that there are no entries", async () => {
     server.answer(logs());
     assert.deepEqual(await sounding(["logs"]), { code: 0, stdout: "", stderr: "No entries in the last 24h.\n" });
   });
 
-  test("follows: each new entry once, until it is interrupted", async () => {
+  test("follows: prints each new entry once, until it is interrupted", async () => {
     const [old, middle, recent] = [30_000, 20_000, 10_000].map((ago) => `${Date.now() - ago}000000`);
     const entries: [string, string][] = [
       [middle!, "second"],
@@ -97,7 +97,7 @@ describe("sounding logs", { timeout: 60_000 }, () => {
     assert.equal(outcome.stderr, "");
   });
 
-  test("tells what the server refuses, and what it refuses itself", async () => {
+  test("reports the server's refusals and its own", async () => {
     server.answer(failure(400, {}, { message: 'time_window is "x"; expected …' }));
     const { code, stderr } = await sounding(["logs", "--since", "x"]);
     assert.deepEqual([code, stderr], [1, 'sounding: time_window is "x"; expected …\n']);
@@ -191,7 +191,7 @@ describe("sounding traces", { timeout: 60_000 }, () => {
     assert.deepEqual(JSON.parse(server.requests[0]!.body), { trace: "all_traces", trace_id: trace.traceID });
   });
 
-  test("fails for a trace that is not there", async () => {
+  test("fails for a trace that does not exist", async () => {
     server.answer(json({ traces: [] }));
     const { code, stderr } = await sounding(["traces", trace.traceID]);
     assert.deepEqual([code, stderr], [5, `sounding: the trace ${trace.traceID} does not exist\n`]);
@@ -199,7 +199,7 @@ describe("sounding traces", { timeout: 60_000 }, () => {
 });
 
 describe("sounding demo", { timeout: 60_000 }, () => {
-  test("sends the same hour for the same seed, and again what the server could not take", async () => {
+  test("sends the same hour for the same seed, and resends what the server could not accept", async () => {
     server.answer(failure(503, { "retry-after": "0" }), json({}));
     const { code, stdout } = await sounding(["demo", "--seed", "7", "--json"]);
     assert.equal(code, 0);
@@ -220,7 +220,7 @@ describe("sounding demo", { timeout: 60_000 }, () => {
     assert.deepEqual(JSON.parse(again.stdout), JSON.parse(stdout));
   });
 
-  test("fails with what the server says when it may not send, or a part is refused", async () => {
+  test("fails with the server's message when the key may not write or part of the data is refused", async () => {
     server.answer(json({ code: 7, message: "no permission" }, 403));
     const denied = await sounding(["demo"]);
     assert.deepEqual(

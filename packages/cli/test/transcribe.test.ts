@@ -91,7 +91,7 @@ describe("sounding transcribe", () => {
     });
   });
 
-  test("takes the first model that transcribes when none is named", async () => {
+  test("uses the first transcription model if none is named", async () => {
     const model = { object: "model", created: 1, owned_by: "x" };
     server.answer(json({ object: "list", data: [{ id: "first", ...model }] }), streamed);
     assert.equal((await transcribe([recording])).code, 0);
@@ -102,7 +102,7 @@ describe("sounding transcribe", () => {
     assert.deepEqual([none.code, /the server has no transcription model/.test(none.stderr)], [5, true]);
   });
 
-  test("writes text as it is understood", async () => {
+  test("writes text as it is recognized", async () => {
     let release = (): void => undefined;
     const seen = new Promise<void>((resolve) => {
       release = resolve;
@@ -122,14 +122,14 @@ describe("sounding transcribe", () => {
     assert.equal((await fieldsOf())["file"], "recording audio/l16; rate=8000");
   });
 
-  test("tells when each word is said", async () => {
+  test("reports when each word is spoken", async () => {
     server.answer(streamed);
     const { stdout } = await transcribe([recording, "--words", ...asked]);
     assert.equal(stdout, "   0.500   0.750  0.90  six\n   1.000   1.250     -  feet\n");
     assert.equal((await fieldsOf())["granularities"], "segment,word");
   });
 
-  test("writes subtitles, by words where these are wanted", async () => {
+  test("writes subtitles, word by word on request", async () => {
     server.answer(streamed);
     assert.equal(
       (await transcribe([recording, "-f", "srt", ...asked])).stdout,
@@ -141,7 +141,7 @@ describe("sounding transcribe", () => {
     );
   });
 
-  test("writes subtitles of what is piped in from a model that cannot tell words", async () => {
+  test("writes subtitles of piped input from a model without word times", async () => {
     server.answer(refusesWords, streamed);
     const { stdout, code } = await transcribe(["-", "-f", "srt", ...asked], { input: "samples" });
     assert.deepEqual([code, stdout], [0, "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n"]);
@@ -156,12 +156,12 @@ describe("sounding transcribe", () => {
     }
   });
 
-  test("writes nothing where nothing is said", async () => {
+  test("writes nothing if there is no speech", async () => {
     server.answer(events([finished(""), done]));
     assert.deepEqual(await transcribe([recording, ...asked]), { code: 0, stdout: "", stderr: "" });
   });
 
-  test("shows at a terminal how far it is, and takes it away", async () => {
+  test("shows progress on a terminal and clears it at the end", async () => {
     server.answer(streamed);
     const [stdout, stderr] = [new PassThrough(), new PassThrough()];
     const [out, shown] = [text(stdout), text(stderr)];
@@ -180,7 +180,7 @@ describe("sounding transcribe", () => {
     assert.match(await shown, /^\r\[ {30}\] 0 % {2}0:00 of 0:04\r\[={6} {24}\] 18 % {2}0:00 of 0:04.*\r +\r$/s);
   });
 
-  test("ends the whole when it is interrupted", async () => {
+  test("cancels everything when it is interrupted", async () => {
     server.answer(events([delta("six ")], true));
     const { code } = await transcribe([recording, "--stream", ...asked], {
       during: (child) => void once(child.stdout, "data").then(() => child.kill("SIGINT")),
@@ -207,7 +207,7 @@ describe("sounding transcribe", () => {
 });
 
 describe("sounding transcribe --mic", () => {
-  /** A folder with an `arecord` that is this script. */
+  /** A folder whose `arecord` is this script. */
   function microphone(script: string): string {
     const folder = mkdtempSync(join(directory, "bin-"));
     writeFileSync(join(folder, "arecord"), `#!/bin/sh\nPATH=/usr/bin:/bin\necho "$@" > "$0.words"\n${script}\n`);
@@ -220,7 +220,7 @@ describe("sounding transcribe --mic", () => {
     return events([delta(heard), finished(heard), done])(response, request);
   };
 
-  test("transcribes what it hears for so long", async () => {
+  test("transcribes the microphone for the given duration", async () => {
     server.answer(echo);
     const folder = microphone("printf 'six feet'");
     const { stdout, code } = await transcribe(["--mic", "--duration", "2.5", ...asked], { env: { PATH: folder } });
@@ -229,9 +229,9 @@ describe("sounding transcribe --mic", () => {
     assert.equal((await fieldsOf())["file"], "microphone.pcm audio/l16; rate=16000");
   });
 
-  /** Transcribes what a microphone hears that goes on until Ctrl-C. */
+  /** Transcribes a microphone that records until Ctrl-C. */
   function transcribeUntilInterrupted(words: readonly string[]): Promise<Outcome> {
-    // Tells that it listens by making a file; then waits to be ended.
+    // Creates a file to signal that it listens, then waits to be stopped.
     const folder = microphone(
       `printf 'six feet'; trap 'exit 1' TERM; touch "$0.listens"; while :; do sleep 0.05; done`,
     );
@@ -257,7 +257,7 @@ describe("sounding transcribe --mic", () => {
     assert.deepEqual([code, stdout], [0, "six feet\n"]);
   });
 
-  test("writes subtitles also from a model that cannot tell words, with what was heard until Ctrl-C", async () => {
+  test("writes subtitles from a model without word times, with everything heard before Ctrl-C", async () => {
     server.answer(refusesWords, streamed);
     const { stdout, code } = await transcribeUntilInterrupted(["-f", "srt"]);
     assert.deepEqual([code, stdout], [0, "1\n00:00:00,500 --> 00:00:02,000\nsix feet\n"]);
@@ -265,7 +265,7 @@ describe("sounding transcribe --mic", () => {
     assert.equal(await ((await formOf(server.requests[1]!)).get("file") as File).text(), "six feet");
   });
 
-  test("says why it hears nothing", async () => {
+  test("reports why it hears nothing", async () => {
     server.answer(echo);
     const folder = microphone("echo 'no soundcards found' >&2; exit 1");
     const { code, stderr } = await transcribe(["--mic", ...asked], { env: { PATH: folder } });

@@ -19,7 +19,7 @@ export interface ClientSetting {
 
 export interface ModeRunner {
   readonly mode: CaseTools["mode"];
-  /** Runs the case of this name and gives its outcome as plain data. */
+  /** Runs the case of this name and returns its outcome as plain data. */
   readonly run: (name: string, reached?: Reached) => Promise<unknown>;
 }
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
-test("the client for browsers needs no module of Node's and is under 15 KB, minified and zipped", async () => {
+test("the browser client needs no Node module and is under 15 KB, minified and compressed", async () => {
   const { outputFiles, metafile } = await build({
     entryPoints: [fileURLToPath(new URL("../src/index.ts", import.meta.url))],
     bundle: true,

@@ -22,7 +22,7 @@ async function contents(stream: AsyncIterable<ChatCompletionChunk>, into: string
 }
 
 describe("chat.completions.create", () => {
-  test("sends the parameters and gives the completion", async () => {
+  test("sends the parameters and returns the completion", async () => {
     server.answer(json(completion("Hi."), 200, { "x-request-id": "request-1" }));
     const answer = await sounding.chat.completions.create({ ...question, temperature: 0.5, user: undefined });
     assert.equal(answer.choices[0]?.message.content, "Hi.");
@@ -33,7 +33,7 @@ describe("chat.completions.create", () => {
     assert.deepEqual(JSON.parse(request.body), { ...question, temperature: 0.5 });
   });
 
-  test("takes an answer's message as a message of the next question", async () => {
+  test("accepts an answer's message as a message of the next request", async () => {
     server.answer(json(completion("Hi.")));
     const answer = await sounding.chat.completions.create(question);
     const messages = [...question.messages, answer.choices[0]!.message, { role: "user" as const, content: "And?" }];
@@ -55,7 +55,7 @@ describe("chat.completions.create", () => {
     assert.equal(server.requests[0]!.headers["x-extra"], "yes");
   });
 
-  test("refuses an answer that is a web page, with its beginning", async () => {
+  test("refuses an HTML answer and quotes its beginning", async () => {
     server.answer((response) => {
       response.writeHead(200, { "content-type": "text/html" });
       response.end("<html><body>Sign in</body></html>");
@@ -69,7 +69,7 @@ describe("chat.completions.create", () => {
 });
 
 describe("a streamed chat completion", () => {
-  test("gives each chunk before the next is sent", async () => {
+  test("yields each chunk before the next is sent", async () => {
     let release = (): void => undefined;
     const wait = new Promise<void>((resolve) => {
       release = resolve;
@@ -91,20 +91,20 @@ describe("a streamed chat completion", () => {
     assert.equal(server.requests[0]!.headers.accept, "text/event-stream");
   });
 
-  test("ends at its end mark even when the server leaves the connection open", async () => {
+  test("ends at its end marker even if the server leaves the connection open", async () => {
     server.answer(events([chunk("one"), done], true));
     const stream = await sounding.chat.completions.create({ ...question, stream: true });
     assert.deepEqual(await contents(stream), ["one"]);
     await server.requests[0]!.closed;
   });
 
-  test("leaves the connection for the next call when it is read to the end", async () => {
+  test("frees the connection for the next call once it is read to the end", async () => {
     const ports: unknown[] = [];
     server.answer((response, request) => {
       ports.push(response.socket?.remotePort);
       return events([chunk("one"), done])(response, request);
     });
-    // The end of an answer may reach the client after its end mark, and the next call not find the connection free yet.
+    // The end of an answer may reach the client after its end marker, when the next call would not find the connection free yet.
     while (new Set(ports).size === ports.length && ports.length < 50) {
       await contents(await sounding.chat.completions.create({ ...question, stream: true }));
       await server.requests.at(-1)!.closed;
@@ -112,7 +112,7 @@ describe("a streamed chat completion", () => {
     assert.ok(ports.length < 50, "every call opened a connection of its own");
   });
 
-  test("that ends without its end mark throws IncompleteStreamError after its chunks", async () => {
+  test("that ends without its end marker throws IncompleteStreamError after its chunks", async () => {
     server.answer(events([chunk("one")]));
     const seen: string[] = [];
     const stream = await sounding.chat.completions.create({ ...question, stream: true });
@@ -133,7 +133,7 @@ describe("a streamed chat completion", () => {
     });
   });
 
-  test("with an error in it throws StreamError after its chunks and cancels the request", async () => {
+  test("that contains an error throws StreamError after its chunks and cancels the request", async () => {
     const error = { message: "The engine failed.", type: "upstream_error", param: null, code: "upstream_error" };
     server.answer(events([chunk("one"), { error }], true));
     const seen: string[] = [];
@@ -156,7 +156,7 @@ describe("a streamed chat completion", () => {
     await assert.rejects(contents(stream), InvalidAnswerError);
   });
 
-  test("that is answered as a whole throws InvalidAnswerError", async () => {
+  test("that is answered with a batch response throws InvalidAnswerError", async () => {
     server.answer(json(completion("Hi.")));
     await assert.rejects(sounding.chat.completions.create({ ...question, stream: true }), /application\/json/);
   });

@@ -39,7 +39,7 @@ describe("an answer with an error status", () => {
     [500, ServerError],
     [503, ServerError],
   ] as const) {
-    test(`${status} throws ${errorClass.name} with all that the server said`, async () => {
+    test(`${status} throws ${errorClass.name} with everything that the server reported`, async () => {
       const error = { message: "No.", type: "a_type", param: "model", code: "a_code" };
       server.answer(failure(status, { "x-request-id": "request-3" }, error));
       await assert.rejects(sounding.chat.completions.create(question, { maxRetries: 0 }), (thrown) => {
@@ -56,7 +56,7 @@ describe("an answer with an error status", () => {
     });
   }
 
-  test("that is no JSON gives its text", async () => {
+  test("that is not JSON exposes its text", async () => {
     server.answer((response) => {
       response.writeHead(502, { "content-type": "text/html" });
       response.end("<h1>Bad  gateway</h1>");
@@ -69,7 +69,7 @@ describe("an answer with an error status", () => {
     });
   });
 
-  test("that never ends is read no further than a mebibyte", async () => {
+  test("that never ends is read up to one mebibyte", async () => {
     server.answer((response) => {
       response.writeHead(400);
       const more = (): void => {
@@ -82,14 +82,14 @@ describe("an answer with an error status", () => {
     await server.requests[0]!.closed;
   });
 
-  test("before a stream throws as it does before a whole answer", async () => {
+  test("before a stream throws as it does before a batch answer", async () => {
     server.answer(failure(404, {}, { code: "model_not_found" }));
     await assert.rejects(sounding.chat.completions.create(streamed), NotFoundError);
   });
 });
 
 describe("retries", () => {
-  test("send the same request again until the answer is good", async () => {
+  test("send the same request again until it succeeds", async () => {
     server.answer(failure(429, soon), failure(503, soon), json(completion("Hi.")));
     const answer = await sounding.chat.completions.create(question);
     assert.equal(answer.choices[0]?.message.content, "Hi.");
@@ -97,7 +97,7 @@ describe("retries", () => {
     assert.equal(new Set(server.requests.map(({ body }) => body)).size, 1);
   });
 
-  test("begin a stream again when it has not begun", async () => {
+  test("restart a stream that has not begun", async () => {
     server.answer(failure(503, soon), events([chunk("one"), "data: [DONE]\n\n"]));
     const stream = await sounding.chat.completions.create(streamed);
     for await (const { choices } of stream) assert.equal(choices[0]?.delta.content, "one");
@@ -113,13 +113,13 @@ describe("retries", () => {
     assert.equal(server.requests.length, 2);
   });
 
-  test("do not repeat what the server refuses", async () => {
+  test("do not repeat a request that the server refuses", async () => {
     server.answer(failure(400));
     await assert.rejects(sounding.chat.completions.create(question), BadRequestError);
     assert.equal(server.requests.length, 1);
   });
 
-  test("do not repeat a stream that broke after its first chunk", async () => {
+  test("do not repeat a stream that failed after its first chunk", async () => {
     server.answer((response, request) => {
       void events([chunk("one")], true)(response, request);
       setImmediate(() => response.destroy());
@@ -131,7 +131,7 @@ describe("retries", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test("repeat a call whose connection breaks before or inside the whole answer", async () => {
+  test("repeat a call whose connection fails before or within a batch answer", async () => {
     server.answer(
       (response) => void response.destroy(),
       (response) => {
@@ -159,7 +159,7 @@ describe("retries", () => {
 });
 
 describe("a connection that fails", () => {
-  test("throws ConnectionError that names what happened", async () => {
+  test("throws ConnectionError that names the cause", async () => {
     const closed = createServer().listen(0, "127.0.0.1");
     await new Promise((resolve) => closed.once("listening", resolve));
     const { port } = closed.address() as AddressInfo;
@@ -186,13 +186,13 @@ describe("the time limit", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test("holds in the middle of a whole answer", async () => {
+  test("applies in the middle of a batch answer", async () => {
     server.answer((response) => void response.writeHead(200).write("{"));
     await assert.rejects(sounding.models.list({ timeout: 0.1 }), TimeoutError);
     await server.requests[0]!.closed;
   });
 
-  test("holds for a stream that goes on and on", async () => {
+  test("applies to an endless stream", async () => {
     server.answer(async (response, request) => {
       void events([], true)(response, request);
       while (!response.destroyed) {
@@ -212,13 +212,13 @@ describe("the time limit", () => {
     await server.requests[0]!.closed;
   });
 
-  test("gives up a retry that could not be in time and throws what happened", async () => {
+  test("skips a retry that could not finish in time and throws the last error", async () => {
     server.answer(failure(503, { "retry-after": "30" }));
     await assert.rejects(sounding.models.list({ timeout: 5 }), ServerError);
     assert.equal(server.requests.length, 1);
   });
 
-  test("holds for a `fetch` that knows no signal", async () => {
+  test("applies to a `fetch` that ignores signals", async () => {
     const client = new AsyncSounding({ apiKey: "sk-test", fetch: () => new Promise<Response>(() => undefined) });
     await assert.rejects(client.models.list({ timeout: 0.05 }), TimeoutError);
     const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => undefined) });
@@ -228,7 +228,7 @@ describe("the time limit", () => {
 });
 
 describe("the caller's signal", () => {
-  test("ends a call with AbortError that has the reason, and cancels the request", async () => {
+  test("ends a call with AbortError that carries the reason, and cancels the request", async () => {
     const controller = new AbortController();
     server.answer(() => controller.abort(new Error("enough")));
     await assert.rejects(sounding.chat.completions.create(question, { signal: controller.signal }), (error) => {
@@ -239,13 +239,13 @@ describe("the caller's signal", () => {
     await server.requests[0]!.closed;
   });
 
-  test("aborted beforehand sends nothing", async () => {
+  test("aborted in advance sends nothing", async () => {
     server.answer(json({}));
     await assert.rejects(sounding.models.list({ signal: AbortSignal.abort() }), AbortError);
     assert.equal(server.requests.length, 0);
   });
 
-  test("ends a stream between its chunks and while it waits", async () => {
+  test("ends a stream between chunks and while it waits", async () => {
     for (const frames of [[chunk("one"), chunk("two")], [chunk("one")]]) {
       server.answer(events(frames, true));
       const controller = new AbortController();
@@ -272,7 +272,7 @@ describe("the caller's signal", () => {
     await assert.rejects(sounding.models.list({ signal: controller.signal }), AbortError);
   });
 
-  test("is left without listeners when the call is over", async () => {
+  test("has no listeners left after the call", async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const watched = new Proxy(signal, {

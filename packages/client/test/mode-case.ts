@@ -3,20 +3,20 @@ import { ApiStatusError, isSoundingError, type AsyncSounding } from "@sounding/c
 
 export interface CaseTools {
   readonly mode: "asynchronous" | "synchronous";
-  /** A client of the test's server; the synchronous one passes for the asynchronous one here, as said above. */
+  /** A client of the test's server; the synchronous one is typed as the asynchronous one here, as explained above. */
   readonly client: AsyncSounding;
-  /** Makes a client with other options. */
+  /** Creates a client with other options. */
   readonly make: (options: Record<string, unknown>) => AsyncSounding;
-  /** Tells the server's side of the test that this point is reached. */
+  /** Notifies the server's side of the test that this point is reached. */
   readonly reached: (point: string) => void;
-  /** What the test told of its server, as plain data. */
+  /** What the test reported about its server, as plain data. */
   readonly facts: unknown;
 }
 
-/** Each case gives plain data, because it may run in another thread. */
+/** Each case returns plain data, because it may run in another thread. */
 export type ModeCases = Readonly<Record<string, (tools: CaseTools) => Promise<unknown>>>;
 
-/** What an error is, as plain data. */
+/** An error as plain data. */
 export async function errorOf(work: () => unknown): Promise<unknown> {
   try {
     await work();
@@ -31,7 +31,7 @@ export async function errorOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-/** Only class and kind of an error, where its message is the runtime's. */
+/** Only an error's class and kind, because its message comes from the runtime. */
 export async function kindOf(work: () => unknown): Promise<unknown> {
   const error = (await errorOf(work)) as { name?: string; kind?: string };
   return { name: error.name, kind: error.kind };

@@ -6,7 +6,7 @@ export interface Expectation {
   readonly outcome: unknown;
   /** How many requests the server sees. */
   readonly requests: number;
-  /** Path and body of the first request, where they matter. */
+  /** Path and body of the first request, if they matter. */
   readonly sent?: readonly [path: string, body: unknown];
   /** Whether the client must cancel the first request, which the server would leave open. */
   readonly cancelled?: boolean;

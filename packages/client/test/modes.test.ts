@@ -80,7 +80,7 @@ const refusedError = {
   header: "more",
 };
 
-/** The cases that need more than an answer. */
+/** The cases that check more than the answer. */
 type CaseOnItsOwn = "shows each chunk before the next is sent" | "speaks while the audio is made";
 
 const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {

@@ -29,7 +29,7 @@ describe("a client", () => {
     assert.equal(clientVersion, manifest.version);
   });
 
-  test("sends account, project and default headers, which a call may change or take away", async () => {
+  test("sends account, project and default headers, which a call may override or remove", async () => {
     const client = new AsyncSounding({
       apiKey: "sk-test",
       baseUrl: server.url,
@@ -46,7 +46,7 @@ describe("a client", () => {
     );
   });
 
-  test("takes the snake_case names", async () => {
+  test("accepts the snake_case names", async () => {
     server.answer(json({ object: "list", data: [] }));
     await new AsyncSounding({
       api_key: "sk-snake",
@@ -58,7 +58,7 @@ describe("a client", () => {
     assert.deepEqual([headers.authorization, headers["x-one"]], ["Bearer sk-snake", "1"]);
   });
 
-  test("takes an address with a path, with slashes and with /v1 at its end", async () => {
+  test("accepts a base URL with a path, trailing slashes or /v1", async () => {
     for (const [end, url] of [
       ["/", "/v1/models"],
       ["/v1", "/v1/models"],
@@ -101,7 +101,7 @@ describe("a client", () => {
     ["no time at all", { apiKey: "sk-a", timeout: 0 }, /more than 0/],
     ["half a retry", { apiKey: "sk-a", maxRetries: 0.5 }, /0\.5/],
   ] as const satisfies readonly (readonly [string, ClientOptions, RegExp])[]) {
-    test(`is not made with ${title}`, () => {
+    test(`cannot be created with ${title}`, () => {
       assert.throws(
         () => new AsyncSounding(options),
         (error) => error instanceof ConfigurationError && message.test(error.message),
@@ -109,7 +109,7 @@ describe("a client", () => {
     });
   }
 
-  test("refuses a header that HTTP cannot carry, without showing its value", async () => {
+  test("refuses a header that HTTP cannot carry, without revealing its value", async () => {
     const client = new AsyncSounding({ apiKey: "sk-test", defaultHeaders: { "x-one": "secret\nline" } });
     await assert.rejects(
       async () => client.models.list(),
@@ -117,7 +117,7 @@ describe("a client", () => {
     );
   });
 
-  test("refuses a fresh key that is none, and a function that fails, without sending anything", async () => {
+  test("refuses an invalid fresh key and a failing key function without sending anything", async () => {
     server.answer(json({}));
     for (const apiKey of [
       async () => "",
@@ -138,7 +138,7 @@ describe("the environment", () => {
     new AsyncSounding();
     await new AsyncSounding().models.list();`;
 
-  test("gives key and address, and a legacy variable one warning", async () => {
+  test("provides key and address, and a legacy variable causes one warning", async () => {
     server.answer(json({ object: "list", data: [] }));
     const { stderr } = await runNode(process.execPath, ["--input-type=module", "--eval", script], {
       cwd: import.meta.dirname,
@@ -150,7 +150,7 @@ describe("the environment", () => {
 });
 
 describe("the package's main entry", () => {
-  test("imports no module of a runtime and nothing from outside the package", () => {
+  test("imports no runtime module and nothing from outside the package", () => {
     const seen = new Set<string>();
     const visit = (url: URL): void => {
       if (seen.has(url.href)) return;

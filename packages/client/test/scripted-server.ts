@@ -18,7 +18,7 @@ export type Answer = (response: ServerResponse, request: ReceivedRequest) => voi
 export interface ScriptedServer {
   readonly url: string;
   readonly requests: readonly ReceivedRequest[];
-  /** Sets the answers to the next requests; the last one answers all that follow. */
+  /** Sets the answers to the next requests; the last one is repeated. */
   answer(...answers: Answer[]): void;
 }
 
@@ -33,7 +33,7 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
         const answer = script.length > 1 ? script.shift() : script[0];
         await answer?.(response, request);
       },
-      // The client broke off while it sent.
+      // The client disconnected while sending.
       () => undefined,
     );
   });
@@ -65,7 +65,7 @@ async function receive(incoming: IncomingMessage, response: ServerResponse): Pro
   };
 }
 
-/** Reads a request's form by another's parser. */
+/** Parses a request's form with an independent parser. */
 export function formOf({ headers, body }: ReceivedRequest): Promise<FormData> {
   return new Response(body, { headers: { "content-type": headers["content-type"] ?? "" } }).formData();
 }
@@ -88,7 +88,7 @@ export function failure(
   return json({ error: body }, status, headers);
 }
 
-/** Answers with server-sent events; a string is sent as it is, an object as one event. Ends unless `open`. */
+/** Answers with server-sent events; a string is sent unchanged, an object as one event. Ends unless `open`. */
 export function events(frames: readonly unknown[], open = false): Answer {
   return (response) => {
     response.writeHead(200, { "content-type": "text/event-stream", "x-request-id": "request-7" });
@@ -108,7 +108,7 @@ export function bytes(type: string, pieces: readonly (string | Uint8Array)[], op
   };
 }
 
-/** Answers with bytes of a media type, and then with a broken connection. */
+/** Answers with bytes of a media type, then breaks the connection. */
 export function brokenBytes(type: string, piece: string): Answer {
   return (response, request) => {
     void bytes(type, [piece], true)(response, request);

@@ -8,7 +8,7 @@ import { errorOf, kindOf, type CaseTools, type ModeCases } from "./mode-case.ts"
 const spoken = { model: "m", voice: "v", input: "Hello." };
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** Gives what `write` wrote into the file whose path it got. */
+/** Returns what `write` wrote to the file whose path it received. */
 async function written(write: (path: string) => unknown): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-client-"));
   try {

@@ -8,7 +8,7 @@ import { chunk, done, events, json, startScriptedServer } from "./scripted-serve
 
 const server = await startScriptedServer();
 
-/** Runs a script of the synchronous client in a process of its own. */
+/** Runs a script that uses the synchronous client in its own process. */
 async function runScript(script: string): Promise<{ code: number | null; stdout: string; stderr: string }> {
   const child = spawn(process.execPath, ["--input-type=module", "--eval", script], {
     cwd: import.meta.dirname,
@@ -22,7 +22,7 @@ async function runScript(script: string): Promise<{ code: number | null; stdout:
 }
 
 describe("a script with the synchronous client", () => {
-  test("streams in a plain loop and ends by itself", async () => {
+  test("streams in a plain loop and exits when it is done", async () => {
     server.answer(json({ object: "list", data: [{ id: "m" }] }), events([chunk("one "), chunk("two"), done]));
     const outcome = await runScript(`
       import { Sounding } from "@sounding/client/sync";
@@ -35,7 +35,7 @@ describe("a script with the synchronous client", () => {
     assert.deepEqual(outcome, { code: 0, stdout: "one two", stderr: "" });
   });
 
-  test("ends by itself when it leaves a stream open", async () => {
+  test("exits when it leaves a stream open", async () => {
     server.answer(events([chunk("one")], true));
     const outcome = await runScript(`
       import { Sounding } from "@sounding/client/sync";
@@ -47,7 +47,7 @@ describe("a script with the synchronous client", () => {
 });
 
 describe("the synchronous client", () => {
-  test("refuses what only the asynchronous one can use", () => {
+  test("refuses options that only the asynchronous client supports", () => {
     assert.throws(() => new Sounding({ apiKey: "sk-a", fetch: globalThis.fetch } as object), ConfigurationError);
     const apiKey = (async () => "sk-a") as unknown as () => string;
     assert.throws(() => new Sounding({ apiKey, baseUrl: server.url }).models.list(), /needs the key itself/);

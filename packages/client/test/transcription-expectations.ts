@@ -5,7 +5,7 @@ import type { transcriptionModeCases } from "./transcription-mode-cases.ts";
 
 const audio = "RIFF some audio\r\n--sounding";
 
-/** Answers with what the form had. */
+/** Answers with the form that it received. */
 const echo: Answer = async (response, request) => {
   const form = await formOf(request);
   return json({ text: JSON.stringify([...form.entries()].filter(([name]) => name !== "file")) })(response, request);

@@ -55,7 +55,7 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   for await (const item of mixed) if (!(item instanceof Uint8Array)) kinds.push(item.boundary_type);
   // @ts-expect-error with word boundaries not every item is bytes
   const notOnlyBytes: SpeechStream<"async"> = await streaming.create({ ...spoken, enable_word_boundary: true });
-  // @ts-expect-error a format that is none
+  // @ts-expect-error an unknown format
   void client.audio.speech.create({ ...spoken, response_format: "flac" });
   // @ts-expect-error no voice
   void client.audio.speech.create({ model: "m", input: "Hello." });
@@ -77,13 +77,13 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   }
   // @ts-expect-error no file
   void client.audio.transcriptions.create({ model: "m" });
-  // @ts-expect-error a granularity that is none
+  // @ts-expect-error an unknown granularity
   void client.audio.transcriptions.create({ ...recording, timestamp_granularities: ["letter"] });
-  // @ts-expect-error a severity that is none
+  // @ts-expect-error an unknown severity
   void client.logs.query({ severity: "fatal" });
-  // @ts-expect-error no kind of traces
+  // @ts-expect-error an unknown kind of traces
   void client.traces.query({});
-  // @ts-expect-error a promise where the synchronous client needs a key
+  // @ts-expect-error a promise instead of the synchronous client's key
   const late: ConstructorParameters<typeof Sounding>[0] = { apiKey: async () => "sk-a" };
   return [
     chunks,
@@ -102,4 +102,4 @@ async function compiled(client: AsyncSounding, sync: Sounding, stream: boolean):
   ];
 }
 
-test("parameters and results have their types in both clients", () => void compiled);
+test("parameters and results are typed in both clients", () => void compiled);

@@ -28,7 +28,7 @@ const streams: readonly (readonly [string, () => FileInput])[] = [
   ["a stream of the web's", () => Readable.toWeb(Readable.from(slowly("one ", "two"))) as ReadableStream<Uint8Array>],
 ];
 
-describe("a file that comes while it is sent", () => {
+describe("a file that is produced while it is sent", () => {
   for (const [kind, make] of streams) {
     test(`may be ${kind}`, async () => {
       server.answer(async (response, request) => {
@@ -38,7 +38,7 @@ describe("a file that comes while it is sent", () => {
       assert.equal((await sounding.audio.transcriptions.create({ model: "m", file: make() })).text, "one two");
     });
 
-    test(`is not for the synchronous client where it is ${kind}`, () => {
+    test(`is refused by the synchronous client as ${kind}`, () => {
       const sync = new Sounding({ apiKey: "sk-test", baseUrl: server.url });
       assert.throws(
         () => sync.audio.transcriptions.create({ model: "m", file: make() }),
@@ -47,9 +47,9 @@ describe("a file that comes while it is sent", () => {
     });
   }
 
-  test("is not read faster than the server takes it, and is left when the caller leaves", async () => {
+  test("is not read faster than the server accepts it, and is released when the caller leaves", async () => {
     const live = createServer((incoming, response) => {
-      // Answers at once, and never reads on.
+      // Answers immediately, and never reads on.
       incoming.pause();
       response.writeHead(200, { "content-type": "text/event-stream" });
       response.write(`data: ${JSON.stringify({ type: "transcript.text.delta", delta: "Six", text: "Six" })}\n\n`);
@@ -83,7 +83,7 @@ describe("a file that comes while it is sent", () => {
     const stream = await client.audio.transcriptions.create({ model: "m", file: endless(), stream: true });
     for await (const event of stream) {
       assert.equal(event.type, "transcript.text.delta");
-      // Without back-pressure, each turn of the event loop would take another piece: 128 MiB of them.
+      // Without back-pressure, each turn of the event loop would read another piece: 128 MiB in total.
       for (let turn = 0; turn < 2_048; turn++) await setImmediate();
       break;
     }
@@ -91,7 +91,7 @@ describe("a file that comes while it is sent", () => {
     assert.ok(sentBytes < 64 * 1024 * 1024, `${sentBytes} bytes were read`);
   });
 
-  test("is never held in memory as a whole", async () => {
+  test("is never buffered whole in memory", async () => {
     server.answer(json({ text: "heard" }));
     const script = `
       import { AsyncSounding } from "@sounding/client";
@@ -108,7 +108,7 @@ describe("a file that comes while it is sent", () => {
       cwd: import.meta.dirname,
       env: { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url },
     });
-    // What was swept is counted off a little later.
+    // Swept memory is subtracted a little later.
     assert.ok(Number(stdout) < 40 * 1024 * 1024, `${stdout.trim()} of 67108864 bytes are held`);
   });
 });

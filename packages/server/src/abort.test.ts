@@ -35,7 +35,7 @@ describe("onAbort", () => {
 });
 
 describe("abortable", () => {
-  test("passes on the promise's result and its failure", async () => {
+  test("passes on the promise's result or failure", async () => {
     const { signal } = new AbortController();
     assert.equal(await abortable(Promise.resolve(1), signal), 1);
     const failure = new Error("failed");

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { IndexedSet } from "./indexed-set.ts";
 
-test("who was added is here until taken out, in whatever order", () => {
+test("an item is a member from its addition to its removal, in any order", () => {
   const set = new IndexedSet<{ setIndex: number; name: string }>();
   const [one, two, three] = ["one", "two", "three"].map((name) => ({ setIndex: -1, name })) as [never, never, never];
   const here = (): string[] => {
@@ -23,7 +23,7 @@ test("who was added is here until taken out, in whatever order", () => {
   assert.equal(set.size, 0);
 });
 
-test("those who are taken out during a visit of all are not visited any more", () => {
+test("items removed during an iteration are not visited any more", () => {
   const set = new IndexedSet<{ setIndex: number }>();
   const members = Array.from({ length: 5 }, () => ({ setIndex: -1 }));
   for (const member of members) set.add(member);

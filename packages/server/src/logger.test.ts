@@ -5,7 +5,7 @@ import { Writable } from "node:stream";
 import { test } from "node:test";
 import { createLogger, redactText } from "./logger.ts";
 
-test("no secret reaches the log, wherever it was put", () => {
+test("no secret reaches the log, wherever it was placed", () => {
   let written = "";
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -28,11 +28,11 @@ test("no secret reaches the log, wherever it was put", () => {
   for (const line of written.trim().split("\n")) JSON.parse(line);
 });
 
-test("text without secrets stays as it is", () => {
+test("text without secrets is unchanged", () => {
   assert.equal(redactText('{"task":"sk-short","model":"gpt"}'), '{"task":"sk-short","model":"gpt"}');
 });
 
-test("a process ends even when nobody reads its log", async () => {
+test("a process ends even if nobody reads its log", async () => {
   const module = new URL("./logger.ts", import.meta.url).href;
   const script = `
     const { createLogger } = await import(${JSON.stringify(module)});

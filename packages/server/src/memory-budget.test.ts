@@ -15,7 +15,7 @@ test("one organization gets half of the budget, and all together get the whole",
   assert.equal(budget.usedBytes, 90);
 });
 
-test("a request that alone needs more than its organization's share is refused for good", () => {
+test("a request larger than its organization's share is refused permanently", () => {
   const charge = new MemoryBudget(100).open("a");
   charge.add(50);
   assert.throws(() => charge.add(1), { code: "payload_too_large" });
@@ -34,7 +34,7 @@ test("a refused addition is not counted, and a release counts once", () => {
   budget.open("a").add(50);
 });
 
-test("work that goes on after its request ended cannot charge any more", () => {
+test("work that continues after its request ended cannot charge any more", () => {
   const budget = new MemoryBudget(100);
   const charge = budget.open("a");
   charge.release();

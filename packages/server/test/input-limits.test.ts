@@ -8,7 +8,7 @@ import { validate } from "../src/api/validate.ts";
 import { AppError, errorTable, type ErrorCode } from "../src/errors.ts";
 import { declaredLimits } from "../src/input-limits.ts";
 
-/** The limit with these words on the page. */
+/** The limit with this description on the page. */
 function limitOf(bounds: string): { readonly value: number; readonly status: number; readonly code: string | null } {
   const limit = declaredLimits().find((each) => each.bounds === bounds);
   assert.ok(limit !== undefined, `no limit is declared as "${bounds}"`);
@@ -25,7 +25,7 @@ describe("the server", () => {
 
   const chat = (more: object): string =>
     JSON.stringify({ model: "none", messages: [{ role: "user", content: "x" }], ...more });
-  /** Beyond these checks stands the model, which is not there. */
+  /** After these checks the model is looked up, and does not exist. */
   const passed = [404, "model_not_found"];
 
   async function outcomeOf(response: Promise<Response>): Promise<unknown[]> {
@@ -40,14 +40,14 @@ describe("the server", () => {
     return text + " ".repeat(length - text.length);
   }
 
-  test("takes a JSON body of the largest size, and none beyond", async () => {
+  test("accepts a JSON body of the maximum size, and none beyond", async () => {
     const post = (length: number) => outcomeOf(server.call("/v1/chat/completions", padded(chat({}), length)));
     assert.deepEqual(await post(2048), passed);
     assert.deepEqual(await post(2049), [413, "payload_too_large"]);
   });
 
-  test("takes a JSON body with as many values as are allowed, and none beyond", async () => {
-    // Seven values and names are there besides the list's items.
+  test("accepts a JSON body with the maximum number of values, and none beyond", async () => {
+    // Besides the list's items there are seven values and names.
     const post = (items: number) =>
       outcomeOf(server.call("/v1/chat/completions", `{"stop":[${Array(items).fill("1").join(",")}]}`));
     const most = 1000 - 3;
@@ -55,7 +55,7 @@ describe("the server", () => {
     assert.deepEqual(await post(most + 1), [413, "payload_too_large"]);
   });
 
-  test("takes JSON of the deepest nesting, and none beyond", async () => {
+  test("accepts JSON of the maximum depth, and none beyond", async () => {
     const { value, status, code } = limitOf("Levels of nesting of a JSON body");
     const post = (depth: number) => {
       const inner = `${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}`;
@@ -65,14 +65,14 @@ describe("the server", () => {
     assert.deepEqual(await post(value + 1), [status, code]);
   });
 
-  test("takes headers of the largest size, and none beyond", async () => {
+  test("accepts headers of the maximum size, and none beyond", async () => {
     const get = (length: number) =>
       outcomeOf(server.call("/v1/models/none", undefined, { "x-filler": "x".repeat(length) }));
     assert.deepEqual(await get(3000), passed);
     assert.deepEqual(await get(4096), [431, "headers_too_large"]);
   });
 
-  test("takes as many fields of a form as are allowed, and none beyond", async () => {
+  test("accepts the maximum number of form fields, and none beyond", async () => {
     const { value, status, code } = limitOf("Fields of a form");
     const post = (count: number) => {
       const form = new FormData();
@@ -86,15 +86,15 @@ describe("the server", () => {
     assert.deepEqual(await post(value + 1), [status, code]);
   });
 
-  test("takes a path parameter of the longest length, and none beyond", async () => {
+  test("accepts a path parameter of the maximum length, and none beyond", async () => {
     const { value, status, code } = limitOf("A parameter in the path of a URL");
     const get = (length: number) => server.call(`/prometheus/api/v1/label/${"x".repeat(length)}/values`);
-    // Telemetry is switched off here.
+    // Telemetry is disabled here.
     assert.equal((await get(value)).status, 503);
     assert.deepEqual(await outcomeOf(get(value + 1)), [status, code]);
   });
 
-  test("lists as many objects in a page as are allowed, and refuses more", async () => {
+  test("lists the maximum number of objects per page, and refuses more", async () => {
     const { value, status, code } = limitOf("Objects in one page of a list (`limit`)");
     const list = (limit: number) =>
       server.call(`/admin/v1/organizations?limit=${limit}`, undefined, {
@@ -105,13 +105,13 @@ describe("the server", () => {
   });
 });
 
-describe("every field's limit on the page", () => {
+describe("every documented limit of a field", () => {
   const cases = operations.flatMap((operation) => {
     const fields = operation.body ?? operation.form?.fields;
     return fields === undefined ? [] : fieldLimits([operation]).map((limit) => ({ ...limit, schema: fields.json }));
   });
 
-  test("there are some", () => assert.ok(cases.length > 50));
+  test("exists", () => assert.ok(cases.length > 50));
 
   for (const { operation, field, what, most, schema } of cases) {
     test(`${operation}: ${field}, ${what}, at most ${most}`, () => {
@@ -132,7 +132,7 @@ describe("every field's limit on the page", () => {
   }
 });
 
-/** The value of a schema with nothing in it but the path to one member. */
+/** The value of a schema that contains only the path to one member. */
 function valueAt(schema: FieldSchema, path: readonly string[], make: (leaf: FieldSchema) => unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || step === "the body") return make(schema);
@@ -157,7 +157,7 @@ function valueAt(schema: FieldSchema, path: readonly string[], make: (leaf: Fiel
   return undefined;
 }
 
-/** The smallest values of the members that must be there. */
+/** The smallest values of the required members. */
 function required({ properties = {}, required: names = [] }: FieldSchema): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, smallest(properties[name] ?? {})]));
 }

@@ -51,7 +51,7 @@ async function newest(
   return traces.map(({ traceID }) => traceID);
 }
 
-/** The same from the rows: IDs by the begin of the newest span that is meant. */
+/** The same computed from the rows: IDs by the start of the newest matching span. */
 function expected(isMeant: (row: SpanRow) => boolean, limit: number): Set<string> {
   return new Set([...new Set(rows.filter(isMeant).map((row) => row.traceId!))].slice(0, limit));
 }
@@ -59,16 +59,16 @@ function expected(isMeant: (row: SpanRow) => boolean, limit: number): Set<string
 const all = (): boolean => true;
 const failed = ({ errorType }: SpanRow): boolean => errorType !== undefined;
 
-describe("of more spans than are looked at in one go", () => {
+describe("of more spans than one pass examines", () => {
   for (const project of ["busy", undefined]) {
     const where = project === undefined ? "the organization" : "a project";
     const others = project === undefined ? [traceId(8888)] : [];
 
     for (const limit of [1, 100, 1000]) {
-      test(`the newest ${limit} traces of ${where} are those that it has`, async () => {
+      test(`the newest ${limit} traces of ${where} are found`, async () => {
         const found = new Set(await newest("all_traces", { limit, ...(project && { project }) }));
         assert.equal(found.size, limit);
-        // Of traces whose newest spans begin at one time any may be the last.
+        // Among traces whose newest spans begin at the same time, any may be the last.
         const possible = new Set([...others, ...expected(all, limit + 1)]);
         assert.deepEqual(
           [...found].filter((id) => !possible.has(id)),
@@ -82,7 +82,7 @@ describe("of more spans than are looked at in one go", () => {
       });
     }
 
-    test(`failures of ${where} are found however far between they are, the oldest too`, async () => {
+    test(`failures of ${where} are found however sparse they are, including the oldest`, async () => {
       const found = new Set(await newest("error_traces", { limit: 100, ...(project && { project }) }));
       assert.deepEqual([...found].sort(), [...expected(failed, 100), oldFailure.traceId].sort());
     });
@@ -97,7 +97,7 @@ describe("of more spans than are looked at in one go", () => {
     assert.deepEqual(await newest("all_traces", { limit: 10, project: "empty" }), []);
   });
 
-  test("what is meant and not there is not found among other spans", async () => {
+  test("a search without matches finds nothing among other spans", async () => {
     assert.deepEqual(await newest("inference_traces", { limit: 10, project: "quiet" }), [traceId(8888)]);
     assert.deepEqual(await newest("agent_traces", { limit: 10, project: "quiet" }), []);
   });

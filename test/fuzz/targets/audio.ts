@@ -39,7 +39,7 @@ export const audioTarget: DirectTarget = {
   perSecond: 80,
   share: 4,
   prepare,
-  // The name of the seed, a line end, the bytes: raw samples are known by their name alone.
+  // The name of the seed, a line end, the bytes: raw samples are identified only by their name.
   generate(random) {
     const { name, bytes } = recording(random);
     return Buffer.concat([Buffer.from(`${name}\n`), bytes]);

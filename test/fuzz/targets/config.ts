@@ -44,7 +44,7 @@ export const configTarget: DirectTarget = {
   kind: "direct",
   name: "config",
   perSecond: 600,
-  // A file is read once, at the start, by whoever runs the server.
+  // A file is read once, at the start, by the server's operator.
   holdMs: 1000,
   async prepare() {
     example = readFileSync(join(repository, "sounding.example.yaml"), "utf8");

@@ -68,7 +68,7 @@ export const multipartTarget: ServedTarget = {
   serverErrors: [502, 504],
 };
 
-/** The same requests; the body comes in pieces whose lengths depend on it. */
+/** The same requests; the body arrives in pieces whose lengths depend on it. */
 export const multipartDecoderTarget: DirectTarget = {
   kind: "direct",
   name: "multipart-decoder",
@@ -80,7 +80,7 @@ export const multipartDecoderTarget: DirectTarget = {
     try {
       const decoder = new MultipartDecoder(boundaryOf(new Map(headers).get("content-type")));
       let items = 0;
-      // Small pieces show what is cut apart, and some thousand of them are enough.
+      // Small pieces exercise the splitting, and a few thousand of them are enough.
       const length = Math.ceil(bytes.length / 5000) + (bytes.length % 700);
       for (let at = 0; at < bytes.length; at += length) {
         for (const item of decoder.push(bytes.subarray(at, at + length))) items += item.kind === "headers" ? 1 : 0;

@@ -10,7 +10,7 @@ import type { Random } from "../random.ts";
 import { schemaValue } from "../schema-values.ts";
 import type { ServedTarget } from "../target.ts";
 
-/** OTLP and uploads have targets of their own. */
+/** OTLP and uploads have their own targets. */
 const own = operations.filter(({ path, form }) => form === undefined && !/^\/v1\/(?:traces|logs|metrics)$/.test(path));
 
 const parameterValues: Readonly<Record<string, (random: Random) => string>> = {
@@ -53,7 +53,7 @@ function queryOf(operation: Operation, random: Random): string {
   for (const name of fromBody) if (random.chance(0.05)) pairs.push(`${name}=${inUrl(random, parameter(random, name))}`);
   if (random.chance(0.05))
     pairs.push(`${inUrl(random, hostileString(random, 100))}=${inUrl(random, hostileString(random, 100))}`);
-  // A request line beyond the limit on headers is a test of its own.
+  // A request line beyond the limit on headers is a separate test.
   const text = pairs.join("&");
   return text === ""
     ? ""
@@ -64,13 +64,13 @@ function bodyOf(operation: Operation, random: Random): unknown {
   const { body, example } = operation;
   let value = example !== undefined && random.chance(0.4) ? example : schemaValue(body?.json ?? {}, random);
   if (random.chance(0.05)) return hostileValue(random, 5);
-  // The answer's length is not what is tested.
+  // The answer's length is not under test.
   if (operation.id === "createChatCompletion") value = { max_tokens: 8, ...(value as object) };
   value = mutateJson(value, random, random.size(4));
   return value;
 }
 
-/** Large bodies, which are what holds a thread: many members, long lists, long strings. */
+/** Large bodies, which can block a thread: many members, long lists, long strings. */
 function largeBody(random: Random): string {
   const count = random.pick([10_000, 100_000, 400_000]);
   const item = random.pick(["1", "null", '""', "{}", '{"role":"user","content":"x"}', "[[]]"]);

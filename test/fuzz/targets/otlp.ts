@@ -120,7 +120,7 @@ export const otlpHttpTarget: ServedTarget = {
   },
 };
 
-/** The input is written like a request of HTTP/1.1; its head becomes headers of HTTP/2, its body the call's bytes. */
+/** The input is written like an HTTP/1.1 request; its head becomes HTTP/2 headers, its body the call's bytes. */
 export const otlpGrpcTarget: ServedTarget = {
   kind: "served",
   name: "otlp-grpc",

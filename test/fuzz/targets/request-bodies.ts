@@ -1,4 +1,4 @@
-/** Request bodies against the schemas of their operations, without HTTP: the check and the message of what is wrong. */
+/** Request bodies against the schemas of their operations, without HTTP: the check and its error message. */
 import { operations } from "../../../packages/server/src/api/index.ts";
 import { validate } from "../../../packages/server/src/api/validate.ts";
 import { AppError } from "../../../packages/server/src/errors.ts";

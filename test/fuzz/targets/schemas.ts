@@ -114,7 +114,7 @@ export const chatSchemasTarget: ServedTarget = {
   },
 };
 
-/** The grammar is compiled in the model's process, so the bound is that of work, not of the server's thread. */
+/** The grammar is compiled in the model's process, so the bound limits the work, not the server's thread. */
 export const schemaGrammarTarget: DirectTarget = {
   kind: "direct",
   name: "schema-grammar",

@@ -87,7 +87,7 @@ test("unknown fields and nulls of optional parameters are accepted", () => {
   assert.equal(validate(ChatRequest, body), body);
 });
 
-test("a huge invalid value is neither searched to its end nor shown whole", () => {
+test("a huge invalid value is neither scanned nor shown in full", () => {
   const ones = Array.from({ length: 50_000 }, () => 1);
   Object.defineProperty(ones, 500, { get: () => assert.fail("an item far from the first fault was read") });
   assert.throws(() => validate(ChatRequest, { model: "m", messages: ones }), { message: /^messages\[0\] is 1;/ });

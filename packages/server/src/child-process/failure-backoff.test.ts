@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { FailureBackoff } from "./failure-backoff.ts";
 
-// So long that the time which the test itself takes does not matter.
+// So long that the test's own duration does not matter.
 const limits = { firstMs: 1e9, longestMs: 3e9 };
 
-test("a first failure needs no pause, later ones twice as long each up to the limit", () => {
+test("the first failure needs no pause; each later pause doubles, up to the limit", () => {
   const backoff = new FailureBackoff(limits);
   assert.equal(backoff.leftMs, 0);
   const pauses = [0, 1, 2, 3, 4].map(() => {
@@ -16,7 +16,7 @@ test("a first failure needs no pause, later ones twice as long each up to the li
   assert.equal(backoff.count, 5);
 });
 
-test("a success makes the next failure a first one", () => {
+test("a success resets the count of failures", () => {
   const backoff = new FailureBackoff(limits);
   backoff.fail();
   backoff.fail();
@@ -26,7 +26,7 @@ test("a success makes the next failure a first one", () => {
   assert.equal(backoff.leftMs, 0);
 });
 
-test("a failure may have a limit of its own", () => {
+test("a failure may have its own limit", () => {
   const backoff = new FailureBackoff(limits);
   backoff.fail();
   backoff.fail(1_000);

@@ -9,7 +9,7 @@ import type { SettingSchema } from "./setting-schema.ts";
 const pages = renderConfigPages();
 const everything = [...pages.values()].join("\n");
 
-/** Every schema with a description below this one, found without any of the document's own code. */
+/** Every schema with a description below this one, found independently of the document's code. */
 function describedBelow(node: unknown, found: SettingSchema[] = []): SettingSchema[] {
   if (typeof node !== "object" || node === null) return found;
   for (const [keyword, value] of Object.entries(node)) {
@@ -19,12 +19,12 @@ function describedBelow(node: unknown, found: SettingSchema[] = []): SettingSche
   return found;
 }
 
-test("the reference has the meaning of every setting", () => {
+test("the reference describes every setting", () => {
   const settings = describedBelow(configSchema);
   assert.ok(settings.length > 50);
   for (const { description, properties, patternProperties, items } of settings) {
     assert.ok(description, `a setting has no description: ${JSON.stringify({ properties, items })}`);
-    // Of what holds further settings, those are told.
+    // Of a section with settings, only the settings are listed.
     if (properties !== undefined || patternProperties !== undefined || items?.properties !== undefined) continue;
     assert.ok(everything.includes(description), description);
   }
@@ -44,7 +44,7 @@ test("the index links every section", () => {
   }
 });
 
-test("the reference names variables, defaults, what is required and what is secret", () => {
+test("the reference names variables, defaults, required settings and secrets", () => {
   const entry = (page: string, path: string): string =>
     pages
       .get(page)!

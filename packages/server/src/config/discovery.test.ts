@@ -1,4 +1,4 @@
-/** Which engines the environment stands for. */
+/** Which engines the environment selects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { implicitEngines, mayInstallPocketSphinx } from "./discovery.ts";
@@ -12,7 +12,7 @@ function find(env: Environment) {
   return implicitEngines(config!.discovery);
 }
 
-/** The one engine beside those that need no key. */
+/** The one engine besides those that need no key. */
 function settingsFrom(env: Environment): unknown {
   const { ollama: _ollama, flite: _flite, "espeak-ng": _espeak, pocketsphinx: _recognizer, ...others } = find(env);
   assert.equal(Object.keys(others).length, 1);
@@ -24,7 +24,7 @@ function has(actual: unknown, expected: object): void {
 }
 
 describe("the environment", () => {
-  test("without keys stands for built-in speech and for what may be there, Ollama, espeak-ng and PocketSphinx", () => {
+  test("without keys selects built-in speech and probes for Ollama, espeak-ng and PocketSphinx", () => {
     const engines = find({ OPENAI_API_KEY: "", AWS_REGION: "eu-west-1", AZURE_OPENAI_API_KEY: "key" });
     assert.deepEqual(Object.keys(engines), ["ollama", "flite", "espeak-ng", "pocketsphinx"]);
     assert.deepEqual(
@@ -62,7 +62,7 @@ describe("the environment", () => {
     has(settingsFrom({ AWS_REGION: "eu-west-1", AWS_BEARER_TOKEN_BEDROCK: "key" }), { api_key: "key" });
   });
 
-  test("that is wrong is told without the key", () => {
+  test("that is wrong is reported without the key", () => {
     const env = { OPENAI_API_KEY: "hush hush", OPENAI_BASE_URL: "nowhere" };
     const messages = resolveConfig({ file: undefined, env }).problems.map(({ message }) => message);
     assert.equal(messages.length, 2);
@@ -70,7 +70,7 @@ describe("the environment", () => {
     assert.doesNotMatch(messages.join(), /hush/);
   });
 
-  test("says where Ollama is, in each form that Ollama reads", () => {
+  test("gives the address of Ollama, in each form that Ollama accepts", () => {
     const urlFor = (host: string) => find({ OLLAMA_HOST: host })["ollama"]?.settings;
     has(urlFor("box"), { base_url: "http://box:11434/v1" });
     has(urlFor("box:1234"), { base_url: "http://box:1234/v1" });
@@ -78,7 +78,7 @@ describe("the environment", () => {
     has(urlFor("https://box/"), { base_url: "https://box/v1" });
   });
 
-  test("is not asked when discovery is off", () => {
+  test("is not read when discovery is off", () => {
     assert.deepEqual(find({ OPENAI_API_KEY: "key", SOUNDING_DISCOVERY_ENABLED: "false" }), {});
   });
 });

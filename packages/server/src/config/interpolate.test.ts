@@ -5,7 +5,7 @@ import { interpolate } from "./interpolate.ts";
 
 const env = { KEY: "secret", EMPTY: "", TRICKY: "$& ${KEY} $1" };
 
-describe("a string with variables in it", () => {
+describe("a string with variables", () => {
   const cases: readonly [text: string, result: string][] = [
     ["plain $KEY {KEY} $", "plain $KEY {KEY} $"],
     ["${KEY}", "secret"],
@@ -25,19 +25,19 @@ describe("a string with variables in it", () => {
     });
   }
 
-  test("is at fault when a variable is not set and has no default", () => {
+  test("is an error when a variable is not set and has no default", () => {
     const { faults } = interpolate("${ONE} ${KEY} ${TWO}", env);
     assert.equal(faults.length, 2);
     assert.match(faults[0] ?? "", /uses the environment variable ONE, which is not set/);
   });
 
   for (const text of ["${", "${}", "${1A}", "${KEY", "${KEY-x}", "a ${ b"]) {
-    test(`is at fault when it has a broken reference: ${text}`, () => {
+    test(`is an error when it has a broken reference: ${text}`, () => {
       assert.match(interpolate(text, env).faults.join(), /`\$\{` that is not followed by a variable name/);
     });
   }
 
-  test("without a dollar sign and a brace stays as it is", () => {
+  test("without a dollar sign and a brace is unchanged", () => {
     fc.assert(
       fc.property(
         fc.string().filter((text) => !text.includes("${")),

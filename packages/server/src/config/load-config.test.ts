@@ -25,7 +25,7 @@ async function problemsOf(path: string): Promise<string> {
 }
 
 describe("the configuration", () => {
-  test("is all defaults where there is no file, and listens on this machine alone", async () => {
+  test("is all defaults if there is no file, and listens on this machine only", async () => {
     const { config, problems, found, file } = await loadConfig({ env: {} });
     assert.deepEqual(problems, []);
     assert.equal(found, false);
@@ -37,7 +37,7 @@ describe("the configuration", () => {
     assert.equal(config?.discovery.enabled, true);
   });
 
-  test("comes from the named file, else from the one that SOUNDING_CONFIG names", async () => {
+  test("comes from the named file, otherwise from the one that SOUNDING_CONFIG names", async () => {
     const one = await write("one.yaml", "server: {port: 1}");
     const two = await write("two.yaml", "server: {port: 2}");
     const env = { SOUNDING_CONFIG: one };
@@ -47,14 +47,14 @@ describe("the configuration", () => {
     assert.equal((await loadConfig({ path: two, env, overrides })).config?.server.port, 3);
   });
 
-  test("keeps secrets out of what is shown", async () => {
+  test("never shows secrets", async () => {
     const text = "engines: {a: {type: anthropic, api_key: '${KEY}', headers: {x-api: geheim}}}";
     const { config, sources } = await loadConfig({ path: await write("secret.yaml", text), env: { KEY: "geheim" } });
     assert.equal(JSON.stringify(config?.engines["a"]).match(/geheim/g)?.length, 2);
     assert.doesNotMatch(JSON.stringify(sources), /geheim/);
   });
 
-  test("has every setting of the example file in the repository without a problem", async () => {
+  test("accepts every setting of the repository's example file", async () => {
     const { config, problems } = await loadConfig({
       path: join(repository, "sounding.example.yaml"),
       env: { OPENAI_API_KEY: "a", ANTHROPIC_API_KEY: "b", AZURE_OPENAI_API_KEY: "c" },
@@ -63,7 +63,7 @@ describe("the configuration", () => {
     assert.ok(Object.keys(config!.models).length > 1);
   });
 
-  test("is valid too when every line of the example that is commented out is taken in", async () => {
+  test("is also valid with every commented-out line of the example enabled", async () => {
     const example = await readFile(join(repository, "sounding.example.yaml"), "utf8");
     const text = example.replaceAll(/^( *)#(?! [A-Z])/gm, "$1");
     assert.notEqual(text, example);
@@ -90,7 +90,7 @@ describe("the documentation", () => {
   }
 });
 
-describe("a file that cannot be used is told:", () => {
+describe("a file that cannot be used is reported:", () => {
   test("one that does not exist", async () => {
     assert.match(await problemsOf(join(folder, "nowhere.yaml")), /nowhere\.yaml: The file does not exist\.$/);
   });
@@ -133,7 +133,7 @@ describe("discovery", () => {
     assert.deepEqual(await names({ OPENAI_API_KEY: "b", SOUNDING_DISCOVERY_ENABLED: "false" }), []);
   });
 
-  test("makes engines that could stand in the file as they are", async () => {
+  test("creates engines that could be written in the file unchanged", async () => {
     const keys = ["OPENAI", "ANTHROPIC", "GEMINI", "MISTRAL", "COHERE", "OPENROUTER", "GROQ", "DEEPSEEK", "XAI"];
     const env = Object.fromEntries(keys.map((key) => [`${key}_API_KEY`, "k"]));
     const added = implicitEngines((await loadConfig({ env })).config!.discovery);

@@ -47,12 +47,12 @@ const cases: readonly [title: string, text: string, ...problems: string[]][] = [
   ],
 ];
 
-describe("a reference is told with its line:", () => {
+describe("a reference is reported with its line:", () => {
   for (const [title, text, ...problems] of cases) {
     test(title, () => assert.deepEqual(problemsOf(text), problems));
   }
 
-  test("also while other things are wrong", () => {
+  test("even if other things are wrong", () => {
     const problems = problemsOf(
       "server: {port: 70000}\nmodels:\n  a: {targets: [{engine: x, model: y, weight: -1}]}\n",
     );

@@ -65,7 +65,7 @@ function resolve(text: string, { env = {}, overrides = {} }: Given = {}) {
 const defaults = { room: { size: 3, ratio: 0.5, open: false, colours: ["red"] }, things: {}, list: [] };
 
 describe("settings", () => {
-  test("have their defaults where nothing is said, also in empty sections", () => {
+  test("have their defaults if nothing is set, even in empty sections", () => {
     for (const text of ["", "# nothing", "room:\nthings:\nlist:", "room: {}", "room: {size: }"]) {
       assert.deepEqual(resolve(text), { ...resolve(""), value: defaults, problems: [] }, text);
     }
@@ -80,7 +80,7 @@ describe("settings", () => {
     assert.equal(size({ env: { SOUNDING_ROOM_SIZE: "2" }, overrides: { room: { size: 4 } } }), 4);
   });
 
-  test("are read from the environment as what they are", () => {
+  test("are read from the environment with their types", () => {
     const env = {
       SOUNDING_ROOM_SIZE: " 7 ",
       SOUNDING_ROOM_RATIO: "-0.25",
@@ -110,7 +110,7 @@ describe("settings", () => {
     assert.equal(shown, "a ${NAME}", "a value with variables is shown as written");
   });
 
-  test("tell where each value came from", () => {
+  test("report where each value came from", () => {
     const { sources } = resolve("room:\n  size: 1\n", {
       env: { ROOM_KEY: "abc" },
       overrides: { room: { open: true } },
@@ -124,7 +124,7 @@ describe("settings", () => {
     ]);
   });
 
-  test("may be written once and used twice with YAML's anchors and merges", () => {
+  test("may be written once and reused with YAML's anchors and merges", () => {
     const { value, problems } = resolve(
       "things:\n  a: &cup {type: cup, volume: 5}\n  b: *cup\n  c: {<<: *cup, volume: 6}",
     );
@@ -133,7 +133,7 @@ describe("settings", () => {
     assert.deepEqual(value["things"], { a: cup, b: cup, c: { ...cup, volume: 6 } });
   });
 
-  test("with a name like a property of every object are just names", () => {
+  test("named like an Object property are ordinary names", () => {
     const { value, problems } = resolve("things: {__proto__: {type: cup}, constructor: {type: cup}}");
     assert.deepEqual(problems, []);
     assert.deepEqual(Object.keys(value["things"] as object), ["__proto__", "constructor"]);
@@ -244,7 +244,7 @@ const wrong: readonly [title: string, text: string, given: Given, ...problems: s
   ],
 ];
 
-describe("a problem is told with its place, the value and what is allowed:", () => {
+describe("a problem is reported with its location, the value and what is allowed:", () => {
   for (const [title, text, given, ...problems] of wrong) {
     test(title, () => assert.deepEqual(resolve(text, given).problems, problems));
   }
@@ -254,7 +254,7 @@ describe("a problem is told with its place, the value and what is allowed:", () 
     assert.match(resolve("a: 1\n---\nb: 2\n").problems.join(), /Not valid YAML: .*multiple documents/);
   });
 
-  test("text that expands without end", () => {
+  test("text that expands without bound", () => {
     const levels = ["b", "c", "d", "e", "f", "g", "h"].map((name, index) => {
       const before = "abcdefgh"[index];
       return `${name}: &${name} [${Array(9).fill(`*${before}`).join()}]`;
@@ -264,7 +264,7 @@ describe("a problem is told with its place, the value and what is allowed:", () 
   });
 });
 
-test("a secret never shows in problems and sources, whatever else is wrong", () => {
+test("a secret never appears in problems and sources, whatever other mistakes exist", () => {
   const hiddenText = "s3cr3t-value";
   const value = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(null));
   fc.assert(

@@ -27,11 +27,11 @@ interface Line {
 interface Setup {
   readonly path?: string;
   readonly failing?: () => boolean;
-  /** Short where the watch itself is tested; else the test alone says when to reload. */
+  /** Short if the watch itself is tested; otherwise only the test triggers a reload. */
   readonly debounceMs?: number;
 }
 
-/** Starts to watch a file of this text; `applied` and `lines` tell what happened, `changes` when. */
+/** Watches a file with this text; `applied` and `lines` record what happened, `changes` when. */
 async function start(text: string, { path = file, failing = () => false, debounceMs = 3_600_000 }: Setup = {}) {
   await writeFile(path, text);
   const load = { path, env: {} };
@@ -69,7 +69,7 @@ describe("a running configuration", () => {
     await until((config) => config.limits.key.requests_per_minute === 2);
   });
 
-  test("follows the file when it is replaced, again and again", async () => {
+  test("follows the file when it is replaced, repeatedly", async () => {
     const { until } = await start("server: {log_level: info}", { debounceMs: 1 });
     for (const level of ["debug", "warn", "error"]) {
       const next = join(folder, "next");
@@ -79,7 +79,7 @@ describe("a running configuration", () => {
     }
   });
 
-  test("is loaded again on SIGHUP, where the file itself lies in another folder", async () => {
+  test("reloads on SIGHUP, even if the file is in another folder", async () => {
     const other = await mkdtemp(join(tmpdir(), "sounding-watch-"));
     after(() => rm(other, { recursive: true }));
     const link = join(folder, "link.yaml");
@@ -90,7 +90,7 @@ describe("a running configuration", () => {
     await until((config) => config.limits.key.requests_per_minute === 2);
   });
 
-  test("stays as it is while the file has problems, and says them", async () => {
+  test("does not change while the file has problems, and reports them", async () => {
     const { watch, lines, applied } = await start("limits: {key: {requests_per_minute: 1}}");
     const before = watch.config;
     await writeFile(file, "limits: {key: {requests_per_minute: none}}");
@@ -107,7 +107,7 @@ describe("a running configuration", () => {
     ]);
   });
 
-  test("stays as it is when the file is gone", async () => {
+  test("does not change when the file is deleted", async () => {
     const { watch, lines, applied } = await start("limits: {key: {requests_per_minute: 1}}");
     await rm(file);
     await watch.reload();
@@ -116,7 +116,7 @@ describe("a running configuration", () => {
     assert.equal(watch.config.limits.key.requests_per_minute, 1);
   });
 
-  test("says which changes need a restart, and makes the others", async () => {
+  test("reports which changes need a restart, and applies the others", async () => {
     const { watch, lines } = await start("server: {port: 1, log_level: info}\nstorage: {data_dir: a}");
     await writeFile(file, "server: {port: 2, log_level: warn, docs: false}\nstorage: {data_dir: b}");
     await watch.reload();
@@ -129,7 +129,7 @@ describe("a running configuration", () => {
     ]);
   });
 
-  test("takes over what may change of transcription, and keeps the largest upload until a restart", async () => {
+  test("applies new transcription settings, and keeps the upload limit until a restart", async () => {
     const { watch, lines } = await start("transcription: {max_upload_bytes: 2000}");
     await writeFile(file, "transcription: {max_upload_bytes: 3000, max_audio_seconds: 60, sentences: true}");
     await watch.reload();
@@ -139,14 +139,14 @@ describe("a running configuration", () => {
     ]);
   });
 
-  test("is not put in force again when nothing changed", async () => {
+  test("is not applied again if nothing changed", async () => {
     const { watch, applied, lines } = await start("server: {port: 1}");
     await writeFile(file, "# a comment\nserver: {port: 1, log_level: info}");
     await watch.reload();
     assert.deepEqual([applied, lines], [[], []]);
   });
 
-  test("is tried again after a change that failed", async () => {
+  test("is retried after a change that failed", async () => {
     let broken = true;
     const { watch, lines, applied } = await start("limits: {}", { failing: () => broken });
     await writeFile(file, "limits: {key: {requests_per_minute: 7}}");

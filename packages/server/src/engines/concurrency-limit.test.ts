@@ -1,4 +1,4 @@
-/** The limit on an engine's calls, and what is left for an organization when others fill it. */
+/** The limit on an engine's calls, and what it leaves for an organization when others fill it. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ConcurrencyLimit } from "./concurrency-limit.ts";

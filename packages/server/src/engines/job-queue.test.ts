@@ -1,4 +1,4 @@
-/** The line of jobs on its own. */
+/** The job queue in isolation. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { JobQueue, type QueuedJob } from "./job-queue.ts";
@@ -8,8 +8,8 @@ function job(first: boolean, group = ""): QueuedJob & { readonly rejections: unk
   return { first, group, rejections, reject: (error) => void rejections.push(error) };
 }
 
-describe("jobs in line", () => {
-  test("go first ones before later ones, each in the order of their coming", () => {
+describe("queued jobs", () => {
+  test("run the first jobs of calls before later ones, each in order of arrival", () => {
     const queue = new JobQueue();
     const jobs = [job(false), job(true), job(false), job(true)] as const;
     for (const each of jobs) queue.push(each);
@@ -18,7 +18,7 @@ describe("jobs in line", () => {
     assert.deepEqual(gone, [1, 3, 0, 2, -1]);
   });
 
-  test("go one later after eight first ones, however many of these wait", () => {
+  test("run one later job after eight first ones, however many of these wait", () => {
     const queue = new JobQueue();
     for (let count = 0; count < 20; count++) queue.push(job(true));
     for (let count = 0; count < 2; count++) queue.push(job(false));
@@ -35,7 +35,7 @@ describe("jobs in line", () => {
     assert.ok(order.includes(single));
   });
 
-  test("are not counted, told or given out once they are removed", () => {
+  test("are no longer counted, reported or started once they are removed", () => {
     const queue = new JobQueue<ReturnType<typeof job>>();
     const [staying, leaving] = [job(true), job(true)];
     queue.push(leaving);

@@ -1,4 +1,4 @@
-/** JSON that is made in pieces is the JSON that is made at once. */
+/** JSON serialized in pieces equals JSON serialized at once. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -11,7 +11,7 @@ async function streamed(value: unknown): Promise<string> {
 }
 
 describe("incremental JSON", () => {
-  test("equals the text of JSON.stringify, for long lists at any depth", async () => {
+  test("equals the output of JSON.stringify, for long lists at any depth", async () => {
     const long = fc.array(fc.jsonValue({ maxDepth: 1 }), { minLength: 65, maxLength: 90, size: "max" });
     const value = fc.record(
       {

@@ -18,5 +18,5 @@ const cases: readonly [durationMs: number, text: string][] = [
 ];
 
 for (const [durationMs, text] of cases) {
-  test(`${durationMs} ms are written ${text}`, () => assert.equal(formatDuration(durationMs), text));
+  test(`${durationMs} ms is written ${text}`, () => assert.equal(formatDuration(durationMs), text));
 }

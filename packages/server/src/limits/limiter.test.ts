@@ -84,7 +84,7 @@ describe("requests a minute", () => {
     limiter.admit(scope({ keyId: "d", organizationId: "org-2" }), { estimatedTokens: 1 });
   });
 
-  test("a refused call takes nothing from any limit", async () => {
+  test("a refused call consumes no limit", async () => {
     const { limiter, clock } = await setUp({
       key: { requests_per_minute: 1 },
       organization: { requests_per_minute: 2 },
@@ -109,7 +109,7 @@ describe("requests a minute", () => {
   });
 });
 
-describe("tokens a minute", () => {
+describe("tokens per minute", () => {
   test("are reserved by the estimate and corrected by the actual usage", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 1_000 } });
     const first = limiter.admit(scope(), { estimatedTokens: 900 });
@@ -131,14 +131,14 @@ describe("tokens a minute", () => {
     limiter.admit(scope(), { estimatedTokens: 1 });
   });
 
-  test("a call that failed costs none", async () => {
+  test("a failed call costs none", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 100 } });
     for (let call = 0; call < 50; call++) limiter.admit(scope(), { estimatedTokens: 100 }).settle({ tokens: 0 });
   });
 });
 
 describe("concurrent requests", () => {
-  test("free their place once they are settled", async () => {
+  test("release their slot once they are settled", async () => {
     const { limiter } = await setUp({ key: { concurrent_requests: 2 } });
     const first = limiter.admit(scope(), { estimatedTokens: 1 });
     limiter.admit(scope(), { estimatedTokens: 1 });
@@ -155,7 +155,7 @@ describe("concurrent requests", () => {
   });
 });
 
-test("a call that is cancelled gives back all that it took, once", async () => {
+test("a cancelled call returns everything it reserved, once", async () => {
   const limits = { concurrent_requests: 1, requests_per_minute: 1, tokens_per_minute: 100 };
   const { limiter } = await setUp({ key: limits, organization: limits });
   const cancelled = limiter.admit(scope(), { estimatedTokens: 100 });
@@ -170,7 +170,7 @@ test("a call that is cancelled gives back all that it took, once", async () => {
   assert.equal(retryAfterMs, 60_000, "the second one's request is used");
 });
 
-describe("the month's tokens", () => {
+describe("tokens per month", () => {
   const kept = [
     { organizationId: "org-1", keyId: "key-1", month: "2026-11", tokens: 600 },
     { organizationId: "org-1", keyId: "key-9", month: "2026-11", tokens: 300 },
@@ -189,14 +189,14 @@ describe("the month's tokens", () => {
     assert.equal(error.retryAfterMs, Date.UTC(2026, 11, 1) - startMs);
   });
 
-  test("of a key do not count those of other keys", async () => {
+  test("of a key do not count towards other keys", async () => {
     const { limiter } = await setUp({ key: { tokens_per_month: 601 }, kept });
     limiter.admit(scope(), { estimatedTokens: 1 }).settle({ tokens: 1 });
     assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).code, "quota_exceeded");
     limiter.admit(scope({ keyId: "key-9" }), { estimatedTokens: 1 });
   });
 
-  test("that calls in flight may need are not available to others", async () => {
+  test("reserved by calls in flight are not available to others", async () => {
     const { limiter } = await setUp({ key: { tokens_per_month: 1_000 }, kept });
     const first = limiter.admit(scope(), { estimatedTokens: 500 });
     const error = refusal(() => limiter.admit(scope(), { estimatedTokens: 1 }));
@@ -206,7 +206,7 @@ describe("the month's tokens", () => {
     limiter.admit(scope(), { estimatedTokens: 1 });
   });
 
-  test("start again in the next month", async () => {
+  test("start from zero in the next month", async () => {
     const { limiter, clock } = await setUp({ key: { tokens_per_month: 600 }, kept });
     assert.equal(refusal(() => limiter.admit(scope(), { estimatedTokens: 1 })).code, "quota_exceeded");
     clock.nowMs = Date.UTC(2026, 11, 1);
@@ -215,7 +215,7 @@ describe("the month's tokens", () => {
 });
 
 describe("telemetry queries and exports", () => {
-  test("have buckets of their own, so neither takes from the other or from inference", async () => {
+  test("have their own buckets, separate from each other and from inference", async () => {
     const { limiter } = await setUp({ key: { requests_per_minute: 1, concurrent_requests: 1 } });
     limiter.admit(scope(), { estimatedTokens: 1 });
     limiter.admitTelemetry(scope(), "query");
@@ -245,7 +245,7 @@ describe("telemetry queries and exports", () => {
   });
 });
 
-describe("compute seconds a minute", () => {
+describe("compute seconds per minute", () => {
   test("are charged while the request runs, and an overdraft delays later requests", async () => {
     const { limiter, clock } = await setUp({ key: { compute_seconds_per_minute: 10 } });
     const heavy = limiter.admitTelemetry(scope(), "query");
@@ -314,7 +314,7 @@ describe("limits of a key or an organization", () => {
 });
 
 describe("the headers", () => {
-  test("are OpenAI's, of the limit with the least left", async () => {
+  test("follow OpenAI's names and describe the limit with the least left", async () => {
     const { limiter } = await setUp({
       key: { requests_per_minute: 60, tokens_per_minute: 10_000 },
       organization: { requests_per_minute: 10_000, tokens_per_minute: 6_000 },

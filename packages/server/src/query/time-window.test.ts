@@ -45,7 +45,7 @@ describe("a time window", () => {
     "1H",
     "１h",
   ]) {
-    test(`${JSON.stringify(text)} is refused by its name and value`, () => {
+    test(`${JSON.stringify(text)} is refused with its name and value`, () => {
       assert.throws(
         () => timeRange(text, nowUnixNano),
         (error: AppError) =>
@@ -58,8 +58,8 @@ describe("a time window", () => {
   }
 });
 
-describe("looking back", () => {
-  test("covers the range without gaps, newest first, in steps that grow", () => {
+describe("expanding windows", () => {
+  test("cover the range without gaps, newest first, in growing steps", () => {
     check(
       property(bigInt({ min: 1n, max: 1_000_000n * minute }), (nanos) => {
         const range = { fromUnixNano: nowUnixNano - nanos, toUnixNano: nowUnixNano + 5n * minute };
@@ -76,7 +76,7 @@ describe("looking back", () => {
   });
 });
 
-describe("joined ranges", () => {
+describe("merged ranges", () => {
   const ranges = array(
     tuple(integer({ min: 0, max: 100_000 }), integer({ min: 0, max: 500 })).map(([from, length]): TimeRange => ({
       fromUnixNano: BigInt(from),
@@ -85,7 +85,7 @@ describe("joined ranges", () => {
     { minLength: 1, maxLength: 300 },
   );
 
-  test("cover every range, stand apart in order, and are at most 8", () => {
+  test("cover every range, are disjoint and sorted, and are at most 8", () => {
     check(
       property(ranges, (given) => {
         const joined = mergeRanges(given);

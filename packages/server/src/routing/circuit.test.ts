@@ -1,4 +1,4 @@
-/** The circuit breaker on its own, with a clock that the tests move. */
+/** The circuit breaker in isolation, with a clock that the tests control. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Circuit } from "./circuit.ts";
@@ -39,7 +39,7 @@ describe("a circuit", () => {
     assert.equal(circuit.state, "closed");
   });
 
-  test("lets one call try after the pause, and no second one", () => {
+  test("admits one probe after the pause, and no second one", () => {
     const circuit = new Circuit(settings);
     failTimes(circuit, 3, 1_000);
     assert.equal(circuit.admits(5_999), false);
@@ -57,7 +57,7 @@ describe("a circuit", () => {
     assert.equal(circuit.admits(12_000), true);
   });
 
-  test("closes when the probe succeeds, and gives the target its share back little by little", () => {
+  test("closes when the probe succeeds, and restores the target's share gradually", () => {
     const circuit = new Circuit(settings);
     failTimes(circuit, 3, 1_000);
     circuit.succeed(7_000, circuit.enter());
@@ -69,7 +69,7 @@ describe("a circuit", () => {
     assert.equal(circuit.admits(12_000), true, "failures before the outage do not count again");
   });
 
-  test("lets another call try when the probe said nothing", () => {
+  test("admits another probe when the first one is inconclusive", () => {
     const circuit = new Circuit(settings);
     failTimes(circuit, 3, 1_000);
     circuit.release(circuit.enter());
@@ -84,7 +84,7 @@ describe("a circuit", () => {
     assert.equal(circuit.state, "open");
   });
 
-  test("stays open over new settings, and follows them", () => {
+  test("stays open across new settings, and applies them", () => {
     const circuit = new Circuit(settings);
     failTimes(circuit, 3, 1_000);
     circuit.configure({ failure_threshold: 1, window_ms: 1_000, open_ms: 2_000 });

@@ -24,7 +24,7 @@ function queueOf(places: number, maxWaiting = 1_000): FairQueue {
   return new FairQueue({ places, maxWaiting, what: "The test" });
 }
 
-/** Enters calls in order and tells in which order they got in; each leaves at once when told to. */
+/** Enqueues calls in order and records the order of admission; each finishes immediately on request. */
 function recorded(queue: FairQueue) {
   const admitted: string[] = [];
   const leaves: (() => void)[] = [];
@@ -52,7 +52,7 @@ describe("the fair queue", () => {
     assert.deepEqual(calls.admitted, ["crowd", "crowd", "single", "crowd"]);
   });
 
-  test("gives a free place to the group that holds none before the group that holds all others", async () => {
+  test("gives a free slot to a group without one before the group that holds all others", async () => {
     const calls = recorded(queueOf(4));
     for (let count = 0; count < 50; count++) calls.enter("crowd");
     calls.enter("single");
@@ -61,7 +61,7 @@ describe("the fair queue", () => {
     assert.equal(calls.admitted.at(-1), "single");
   });
 
-  test("keeps the last places from a group that is at its limit", async () => {
+  test("withholds the last slots from a group that is at its limit", async () => {
     const calls = recorded(new FairQueue({ places: 3, placesPerGroup: 2, maxWaiting: 100, what: "The test" }));
     for (let count = 0; count < 10; count++) calls.enter("crowd");
     await settle();
@@ -195,7 +195,7 @@ describe("the fair queue", () => {
 });
 
 describe("the round-robin queue", () => {
-  test("lets no group wait for more than one item of each other group", () => {
+  test("makes no group wait for more than one item of each other group", () => {
     const arrivals = array(constantFrom("a", "b", "c", "d"), { minLength: 1, maxLength: 40 });
     assertProperty(
       property(arrivals, (groups) => {

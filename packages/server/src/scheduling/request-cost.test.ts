@@ -9,7 +9,7 @@ function burn(cpuMs: number): void {
 }
 
 describe("a request's cost", () => {
-  test("is found from everything that the request started", async () => {
+  test("includes everything that the request started", async () => {
     const cost = new RequestCost("op", "req_1");
     await runWithCost(cost, async () => {
       await new Promise((resolve) => setImmediate(resolve));
@@ -27,7 +27,7 @@ describe("a request's cost", () => {
     assert.ok(cost.mainThreadMs > 39 && cost.mainThreadMs <= usedMs, `${cost.mainThreadMs} of ${usedMs} ms`);
   });
 
-  test("does not count time in which the thread only waits", () => {
+  test("excludes time in which the thread only waits", () => {
     const cost = new RequestCost("op");
     const beforeMs = threadCpuMs();
     takeStepReport(beforeMs);

@@ -10,7 +10,7 @@ function workOf(organizationId: string): RequestCost {
   return cost;
 }
 
-/** Work whose every step is long, so that each look at the clock ends a slice as soon as somebody else waits. */
+/** Work whose every step is long, so that each look at the clock ends a slice if other work waits. */
 async function evaluate(yielder: number, onSlice: () => void): Promise<void> {
   const cut = new CooperativeYield();
   for (let done = 0; done < yielder; done++) {

@@ -6,7 +6,7 @@ import { type Group, InsertQueue, type InsertQueueOptions } from "./insert-queue
 import { StoreError } from "./store-error.ts";
 import type { Batch } from "./store.ts";
 
-/** A store that writes down its groups and waits until it is let go. */
+/** A store that records its batches and waits until it is released. */
 class ScriptedInserts {
   readonly groups: Group[] = [];
   readonly #waiting: (() => void)[] = [];
@@ -36,7 +36,7 @@ class ScriptedInserts {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** The next inserts fail like this, or succeed. */
+  /** Whether the next inserts fail like this, or succeed. */
   script(...outcomes: (StoreError | undefined)[]): void {
     this.#outcomes.push(...outcomes);
   }
@@ -76,8 +76,8 @@ function isAppError(code: string): (error: unknown) => boolean {
   return (error) => error instanceof AppError && error.code === code;
 }
 
-describe("writing together", () => {
-  test("batches that come at once become one insert; each sender hears when it is done", async () => {
+describe("batching inserts", () => {
+  test("concurrent batches become one insert; each sender is notified when it is done", async () => {
     const { inserts, queue } = openQueue();
     await Promise.all([queue.append(batch("a", "1")), queue.append(batch("b", "2")), queue.append(batch("a", "3"))]);
     assert.deepEqual(inserts.bodies, ["123"]);
@@ -85,7 +85,7 @@ describe("writing together", () => {
     assert.equal(queue.bytes, 0);
   });
 
-  test("what comes during an insert waits for its end and then goes together", async () => {
+  test("batches that arrive during an insert are written together after it", async () => {
     const { inserts, queue } = openQueue();
     inserts.hold();
     const first = queue.append(batch("a", "1"));
@@ -98,7 +98,7 @@ describe("writing together", () => {
     await queue.close();
   });
 
-  test("organizations take turns: a flood does not keep another one waiting", async () => {
+  test("organizations take turns: a flood does not delay another one", async () => {
     const { inserts, queue } = openQueue({ organizationQueueBytes: 1e9, queueBytes: 1e9 });
     inserts.hold();
     const first = queue.append(batch("flood", "0"));
@@ -108,7 +108,7 @@ describe("writing together", () => {
     const small = queue.append(batch("small", "s"));
     inserts.letGo();
     await small;
-    // The small one was in the next group, among the first.
+    // The small one was in the next batch, among the first.
     const withSmall = inserts.bodies.findIndex((body) => body.includes("s"));
     assert.ok(withSmall <= 2, `group ${withSmall}`);
     assert.ok(inserts.bodies[withSmall]!.indexOf("s") <= 1);
@@ -119,7 +119,7 @@ describe("writing together", () => {
 });
 
 describe("bounds", () => {
-  test("an organization above its share is told 429, others go on", async () => {
+  test("an organization above its share gets a 429, others continue", async () => {
     const { inserts, queue } = openQueue({ organizationQueueBytes: 10_000 });
     inserts.hold();
     const running = [queue.append(batch("a", Buffer.alloc(8000)))];
@@ -131,7 +131,7 @@ describe("bounds", () => {
     await queue.close();
   });
 
-  test("when all is full every organization is told 503, with a time to come back", async () => {
+  test("when everything is full, every organization gets a 503 with Retry-After", async () => {
     const { inserts, queue } = openQueue({ queueBytes: 20_000 });
     inserts.hold();
     const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
@@ -144,7 +144,7 @@ describe("bounds", () => {
     await queue.close();
   });
 
-  test("floods that fill everything leave room for an organization that has little", async () => {
+  test("floods that fill everything leave room for an organization with little data", async () => {
     const { inserts, queue } = openQueue({ queueBytes: 20_000 });
     inserts.hold();
     const running = ["a", "b"].map((name) => queue.append(batch(name, Buffer.alloc(9000))));
@@ -155,14 +155,14 @@ describe("bounds", () => {
     await queue.close();
   });
 
-  test("a batch larger than the limits passes when nothing else waits", async () => {
+  test("a batch larger than the limits is accepted when the queue is empty", async () => {
     const { queue } = openQueue({ queueBytes: 10, organizationQueueBytes: 10 });
     await queue.append(batch("a", Buffer.alloc(1000)));
     await queue.close();
     assert.equal(queue.bytes, 0);
   });
 
-  test("a store that hangs costs the sender its time limit and no more, and the memory is given back", async () => {
+  test("a store that hangs costs the sender only its timeout, and the memory is released", async () => {
     const { inserts, queue } = openQueue({ writeTimeoutMs: 150 });
     inserts.hold();
     await assert.rejects(queue.append(batch("a", "1")), isAppError("overloaded"));
@@ -172,7 +172,7 @@ describe("bounds", () => {
 });
 
 describe("failures", () => {
-  test("a failure that may pass is tried again with the same token", async () => {
+  test("a temporary failure is retried with the same token", async () => {
     const { inserts, queue } = openQueue();
     inserts.script(transient, transient);
     await queue.append(batch("a", "1"));
@@ -181,7 +181,7 @@ describe("failures", () => {
     await queue.close();
   });
 
-  test("a bad batch is refused alone; those beside it are written, and each is reported", async () => {
+  test("a bad batch is refused alone; the others are written, and each is reported", async () => {
     const reports: string[] = [];
     const { inserts, queue } = openQueue({ observe: ({ rows, outcome }) => reports.push(`${rows} ${outcome}`) });
     inserts.script(permanent, undefined, permanent, undefined);
@@ -196,7 +196,7 @@ describe("failures", () => {
     await queue.close();
   });
 
-  test("closing writes what waits and refuses what comes after", async () => {
+  test("closing writes the queue and refuses later batches", async () => {
     const { inserts, queue } = openQueue();
     inserts.hold();
     const waiting = queue.append(batch("a", "1"));

@@ -6,7 +6,7 @@ import type { Connection } from "./connection.ts";
 import { Readiness } from "./readiness.ts";
 import { StoreError } from "./store-error.ts";
 
-/** A store that answers or does not, and counts. */
+/** A store that answers or does not, and counts the checks. */
 function scriptedConnection(): { connection: Connection; answers: boolean; pings: number } {
   const script = {
     answers: true,
@@ -25,7 +25,7 @@ function scriptedConnection(): { connection: Connection; answers: boolean; pings
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const isOverloaded = (error: unknown): boolean => error instanceof AppError && error.code === "overloaded";
 
-test("an engine that does not answer three times in a row is started again; once is a moment's load", async (context) => {
+test("an engine that misses three checks in a row is restarted; a single miss is tolerated", async (context) => {
   context.mock.timers.enable({ apis: ["setTimeout"] });
   const script = scriptedConnection();
   let restarts = 0;
@@ -55,7 +55,7 @@ test("an engine that does not answer three times in a row is started again; once
   await readiness.close();
 });
 
-test("who wants to write waits for a store that may come back, and is told at once when it cannot", async () => {
+test("writers wait for a store that may recover, and fail immediately if it cannot", async () => {
   const readiness = new Readiness({ logger: silentLogger });
   readiness.requireHope(60_000);
   readiness.lost("The package is missing.", true);

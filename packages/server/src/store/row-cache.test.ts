@@ -3,14 +3,14 @@ import { describe, test } from "node:test";
 import { RowCaches } from "./row-cache.ts";
 
 describe("rows in memory", () => {
-  test("are an organization's own", () => {
+  test("belong to one organization", () => {
     const caches = new RowCaches(100_000);
     caches.of("org_a").set("resources 1", { of: "a" }, 10);
     assert.deepEqual(caches.of("org_a").get("resources 1"), { of: "a" });
     assert.equal(caches.of("org_b").get("resources 1"), undefined);
   });
 
-  test("are bounded in bytes; what was not asked for longest goes", () => {
+  test("are bounded in bytes; the least recently used are evicted", () => {
     const cache = new RowCaches(4000).of("org_a");
     for (const name of ["1", "2", "3"]) cache.set(name, { name }, 1000);
     assert.deepEqual(cache.get("1"), { name: "1" });

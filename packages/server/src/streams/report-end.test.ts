@@ -26,7 +26,7 @@ describe("the end of a stream is reported once", () => {
     assert.deepEqual(ends, ["overloaded"]);
   });
 
-  test("as client_closed when its consumer leaves", async () => {
+  test("as client_closed when its consumer stops reading", async () => {
     ends.length = 0;
     for await (const item of reportEnd(source(), report)) if (item === 1) break;
     assert.deepEqual(ends, ["client_closed"]);

@@ -14,7 +14,7 @@ function decode(pieces: readonly (string | Uint8Array)[], maxEventBytes = 1_000_
 
 const dataOf = (text: string): string[] => decode([text]).map(({ data }) => data);
 
-/** The specification's algorithm on a whole text, as briefly as possible. */
+/** The specification's algorithm for a whole text, as short as possible. */
 function decodeWhole(text: string): SseEvent[] {
   const events: SseEvent[] = [];
   let type = "";
@@ -39,11 +39,11 @@ describe("SseDecoder", () => {
     }
   });
 
-  test("joins several data lines, and takes one space after the colon away", () => {
+  test("joins several data lines, and removes one space after the colon", () => {
     assert.deepEqual(dataOf("data: a\ndata:b\ndata:  c\ndata\n\n"), ["a\nb\n c\n"]);
   });
 
-  test("passes over comments and frames without data", () => {
+  test("skips comments and frames without data", () => {
     assert.deepEqual(dataOf(": ping\n\nevent: ping\n\nid: 1\n\nretry: 5\n\n\n\n: x\ndata: a\n\ndatabase: b\n\n"), [
       "a",
     ]);
@@ -58,7 +58,7 @@ describe("SseDecoder", () => {
     ]);
   });
 
-  test("takes a byte order mark away, at the start alone", () => {
+  test("removes a byte order mark, only at the start", () => {
     assert.deepEqual(dataOf("\uFEFFdata: a\n\ndata: \uFEFFb\n\n"), ["a", "\uFEFFb"]);
   });
 
@@ -67,7 +67,7 @@ describe("SseDecoder", () => {
     assert.deepEqual(dataOf("data: a\n\ndata: b"), ["a", "b"]);
   });
 
-  test("reports an event as soon as its blank line is there", () => {
+  test("reports an event as soon as its blank line arrives", () => {
     const events: SseEvent[] = [];
     const decoder = new SseDecoder((event) => events.push(event), 100);
     decoder.push(Buffer.from("data: a\r\n\r"));
@@ -96,7 +96,7 @@ describe("SseDecoder", () => {
     assert.equal(decode(["data: 0123456789\n\n".repeat(10)], 50).length, 10);
   });
 
-  test("reads any text as the specification says, however its bytes are cut", () => {
+  test("reads any text according to the specification, however its bytes are split", () => {
     const line = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom("data: é", "data:😀", "data", "", "event: x", "event", ": c", "id: 1") },
       fc

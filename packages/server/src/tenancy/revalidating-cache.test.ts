@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { AppError } from "../errors.ts";
 import { createRevalidatingCache } from "./revalidating-cache.ts";
 
-/** A cache on a clock and a source that the test steers. */
+/** A cache with a clock and a source that the test controls. */
 function steered(options: { maximumEntries?: number; loadTimeoutMs?: number } = {}) {
   const state = { time: 1_000_000, loads: 0, load: async (input: string): Promise<string | undefined> => input };
   const cache = createRevalidatingCache<string, string>({

@@ -1,4 +1,4 @@
-/** Finds files, or modules, that import each other in a circle. */
+/** Finds import cycles between files or modules. */
 import type { SourceFile } from "./source-files.ts";
 
 /** The targets of each node's edges. */

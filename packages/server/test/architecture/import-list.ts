@@ -7,7 +7,7 @@ export type Permission = "values" | "types";
 
 export const architecture = readFileSync(join(repository, "ARCHITECTURE.md"), "utf8");
 
-/** Folders whose folders are modules of their own. */
+/** Folders whose subfolders are separate modules. */
 const dividedModules = new Set(["engines", "languages", "query", "telemetry"]);
 
 /** The server's module that a file belongs to, by its path from the repository's root: `engines/flite`, `errors`. */

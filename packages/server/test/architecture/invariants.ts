@@ -24,7 +24,7 @@ function rule(sentence: string, offenders: () => readonly string[]): void {
   });
 }
 
-/** Paths within the server's sources of the files that match, but for those where it is allowed. */
+/** Paths within the server's sources of the files that match, except where it is allowed. */
 function serverFilesThat(matches: (file: SourceFile) => boolean, allowed = /^(?!)/): string[] {
   return serverFiles
     .filter(matches)
@@ -120,7 +120,7 @@ describe("what always holds", () => {
   rule(
     "Server-sent events have one decoder in the server, `streams/sse-decoder.ts`, and one in the client, `packages/client/src/sse.ts`.",
     () => {
-      // Either reads the field names of the format, or splits text at them.
+      // Either reads the format's field names, or splits text at them.
       const decodes = ({ literals }: SourceFile): boolean =>
         ["data", "event"].every((field) => literals.some((literal) => new RegExp(`^\\^?${field}:? ?$`).test(literal)));
       return [...serverFiles, ...filesUnder("packages/client/src"), ...filesUnder("packages/cli/src")]

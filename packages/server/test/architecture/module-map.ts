@@ -10,7 +10,7 @@ const source = join(repository, "packages/server/src");
 // The list of imports names modules too; import-list.ts reads it.
 const page = architecture.replace(/<!-- imports:begin -->.*<!-- imports:end -->/s, "");
 
-/** What looks like a path: a folder with a slash at the end, or a TypeScript file. */
+/** Anything that looks like a path: a folder with a trailing slash, or a TypeScript file. */
 const paths = [...new Set(page.match(/(?<![\w./-])[a-z][\w./-]*(?:\/(?=[\s`:]|$)|\.ts\b)/gm))];
 
 describe("the map of modules", () => {

@@ -1,4 +1,4 @@
-/** What holds for the files of every package: names, lengths, first lines, and imports between packages. */
+/** Rules for the files of every package: names, lengths, first lines, and imports between packages. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ function packageOf(path: string): string {
 }
 
 describe("every source file", () => {
-  test("has a name that says something", () => {
+  test("has a descriptive name", () => {
     assert.deepEqual(paths(sourceFiles.filter(({ path }) => vagueNames.test(path))), []);
   });
 
@@ -26,7 +26,7 @@ describe("every source file", () => {
     assert.deepEqual(paths(sourceFiles.filter(({ text }) => text.split("\n").length - 1 > maximumLines)), []);
   });
 
-  test("begins by saying what it is responsible for", () => {
+  test("begins with a sentence about its responsibility", () => {
     assert.deepEqual(paths(sourceFiles.filter(({ text }) => !/^(#!.*\n)?\/\*\*/.test(text))), []);
   });
 });
@@ -38,7 +38,7 @@ function strayImports(folder: string, isAllowed: (target: string, path: string |
   );
 }
 
-/** Names of packages that the package.json in the folder declares, but not for development. */
+/** Names of packages that the package.json in the folder declares, except development dependencies. */
 function dependenciesOf(folder: string): Set<string> {
   const text = readFileSync(join(repository, folder, "package.json"), "utf8");
   const { dependencies, optionalDependencies } = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
@@ -68,7 +68,7 @@ describe("every package", () => {
     assert.deepEqual([...dependenciesOf("packages/client")], []);
   });
 
-  test("the command uses the server and the client by their public entries", () => {
+  test("the command uses only the public entries of the server and the client", () => {
     const entries = new Set(["@sounding/server", "@sounding/client", "@sounding/client/sync"]);
     assert.deepEqual([...dependenciesOf("packages/cli")].toSorted(), ["@sounding/client", "@sounding/server"]);
     assert.deepEqual(
@@ -80,7 +80,7 @@ describe("every package", () => {
 
 describe("scripts and benchmarks", () => {
   for (const folder of ["scripts", "bench"]) {
-    test(`${folder} imports itself, the packages and their test fixtures`, () => {
+    test(`${folder} imports only itself, the packages and their test fixtures`, () => {
       const strays = strayImports(folder, (_, path) => {
         if (path === undefined) return true;
         return packageOf(path) === folder || (path.startsWith("packages/") && !path.endsWith(".test.ts"));

@@ -17,9 +17,9 @@ async function* sounds(channels: number): AsyncGenerator<DecodedAudio, void, und
 const source = (channels: number) =>
   toSampleSource(sounds(channels), { format: "Ogg Vorbis", limits: { maxSeconds: 60 } });
 
-describe("sound that decodes to what is no number", () => {
+describe("audio that decodes to NaN", () => {
   for (const channels of [1, 2]) {
-    test(`is heard within full scale, of ${channels} channels`, async () => {
+    test(`is clamped to full scale, with ${channels} channels`, async () => {
       const { samples } = await source(channels);
       let heard = 0;
       for await (const piece of samples) {
@@ -30,7 +30,7 @@ describe("sound that decodes to what is no number", () => {
     });
   }
 
-  test("ends, and its stretches of speech lie within it", async () => {
+  test("ends, and its speech segments lie within it", async () => {
     const { samples } = await source(1);
     const options = { sampleRate, longest: 1, prefixPaddingMs: 0, silenceDurationMs: 200 };
     for await (const { start, samples: heard } of speechSegments(samples, options)) {

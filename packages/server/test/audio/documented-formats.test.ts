@@ -9,7 +9,7 @@ import { audioFiles } from "./recordings.ts";
 import { loudness, sine } from "./signals.ts";
 import { decoders, read } from "./wav-files.ts";
 
-/** For each row of the table: recordings of it, by their names in `audioFiles`. */
+/** For each row of the table: its recordings, by their names in `audioFiles`. */
 const recordings: Readonly<Record<string, readonly string[]>> = {
   WAV: ["a.wav", "8bit.wav", "24bit.wav", "32bit.wav", "float.wav", "double.wav", "alaw.wav", "mulaw.wav"],
   "MP3 MPEG-1, 2 and 2.5 Layer III": ["a.mp3"],
@@ -23,12 +23,12 @@ const recordings: Readonly<Record<string, readonly string[]>> = {
 
 after(() => decoders.close());
 
-describe("a documented format of recordings", () => {
+describe("a documented recording format", () => {
   const rows = readableFormats.map(({ container, encodings }) =>
     encodings.length === 1 ? `${container} ${encodings[0]!}` : container,
   );
 
-  test("has recordings here", () => assert.deepEqual(rows.toSorted(), Object.keys(recordings).toSorted()));
+  test("has test recordings", () => assert.deepEqual(rows.toSorted(), Object.keys(recordings).toSorted()));
 
   for (const row of rows) {
     test(`is read: ${row}`, async () => {
@@ -42,7 +42,7 @@ describe("a documented format of recordings", () => {
     });
   }
 
-  test("of WAV is read in every encoding that the table names", async () => {
+  test("of WAV is read in every encoding that the table lists", async () => {
     const files = await audioFiles();
     const read = await Promise.all(
       recordings["WAV"]!.map(async (name) => {
@@ -62,9 +62,9 @@ describe("a documented format of recordings", () => {
   });
 });
 
-describe("a documented format of speech", () => {
+describe("a documented speech format", () => {
   for (const { format, mediaType, bitrates } of returnedFormats) {
-    test(`is made at every rate: ${format}`, async () => {
+    test(`is available at every rate: ${format}`, async () => {
       for (const [index, sampleRate] of audioSampleRates.entries()) {
         const seconds = 4;
         const encoder = await createEncoder({ format, sampleRate, stream: false });
@@ -72,7 +72,7 @@ describe("a documented format of speech", () => {
         const length = encoder.push(sine(440, sampleRate, seconds)).length + encoder.end().length;
         const kbits = (length * 8) / 1000 / seconds;
         if (bitrates === undefined) assert.ok(kbits >= (sampleRate * 16) / 1000);
-        // A variable bitrate may stay below its target; a constant one is met, but for padding.
+        // A variable bitrate may stay below its target; a constant one is exact, except for padding.
         else assert.ok(kbits <= bitrates[index]! * 1.15, `${format} at ${sampleRate} Hz: ${kbits} kbit/s`);
         if (format === "mp3") assert.ok(kbits > bitrates![index]! * 0.9, `${sampleRate} Hz: ${kbits} kbit/s`);
       }

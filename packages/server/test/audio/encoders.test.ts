@@ -25,7 +25,7 @@ async function encode(
   return joinBytes(pieces);
 }
 
-/** What ffmpeg hears; raw samples need no decoder. */
+/** The samples as ffmpeg decodes them; raw samples need no decoder. */
 function hear(
   bytes: Uint8Array,
   format: AudioFormat,
@@ -46,12 +46,12 @@ for (const format of audioFormats) {
       const outputRate = format === "opus" ? 48_000 : sampleRate;
       for (const stream of [false, true]) {
         const kind = stream ? "a stream" : "a whole file";
-        test(`${kind} at ${String(sampleRate)} Hz has the rate, the length, the loudness and no delay`, async () => {
+        test(`${kind} at ${String(sampleRate)} Hz has the correct rate, length and loudness, and no delay`, async () => {
           const samples = chirp(sampleRate, seconds);
           const bytes = await encode(samples, { format, sampleRate, stream });
           const heard = hear(bytes, format, sampleRate);
           assert.equal(heard.sampleRate, outputRate);
-          // The end of a streamed mp3 cannot be cut to less than its last frame.
+          // The end of a streamed mp3 can be trimmed to its last frame, not further.
           const frame = format === "mp3" && stream ? (sampleRate > 24_000 ? 1152 : 576) / sampleRate : 0;
           const duration = heard.samples.length / heard.sampleRate;
           assert.ok(duration > seconds - 0.001 && duration < seconds + frame + 0.001, `${String(duration)} s`);
@@ -74,7 +74,7 @@ for (const format of audioFormats) {
   });
 }
 
-test("a stream gives bytes with the first second, a whole file nothing before its end", async () => {
+test("a stream yields bytes within the first second, a batch file only at its end", async () => {
   for (const format of audioFormats) {
     for (const stream of [true, false]) {
       const encoder = await createEncoder({ format, sampleRate: 16_000, stream });
@@ -86,7 +86,7 @@ test("a stream gives bytes with the first second, a whole file nothing before it
   }
 });
 
-test("no samples at all make a file that is valid and empty", { skip: noFfmpeg }, async () => {
+test("no samples produce a valid empty file", { skip: noFfmpeg }, async () => {
   for (const format of ["wav", "mp3", "opus"] as const) {
     for (const stream of [true, false]) {
       const bytes = await encode(new Float32Array(0), { format, sampleRate: 24_000, stream });
@@ -97,7 +97,7 @@ test("no samples at all make a file that is valid and empty", { skip: noFfmpeg }
   }
 });
 
-test("one stream's encoder leaves another's alone", async () => {
+test("concurrent encoders do not affect each other", async () => {
   const samples = chirp(16_000, 0.7);
   for (const format of audioFormats) {
     const alone = await createEncoder({ format, sampleRate: 16_000, stream: true });
@@ -111,7 +111,7 @@ test("one stream's encoder leaves another's alone", async () => {
     }
     other.end();
     pieces.push(one.end());
-    // Ogg pages carry a random serial number and a checksum over it: their lengths must do.
+    // Ogg pages contain a random serial number and a checksum over it, so only their lengths are compared.
     assert.equal(joinBytes(pieces).length, expected.length, format);
     if (format !== "opus") assert.deepEqual(joinBytes(pieces), expected, format);
   }
@@ -136,7 +136,7 @@ test("sox plays a streamed WAV to its end", { skip: missing("sox") }, async () =
   assert.deepEqual(new Uint8Array(raw), toInt16Bytes(samples));
 });
 
-test("mpg123 cuts a whole mp3 to the samples that went in", { skip: missing("mpg123") }, async () => {
+test("mpg123 trims a batch mp3 to the original samples", { skip: missing("mpg123") }, async () => {
   for (const sampleRate of audioSampleRates) {
     const samples = chirp(sampleRate, seconds);
     const bytes = await encode(samples, { format: "mp3", sampleRate, stream: false });
@@ -147,7 +147,7 @@ test("mpg123 cuts a whole mp3 to the samples that went in", { skip: missing("mpg
   }
 });
 
-test("opusinfo finds no fault and the original rate", { skip: missing("opusinfo", "-h") }, async () => {
+test("opusinfo reports no fault and the original rate", { skip: missing("opusinfo", "-h") }, async () => {
   for (const sampleRate of audioSampleRates) {
     for (const stream of [true, false]) {
       const bytes = await encode(chirp(sampleRate, 2.5), { format: "opus", sampleRate, stream });
@@ -159,7 +159,7 @@ test("opusinfo finds no fault and the original rate", { skip: missing("opusinfo"
   }
 });
 
-test("a rate that a format does not have is refused by name, with those that it has", async () => {
+test("a rate that a format does not support is refused by name, with the supported ones", async () => {
   await assert.rejects(
     createEncoder({ format: "mp3", sampleRate: 96_000, stream: true }),
     (error: unknown) =>
@@ -176,7 +176,7 @@ test("a rate that a format does not have is refused by name, with those that it 
   }
 });
 
-test("what is louder than full scale is clipped, and 16-bit samples survive a round trip", () => {
+test("samples beyond full scale are clipped, and 16-bit samples survive a round trip", () => {
   assert.deepEqual(
     [...toInt16(Float32Array.of(2, -2, 1, -1, 0, Number.NaN))],
     [32_767, -32_768, 32_767, -32_768, 0, 0],

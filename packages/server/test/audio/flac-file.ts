@@ -4,7 +4,7 @@ interface FlacOptions {
   readonly sampleRate?: number;
   readonly channels?: number;
   readonly blockSize?: number;
-  /** What the head says, where that is not the truth. */
+  /** The header's claims, if they are false. */
   readonly declaredSamples?: bigint;
 }
 
@@ -23,7 +23,7 @@ function frameNumber(value: number): number[] {
   return value < 0x80 ? [value] : [0xc0 | (value >> 6), 0x80 | (value & 0x3f)];
 }
 
-/** A file of so many frames; each channel of a frame is one constant where `samples` is undefined, else verbatim. */
+/** A file of so many frames; each channel of a frame is one constant if `samples` is undefined, otherwise verbatim. */
 export function flacFile(frames: number, samples: Int16Array | undefined, options: FlacOptions = {}): Buffer {
   const { sampleRate = 16_000, channels = 1, blockSize = samples === undefined ? 65_535 : 256 } = options;
   const info = Buffer.alloc(42);
@@ -32,14 +32,14 @@ export function flacFile(frames: number, samples: Int16Array | undefined, option
   info.writeUInt16BE(blockSize, 8);
   info.writeUInt16BE(blockSize, 10);
   const total = options.declaredSamples ?? BigInt(frames) * BigInt(blockSize);
-  // 20 bits of rate, 3 of channels, 5 of bits a sample, 36 of samples.
+  // 20 bits of rate, 3 of channels, 5 of bits per sample, 36 of samples.
   info.writeBigUInt64BE(
     (BigInt(sampleRate) << 44n) | (BigInt(channels - 1) << 41n) | (15n << 36n) | (total & 0xf_ffff_ffffn),
     18,
   );
   const parts: Buffer[] = [info];
   for (let frame = 0; frame < frames; frame += 1) {
-    // Block size in 16 bits behind the head, 16 kHz, 16 bits a sample.
+    // Block size in 16 bits after the header, 16 kHz, 16 bits per sample.
     const head = [
       0xff,
       0xf8,

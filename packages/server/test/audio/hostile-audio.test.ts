@@ -21,7 +21,7 @@ const seconds = 4;
 const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
 const goodOgg = joinBytes([encoder.push(chirp(24_000, seconds)), encoder.end()]);
 
-/** The bytes, again and again if asked, and then what `last` does. */
+/** The bytes, repeated on request, and then the behaviour of `last`. */
 function sourceOf(bytes: Uint8Array, last: () => Promise<void> = async () => {}) {
   return async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     for (const piece of cut(bytes, [3000])) {
@@ -53,7 +53,7 @@ async function refusal(promise: Promise<unknown>): Promise<AppError> {
   return assert.fail("was not refused");
 }
 
-/** The most CPU time of this thread between two turns of its event loop while something runs, in ms. */
+/** The most CPU time of this thread between two turns of its event loop while the work runs, in ms. */
 async function longestHold(run: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let last = process.threadCpuUsage();
@@ -70,7 +70,7 @@ async function longestHold(run: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-test("mediabunny 1.61.0 never ends at a WebM file of 112 bytes", async () => {
+test("mediabunny 1.61.0 never finishes a WebM file of 112 bytes", async () => {
   const { version } = JSON.parse(
     readFileSync(new URL("../../../../node_modules/mediabunny/package.json", import.meta.url), "utf8"),
   ) as { version: string };
@@ -89,13 +89,13 @@ test("mediabunny 1.61.0 never ends at a WebM file of 112 bytes", async () => {
   worker.on("message", (message) => messages.push(message));
   await once(worker, "message");
   const { user: begun } = await worker.cpuUsage();
-  // A file of this length takes a few milliseconds.
+  // A valid file of this length takes a few milliseconds.
   while (messages.length < 2 && (await worker.cpuUsage()).user - begun < 1_000_000) await delay(20);
   assert.deepEqual(messages, ["begun"], "The fault is gone: remove endEndlessReading from opus-reader.ts.");
 });
 
-describe("a recording that its decoder cannot get through", () => {
-  test("is refused at once where the fault is known", async () => {
+describe("a recording that its decoder cannot finish", () => {
+  test("is refused immediately if the fault is known", async () => {
     const error = await refusal(read(endlessWebm));
     assert.equal(error.code, "invalid_request");
     assert.match(error.message, /^The WebM file is damaged: /);
@@ -109,7 +109,7 @@ describe("a recording that its decoder cannot get through", () => {
     assert.ok(Math.abs((await secondsOf(pool, goodOgg)) - seconds) < 0.1);
   });
 
-  test("is refused when its decoder waits for what never comes", async () => {
+  test("is refused when its decoder waits forever", async () => {
     // Found by fuzzing; a line with the file's name comes first.
     const url = new URL("../../../../test/fuzz/regressions/audio/mp4-whose-reader-waits.400.bin", import.meta.url);
     const found = readFileSync(url);
@@ -126,7 +126,7 @@ describe("a recording that its decoder cannot get through", () => {
     }
   });
 
-  test("does not disturb one that is decoded at the same time", async () => {
+  test("does not disturb one that is decoded concurrently", async () => {
     await using pool = createPool();
     const gate = Promise.withResolvers<void>();
     const half = Math.round(goodOgg.length * 0.75);
@@ -147,7 +147,7 @@ describe("FLAC that expands without bound", () => {
   // 9 kB, 14 minutes.
   const bomb = silentFlac({ frames: 580, channels: 1 });
 
-  test("comes in small pieces, as they are taken, and never holds the server", async () => {
+  test("arrives in small pieces, on demand, and never blocks the server", async () => {
     assert.ok(bomb.length < 10_000);
     await using pool = createPool();
     await secondsOf(pool, goodOgg);
@@ -176,7 +176,7 @@ describe("FLAC that expands without bound", () => {
     );
   });
 
-  test("writes nothing on standard error, however damaged it is", async () => {
+  test("writes nothing to standard error, however damaged it is", async () => {
     const written: string[] = [];
     const { write } = process.stderr;
     process.stderr.write = (text: string | Uint8Array) => written.push(String(text)) > 0;
@@ -192,10 +192,10 @@ describe("FLAC that expands without bound", () => {
   });
 });
 
-describe("a pool whose workers are all taken", () => {
+describe("a pool whose workers are all busy", () => {
   const withTime = { timeout: 120_000 };
 
-  test("takes one from an upload that waits, which is decoded to its end later", withTime, async () => {
+  test("reclaims one from a stalled upload, which is decoded to its end later", withTime, async () => {
     await using pool = createPool({ workers: 1 });
     const whole = await read(goodOgg);
     const gate = Promise.withResolvers<void>();
@@ -214,7 +214,7 @@ describe("a pool whose workers are all taken", () => {
     assert.deepEqual(joinSamples(heard), whole.samples);
   });
 
-  test("takes one from a recording that waits for its engine", withTime, async () => {
+  test("reclaims one from a recording that waits for its engine", withTime, async () => {
     await using pool = createPool({ workers: 1 });
     const waiting = await readAudio(sourceOf(goodOgg), { decoders: pool });
     assert.ok(Math.abs((await secondsOf(pool, goodOgg)) - seconds) < 0.1);
@@ -223,9 +223,9 @@ describe("a pool whose workers are all taken", () => {
     assert.deepEqual(joinSamples(heard), (await read(goodOgg)).samples);
   });
 
-  test("takes one of an organization that has several for one that has none", withTime, async () => {
+  test("reclaims one from an organization that has several for one that has none", withTime, async () => {
     await using pool = createPool({ workers: 2 });
-    // Never read to their end, and never still: they are taken as they come.
+    // Never read to their end, and never idle: they are consumed as they arrive.
     const left = new AbortController();
     const long = silentFlac({ frames: 20_000, channels: 1 });
     const busy = Array.from({ length: 6 }, async () => {
@@ -239,7 +239,7 @@ describe("a pool whose workers are all taken", () => {
     for (const result of await ended) assert.equal((result as PromiseRejectedResult).reason, left.signal.reason);
   });
 
-  test("gets the worker of a caller that leaves, and closes its upload", async () => {
+  test("gets the worker of a caller that disconnects, and closes its upload", async () => {
     await using pool = createPool({ workers: 1 });
     const left = new AbortController();
     let closed = false;
@@ -264,7 +264,7 @@ describe("a pool whose workers are all taken", () => {
     assert.ok(closed);
   });
 
-  test("ends what runs and what waits when it is closed", async () => {
+  test("ends running and waiting work when it is closed", async () => {
     await using pool = createPool({ workers: 1 });
     const running = await readAudio(sourceOf(goodOgg), { decoders: pool });
     const waiting = refusal(secondsOf(pool, goodOgg));
@@ -275,7 +275,7 @@ describe("a pool whose workers are all taken", () => {
   });
 });
 
-describe("whatever chance makes of a file is read or refused with an AppError", () => {
+describe("any random mutation of a file is read or refused with an AppError", () => {
   const skip = missing("ffmpeg", "-version");
   const wave = encodeWav(chirp(16_000, 1), 16_000);
   const kinds: [name: string, options: string][] = [
@@ -307,7 +307,7 @@ describe("whatever chance makes of a file is read or refused with an AppError", 
   }
 });
 
-test("WAV with the most channels, rates and lying sizes never holds the server", async () => {
+test("WAV with maximum channels, rates and false sizes never blocks the server", async () => {
   const format = formatChunk({ tag: 1, bits: 8, channels: 64, sampleRate: 768_000 });
   const data = chunk("data", Buffer.alloc(2 ** 21), 0xffff_ffff);
   const lists = Array.from({ length: 900 }, () => chunk("LIST", Buffer.alloc(100)));
@@ -335,7 +335,7 @@ function spoilt(good: Buffer, random: () => number): Buffer {
   const upTo = (limit: number): number => Math.floor(random() * limit);
   const bytes = Buffer.from(good);
   for (let change = upTo(8); change >= 0; change -= 1) {
-    // Heads hold the sizes and counts.
+    // Headers contain the sizes and counts.
     const at = random() < 0.5 ? upTo(Math.min(bytes.length, 300)) : upTo(bytes.length);
     const what = upTo(4);
     if (what === 0) bytes[at] = upTo(256);

@@ -1,4 +1,4 @@
-/** Files that are hard on decoders. */
+/** Files that are expensive for decoders. */
 
 /** An empty WebM segment of unknown length in which nothing follows: 112 bytes. */
 export const endlessWebm = Buffer.concat([
@@ -12,11 +12,11 @@ interface SilentFlac {
   readonly channels: number;
 }
 
-/** Silence in frames of 65,535 samples at 44,100 Hz. A frame has 13 bytes or more. */
+/** Silence in frames of 65,535 samples at 44,100 Hz. A frame has at least 13 bytes. */
 export function silentFlac({ frames, channels }: SilentFlac): Buffer {
   const parts = Array.from({ length: frames }, (_, number) => {
     const head = frameHead(number, channels);
-    // One constant subframe a channel: its type, then its 16-bit value.
+    // One constant subframe per channel: its type, then its 16-bit value.
     const frame = Buffer.concat([head, Buffer.alloc(3 * channels), Buffer.alloc(2)]);
     frame.writeUInt16BE(crc16(frame.subarray(0, -2)), frame.length - 2);
     return frame;
@@ -24,7 +24,7 @@ export function silentFlac({ frames, channels }: SilentFlac): Buffer {
   return Buffer.concat([streamInfo(channels), ...parts]);
 }
 
-/** FLAC of 512 kB whose frames all begin and none of which ends: each beginning is compared with each other. */
+/** 512 kB of FLAC frame starts without ends: each start is compared with every other. */
 export function endlessFlac(): Buffer {
   const heads = Array.from({ length: 50_000 }, (_, number) => frameHead(number % 128, 1));
   return Buffer.concat([streamInfo(1), ...heads]);
@@ -37,7 +37,7 @@ function streamInfo(channels: number): Buffer {
   block[7] = 34;
   block.writeUInt16BE(0xffff, 8);
   block.writeUInt16BE(0xffff, 10);
-  // 20 bits of rate, 3 of channels less one, 5 of bits a sample less one.
+  // 20 bits of rate, 3 of channels minus one, 5 of bits per sample minus one.
   block.writeUInt32BE(((44_100 << 12) | ((channels - 1) << 9) | (15 << 4)) >>> 0, 18);
   return block;
 }

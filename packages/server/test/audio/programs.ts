@@ -7,13 +7,13 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 
-/** For a test's `skip`: false if the program runs here, else the reason. */
+/** For a test's `skip`: false if the program is installed, otherwise the reason. */
 export function missing(program: string, versionOption = "--version"): string | false {
   const found = spawnSync(program, [versionOption], { stdio: "ignore" });
   return found.error === undefined ? false : `${program} is not installed`;
 }
 
-/** Runs a command with `bytes` in a file whose path stands for `{}`. Throws with its complaint if it fails. */
+/** Runs a command with `bytes` in a file whose path replaces `{}`. Throws with its standard error if it fails. */
 export function runOn(bytes: Uint8Array, extension: string, command: string): Buffer {
   const [program = "", ...args] = command.split(" ");
   const directory = mkdtempSync(path.join(tmpdir(), "sounding-audio-"));
@@ -33,7 +33,7 @@ export function runOn(bytes: Uint8Array, extension: string, command: string): Bu
   }
 }
 
-/** Decodes with ffmpeg to samples, at the rate that it finds. */
+/** Decodes to samples with ffmpeg, at the rate that it detects. */
 export function ffmpegDecode(bytes: Uint8Array, extension: string): { sampleRate: number; samples: Float32Array } {
   const wave = runOn(bytes, extension, "ffmpeg -v error -i {} -f wav -c:a pcm_f32le -");
   const start = wave.indexOf("data", 12, "latin1") + 8;

@@ -21,7 +21,7 @@ describe("WAV in every encoding", { skip: missing("ffmpeg", "-version") }, () =>
   const codecs = ["pcm_u8", "pcm_s16le", "pcm_s24le", "pcm_s32le", "pcm_f32le", "pcm_f64le", "pcm_alaw", "pcm_mulaw"];
   for (const codec of codecs) {
     for (const channels of [1, 2, 6]) {
-      test(`${codec} with ${String(channels)} channels is heard as ffmpeg hears it`, async () => {
+      test(`${codec} with ${String(channels)} channels decodes as in ffmpeg`, async () => {
         const wave = encodeWav(joinSamples([noise(2000, 0.99), chirp(44_100, 0.05)]), 44_100);
         const file = runOn(wave, "wav", `ffmpeg -v error -i {} -ac ${String(channels)} -c:a ${codec} -f wav -`);
         const { input, samples } = await read(file);
@@ -73,14 +73,14 @@ describe("WAV whose header is unusual", () => {
     "bytes after the end": Buffer.concat([riff([pcm16, data]), Buffer.from("tail")]),
   };
   for (const [name, file] of Object.entries(files)) {
-    test(`${name}: all samples and no more`, async () => {
+    test(`${name}: exactly its samples`, async () => {
       for (const lengths of [[file.length], [1], [7, 4096, 3]]) {
         assert.deepEqual((await read(file, {}, lengths)).samples, exactSound);
       }
     });
   }
 
-  test("a file that is cut off gives what there is, whole frames only", async () => {
+  test("a truncated file yields what is present, in whole frames", async () => {
     const file = riff([formatChunk({ tag: 1, bits: 16, channels: 2 }), data]);
     for (const missingBytes of [1, 2, 3, 4, 400]) {
       const { samples } = await read(file.subarray(0, file.length - missingBytes));
@@ -88,7 +88,7 @@ describe("WAV whose header is unusual", () => {
     }
   });
 
-  test("no samples are no samples", async () => {
+  test("an empty file yields no samples", async () => {
     for (const trailing of [[], [chunk("LIST", Buffer.alloc(10))]]) {
       const file = riff([pcm16, chunk("data", Buffer.alloc(0)), ...trailing]);
       assert.equal((await read(file)).samples.length, 0);
@@ -103,7 +103,7 @@ describe("WAV whose header is unusual", () => {
     assert.ok(Math.abs((samples[0] ?? 0) - 0x20_20_20 / 2 ** 23) < 1e-7);
   });
 
-  test("floats that are no numbers are silence, floats beyond full scale are clipped", async () => {
+  test("NaN becomes silence, and floats beyond full scale are clipped", async () => {
     const content = Buffer.from(Float32Array.of(Number.NaN, Infinity, -3, 0.25).buffer);
     const { samples } = await read(riff([formatChunk({ tag: 3, bits: 32 }), chunk("data", content)]));
     assert.deepEqual(samples, Float32Array.of(0, 1, -1, 0.25));
@@ -133,12 +133,12 @@ describe("raw samples", () => {
     assert.deepEqual(samples, mean(exactSound, 2));
   });
 
-  test("audio/L16 in network byte order is told by its sound", async () => {
+  test("audio/L16 in network byte order is detected from its sound", async () => {
     assert.deepEqual((await read(swapped, { mediaType: "audio/L16;rate=16000" })).samples, exactSound);
     assert.deepEqual((await read(swapped, { mediaType: "audio/L16" }, [1])).samples, exactSound);
   });
 
-  test("what begins like a WAV file is one, whatever it is called", async () => {
+  test("data that begins like a WAV file is one, whatever its name", async () => {
     const file = encodeWav(sound, 8000);
     const { input } = await read(file, { mediaType: "audio/pcm; rate=48000", fileName: "a.raw" });
     assert.equal(input.sampleRate, 8000);
@@ -158,7 +158,7 @@ describe("the source", () => {
     }
   }
 
-  test("is closed when the file is refused and when its reader leaves early, and asked for no more than is read", async () => {
+  test("is closed when the file is refused or its reader leaves early, and only what is needed is read", async () => {
     const refused = { closed: false, asked: 0 };
     await assert.rejects(readAudio(watched(Buffer.alloc(5000), refused)), AppError);
     assert.equal(refused.closed, true);
@@ -174,7 +174,7 @@ describe("the source", () => {
     assert.ok(left.asked <= 2);
   });
 
-  test("is read to its end, so that what follows the samples does not block an upload", async () => {
+  test("is read to its end, so data after the samples does not block an upload", async () => {
     const seen = { closed: false, asked: 0 };
     const file = riff([pcm16, chunk("data", soundBytes), chunk("LIST", Buffer.alloc(4000))]);
     const input = await readAudio(watched(file, seen));

@@ -31,7 +31,7 @@ async function rejectsWith(code: string, file: Uint8Array, upload: Parameters<ty
   return thrown as AppError;
 }
 
-describe("a file of another kind", { skip }, () => {
+describe("a file of another format", { skip }, () => {
   const kinds: [name: string, options: string, encoding: string, rate: number][] = [
     ["FLAC", "-f flac", "FLAC", 48_000],
     ["FLAC of two channels at 16 000 Hz", "-ac 2 -ar 16000 -f flac", "FLAC", 16_000],
@@ -49,7 +49,7 @@ describe("a file of another kind", { skip }, () => {
     ["MP4 with Opus in fragments", "-c:a libopus -movflags frag_keyframe+empty_moov -f mp4", "MP4", 48_000],
   ];
   for (const [name, options, encoding, rate] of kinds) {
-    test(`${name} has its rate, its length, its sound and its beginning, however it is cut`, async () => {
+    test(`${name} has its rate, length, sound and beginning, however it is split`, async () => {
       const file = byFfmpeg(options);
       const { input, samples } = await read(file, {}, [100_000]);
       assert.deepEqual([input.encoding, input.sampleRate], [encoding, rate]);
@@ -64,7 +64,7 @@ describe("a file of another kind", { skip }, () => {
       );
     });
 
-    test(`${name} that is cut off gives what there is, or says that there is nothing`, async () => {
+    test(`${name} that is truncated yields what is present, or a message that nothing is`, async () => {
       const file = byFfmpeg(options);
 
       const part = await read(file.subarray(0, file.length * 0.75));
@@ -86,13 +86,13 @@ describe("a file of another kind", { skip }, () => {
     });
   }
 
-  test("is refused while it comes when it is too long", async () => {
+  test("is refused while it arrives when it is too long", async () => {
     for (const options of ["-f flac", "-c:a libvorbis -f ogg", "-c:a libopus -f webm"]) {
       await rejectsWith("payload_too_large", byFfmpeg(options), { limits: { maxSeconds: 1 } });
     }
   });
 
-  test("that holds other sound is a 415 that names it", async () => {
+  test("that contains an unsupported codec is a 415 that names it", async () => {
     const others: [string, RegExp][] = [
       ["-c:a aac -movflags frag_keyframe+empty_moov -f mp4", /MP4 with AAC.*Opus/],
       ["-c:a libvorbis -f webm", /WebM with VORBIS.*Opus/],
@@ -104,7 +104,7 @@ describe("a file of another kind", { skip }, () => {
   });
 });
 
-test("our own Ogg Opus comes back with its length and its sound", async () => {
+test("our own Ogg Opus decodes to its length and its sound", async () => {
   const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
   const file = joinBytes([encoder.push(chirp(24_000, seconds)), encoder.end()]);
   const { samples } = await read(file);
@@ -112,7 +112,7 @@ test("our own Ogg Opus comes back with its length and its sound", async () => {
   assert.ok(Math.abs(chirpLag(samples, 48_000, seconds)) < 48);
 });
 
-test("what broke the upload is told, not that the file is damaged", async () => {
+test("a failed upload is reported as such, not as a damaged file", async () => {
   const { readAudio } = await import("../../src/audio/read-audio.ts");
   const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
   const file = joinBytes([encoder.push(chirp(24_000, seconds)), encoder.end()]);

@@ -17,7 +17,7 @@ async function mp3(sampleRate: number, seconds: number): Promise<Uint8Array> {
   return joinBytes([encoder.push(chirp(sampleRate, seconds)), encoder.end()]);
 }
 
-test("an MP3 file has its rate, its length and its loudness, however it is cut", async () => {
+test("an MP3 file has its rate, length and loudness, however it is split", async () => {
   for (const sampleRate of [8000, 24_000, 44_100]) {
     const bytes = await mp3(sampleRate, 1.5);
     const { input, samples } = await read(bytes, { fileName: "a.mp3" });
@@ -30,7 +30,7 @@ test("an MP3 file has its rate, its length and its loudness, however it is cut",
   }
 });
 
-test("two channels are mixed down and a tag is passed over", { skip: missing("ffmpeg", "-version") }, async () => {
+test("two channels are mixed down and a tag is skipped", { skip: missing("ffmpeg", "-version") }, async () => {
   const wave = encodeWav(chirp(44_100, 1), 44_100);
   const file = runOn(wave, "wav", "ffmpeg -v error -i {} -ac 2 -metadata title=x -f mp3 -");
   assert.equal(file.toString("latin1", 0, 3), "ID3");
@@ -40,7 +40,7 @@ test("two channels are mixed down and a tag is passed over", { skip: missing("ff
   assert.ok(loudness(samples) > 0.2);
 });
 
-test("a file that is cut off or damaged on the way gives what there is", async () => {
+test("a truncated or damaged file yields what is readable", async () => {
   const bytes = await mp3(16_000, 2);
   const whole = (await read(bytes)).samples.length;
   const half = (await read(bytes.subarray(0, bytes.length / 2))).samples.length;
@@ -51,7 +51,7 @@ test("a file that is cut off or damaged on the way gives what there is", async (
   assert.ok(rest > whole * 0.8 && rest <= whole);
 });
 
-test("sound that is longer than allowed is refused while it comes", async () => {
+test("audio beyond the maximum length is refused while it arrives", async () => {
   await assert.rejects(read(await mp3(16_000, 2), { limits: { maxSeconds: 1 } }), (error: unknown) => {
     return error instanceof AppError && error.code === "payload_too_large";
   });

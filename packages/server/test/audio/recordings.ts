@@ -31,7 +31,7 @@ const rate = 16_000;
 const sound = sine(440, rate, 0.25);
 const integers = Int16Array.from(sound, (sample) => sample * 32_767);
 
-/** Made once. */
+/** Created once. */
 let files: Promise<readonly AudioFile[]> | undefined;
 
 export function audioFiles(): Promise<readonly AudioFile[]> {

@@ -16,7 +16,7 @@ const soundBytes = toInt16Bytes(sound);
 const exactSound = Float32Array.from(sound, (sample) => Math.round(sample * 32_768) / 32_768);
 const pcm16 = formatChunk({ tag: 1, bits: 16 });
 
-describe("what cannot be read is refused", () => {
+describe("unreadable audio is refused", () => {
   const data = chunk("data", soundBytes);
   const cases: [string, Uint8Array, ErrorCode, string][] = [
     ["an empty file", Buffer.alloc(0), "invalid_request", "empty"],
@@ -63,13 +63,13 @@ describe("what cannot be read is refused", () => {
     });
   }
 
-  test("raw samples with nonsense for parameters", async () => {
+  test("raw samples with invalid parameters", async () => {
     for (const parameters of ["rate=abc", "rate=0", "rate=-5", "channels=0", "channels=1.5", "rate=16000.5", "rate="]) {
       await assert.rejects(read(soundBytes, { mediaType: `audio/pcm;${parameters}` }), AppError);
     }
   });
 
-  test("sound that is longer than allowed, while it comes", async () => {
+  test("audio beyond the maximum length, while it arrives", async () => {
     const upload = { limits: { maxSeconds: 0.05 } };
     await assert.rejects(read(encodeWav(sound, 16_000), upload), (error: unknown) => {
       return error instanceof AppError && error.code === "payload_too_large";
@@ -82,7 +82,7 @@ describe("what cannot be read is refused", () => {
 describe("properties", () => {
   const sizes = fc.array(fc.integer({ min: 1, max: 500 }), { minLength: 1, maxLength: 10 });
 
-  test("the same samples come however the bytes are cut", async () => {
+  test("the same samples result however the bytes are split", async () => {
     const formats = fc.constantFrom(
       ...[8, 16, 24, 32].map((bits) => ({ tag: 1, bits })),
       ...[32, 64].map((bits) => ({ tag: 3, bits })),
@@ -107,7 +107,7 @@ describe("properties", () => {
     );
   });
 
-  test("whatever comes is read or refused with an AppError", async () => {
+  test("any input is read or refused with an AppError", async () => {
     const file = riff([chunk("LIST", Buffer.from("abc")), pcm16, chunk("data", soundBytes.subarray(0, 200))]);
     const damaged = fc
       .array(fc.tuple(fc.integer({ min: 0, max: 70 }), fc.integer({ min: 0, max: 255 })), {

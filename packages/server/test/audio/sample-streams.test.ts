@@ -32,7 +32,7 @@ describe("resampling", () => {
   for (const [fromRate, toRate] of pairs) {
     const name = `${String(fromRate)} to ${String(toRate)} Hz`;
 
-    test(`${name} keeps a tone as loud as it was, in place and alone`, async () => {
+    test(`${name} keeps a tone's loudness and position and adds no other`, async () => {
       const lower = Math.min(fromRate, toRate);
       const samples = sine(lower * 0.2, fromRate, 1);
       const output = run(await createResampler(fromRate, toRate), samples, [1000]);
@@ -45,7 +45,7 @@ describe("resampling", () => {
     });
 
     if (fromRate > toRate) {
-      test(`${name} lets nothing above half the new rate through`, async () => {
+      test(`${name} removes everything above half the new rate`, async () => {
         for (const share of [0.55, 0.6, 0.75, 0.9]) {
           const frequency = toRate * share;
           if (frequency >= fromRate / 2) continue;
@@ -56,7 +56,7 @@ describe("resampling", () => {
         }
       });
     } else {
-      test(`${name} makes no image above half the old rate`, async () => {
+      test(`${name} creates no images above half the old rate`, async () => {
         const frequency = fromRate * 0.35;
         const output = run(await createResampler(fromRate, toRate), sine(frequency, fromRate, 0.5), [4096]);
         const image = levelAt(output.subarray(toRate * 0.05, toRate * 0.45), fromRate - frequency, toRate);
@@ -65,7 +65,7 @@ describe("resampling", () => {
     }
   }
 
-  test("gives the same samples however the input is cut, and as many as the rates say", async () => {
+  test("yields the same samples however the input is split, and as many as the rates require", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...pairs),
@@ -82,7 +82,7 @@ describe("resampling", () => {
     );
   });
 
-  test("refuses rates that are none", async () => {
+  test("refuses invalid rates", async () => {
     for (const rate of [0, -1, 1.5, Number.NaN, 99, 2_000_000]) {
       await assert.rejects(createResampler(rate, 16_000), AppError);
       await assert.rejects(createResampler(16_000, rate), AppError);
@@ -93,7 +93,7 @@ describe("resampling", () => {
 describe("changing the speed", () => {
   const speeds = [0.25, 0.5, 0.8, 1, 1.25, 2, 4];
 
-  test("gives the same samples however the input is cut, and a length divided by the speed", async () => {
+  test("yields the same samples however the input is split, and a length divided by the speed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...speeds),
@@ -121,7 +121,7 @@ describe("changing the speed", () => {
       assert.ok(Math.abs(crossingsPerSecond(middle, 16_000) - 220) < 5);
     });
 
-    test(`at ${String(speed)} beeps are heard where their times say`, async () => {
+    test(`at ${String(speed)} beeps are heard at their expected times`, async () => {
       const { samples, beeps } = voiceWithBeeps(16_000, 10);
       const output = run(await createTimeStretch(16_000, speed), samples, [777]);
       const tolerance = speed < 0.5 ? 0.08 : 0.015;
@@ -133,7 +133,7 @@ describe("changing the speed", () => {
     });
   }
 
-  test("refuses speeds beyond its bounds and names them", async () => {
+  test("refuses speeds outside its bounds and names the bounds", async () => {
     for (const speed of [0, 0.24, 4.01, -1, Number.NaN, Infinity]) {
       await assert.rejects(createTimeStretch(16_000, speed), (error: unknown) => {
         return error instanceof AppError && error.param === "speed" && error.message.includes("0.25 to 4");
@@ -152,7 +152,7 @@ function crossingsPerSecond(samples: Float32Array, sampleRate: number): number {
 
 const beepFrequency = 3500;
 
-/** Pulses like those of a voice of changing pitch, and 30 ms beeps around known times in seconds. */
+/** Pulses like those of a voice of varying pitch, and 30 ms beeps around known times in seconds. */
 function voiceWithBeeps(sampleRate: number, seconds: number): { samples: Float32Array; beeps: number[] } {
   let phase = 0;
   const samples = Float32Array.from({ length: sampleRate * seconds }, (_, index) => {
@@ -171,7 +171,7 @@ function voiceWithBeeps(sampleRate: number, seconds: number): { samples: Float32
   return { samples, beeps };
 }
 
-/** The middle, in seconds, of the beep that is heard around a time. */
+/** The middle, in seconds, of the beep detected around a time. */
 function beepNear(samples: Float32Array, sampleRate: number, window: { at: number; within: number }): number {
   const step = Math.round(sampleRate * 0.004);
   let weight = 0;

@@ -30,7 +30,7 @@ async function* flow(samples: Float32Array, lengths: readonly number[]): AsyncGe
   }
 }
 
-/** The stretches that are found; starts and ends in seconds. */
+/** The detected segments; starts and ends in seconds. */
 async function stretches(
   samples: Float32Array,
   { sampleRate = 16_000, prefixPaddingMs = 0, silenceDurationMs = 500, lengths = [1600] }: Options = {},
@@ -63,7 +63,7 @@ function near(actual: number | undefined, expected: number, tolerance: number): 
   );
 }
 
-describe("what is no speech is none", () => {
+describe("non-speech is not detected as speech", () => {
   const sounds: Record<string, Float32Array> = {
     "nothing at all": new Float32Array(0),
     "one sample": Float32Array.of(0.5),
@@ -110,7 +110,7 @@ describe("speech is found", () => {
     near(found[0]?.end, 5.3, 0.4);
   });
 
-  test("from the first sample on and up to the last", async () => {
+  test("from the first sample to the last", async () => {
     const found = await stretches(voice(16_000, 2));
     assert.equal(found.length, 1);
     near(found[0]?.start, 0, 0.1);
@@ -129,14 +129,14 @@ describe("speech is found", () => {
 describe("pauses and padding", () => {
   const twice = joinSamples([silence(1), voice(16_000, 1.5), silence(1.5), voice(16_000, 1.5), silence(1)]);
 
-  test("a pause longer than the silence duration ends a stretch, a shorter one does not", async () => {
+  test("a pause longer than the silence duration ends a segment, a shorter one does not", async () => {
     assert.equal((await stretches(twice, { silenceDurationMs: 800 })).length, 2);
     assert.equal((await stretches(twice, { silenceDurationMs: 2500 })).length, 1);
     assert.equal((await stretches(twice, { silenceDurationMs: 5000 })).length, 1);
     assert.ok((await stretches(twice, { silenceDurationMs: 0 })).length >= 2);
   });
 
-  test("padding goes back before the speech, but never into the stretch before", async () => {
+  test("padding extends before the speech, but never into the previous segment", async () => {
     const bare = await stretches(twice);
     const padded = await stretches(twice, { prefixPaddingMs: 400 });
     near(padded[0]?.start, (bare[0]?.start ?? 0) - 0.4, 0.001);
@@ -145,7 +145,7 @@ describe("pauses and padding", () => {
     assert.equal(wide[1]?.start, wide[0]?.end);
   });
 
-  test("the samples of long speech come while it goes on", async () => {
+  test("long speech is passed on while it continues", async () => {
     let asked = 0;
     async function* endless(): AsyncGenerator<Float32Array, void> {
       for (;;) {
@@ -164,7 +164,7 @@ describe("pauses and padding", () => {
   });
 });
 
-test("the same stretches are found however the samples are cut", async () => {
+test("the same segments are found however the samples are split", async () => {
   const samples = joinSamples([silence(0.7), voice(22_050, 1), silence(0.9, 22_050), voice(22_050, 0.8), silence(1)]);
   const options = { sampleRate: 22_050, prefixPaddingMs: 300, silenceDurationMs: 400 };
   const whole = await stretches(samples, { ...options, lengths: [samples.length] });
@@ -181,7 +181,7 @@ test("the same stretches are found however the samples are cut", async () => {
   );
 });
 
-test("a detector tells of starts and ends in turn", async () => {
+test("a detector reports starts and ends alternately", async () => {
   const detector = await createVoiceDetector({ sampleRate: 16_000, silenceDurationMs: 300 });
   const samples = joinSamples([voice(16_000, 1), silence(1), voice(16_000, 1)]);
   const events = [...cut(samples, [333]).flatMap((piece) => detector.push(piece)), ...detector.end()];

@@ -46,12 +46,12 @@ export function levelAt(samples: Float32Array, frequency: number, sampleRate: nu
   return 20 * Math.log10(Math.hypot(real, imaginary) / (samples.length * 0.21) + 1e-12);
 }
 
-/** The root of the mean square. */
+/** The root mean square. */
 export function loudness(samples: Float32Array): number {
   return Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / Math.max(1, samples.length));
 }
 
-/** Cuts samples into pieces of the given lengths, over and over. */
+/** Splits samples into pieces of the given lengths, repeatedly. */
 export function cut<Piece extends Float32Array | Uint8Array>(whole: Piece, lengths: readonly number[]): Piece[] {
   const pieces: Piece[] = [];
   for (let position = 0, turn = 0; position < whole.length; turn += 1) {
@@ -79,7 +79,7 @@ export function chirpLag(heard: Float32Array, sampleRate: number, seconds: numbe
   return bestLag;
 }
 
-/** Something like a voice: pulses of a wandering pitch through three resonances, four syllables a second. */
+/** A voice-like sound: pulses of a varying pitch through three resonances, four syllables per second. */
 export function voice(sampleRate: number, seconds: number): Float32Array {
   let phase = 0;
   const resonances = [500, 1500, 2500].map((frequency) => {

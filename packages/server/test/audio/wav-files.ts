@@ -22,7 +22,7 @@ interface Format {
   channels?: number;
   sampleRate?: number;
   blockBytes?: number;
-  /** The tag stands in the subformat of an extensible format. */
+  /** The tag is in the subformat of an extensible format. */
   extensible?: boolean;
 }
 
@@ -56,7 +56,7 @@ export function riff(
   return Buffer.concat([head, content]);
 }
 
-/** A source of pieces, as an upload is one. */
+/** A source in pieces, like an upload. */
 async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array, void> {
   for (const piece of all) {
     await Promise.resolve();
@@ -64,7 +64,7 @@ async function* pieces(all: readonly Uint8Array[]): AsyncGenerator<Uint8Array, v
   }
 }
 
-/** Decodes what is compressed. */
+/** Decodes compressed audio. */
 export const decoders = new DecoderPool({ workers: 2, logger: silentLogger });
 
 interface Heard {
@@ -72,7 +72,7 @@ interface Heard {
   readonly samples: Float32Array;
 }
 
-/** Reads a file that comes in pieces of these lengths, over and over, to its end. */
+/** Reads a file in pieces of these lengths, repeated to its end. */
 export async function read(
   bytes: Uint8Array,
   upload: Parameters<typeof readAudio>[1] = {},

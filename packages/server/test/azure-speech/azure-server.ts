@@ -1,6 +1,6 @@
 /**
- * A server that speaks Azure Speech's protocols: the list of voices, the WebSocket that speaks (a word of each text is so many
- * samples long as it has characters, times 1 000) and whatever else a test scripts.
+ * A server with Azure Speech's protocols: the list of voices, the WebSocket for synthesis (each word lasts 1 000 samples
+ * per character), and any other behaviour that a test scripts.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ import { ServerSocket } from "../support/websocket-server.ts";
 export const azureKey = "azure-speech-key";
 export const samplesPerCharacter = 1_000;
 
-/** What the server was asked to say. */
+/** The texts that the server was asked to speak. */
 export interface Turn {
   readonly requestId: string;
   readonly ssml: string;
@@ -36,7 +36,7 @@ export interface AzureScript {
   turn?(turn: Turn, socket: ServerSocket): void;
   /** Absent: the voices are listed if the key is right. */
   voiceList?(response: ServerResponse): void;
-  /** Requests over HTTP other than for voices. */
+  /** HTTP requests other than for voices. */
   http?(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -123,7 +123,7 @@ function parseMessage(text: string): { path: string; requestId: string; body: st
   return { path: header("Path"), requestId: header("X-RequestId"), body: text.slice(end + 4) };
 }
 
-/** The text of the markup as the service understands it. */
+/** The text of the markup as the service interprets it. */
 export function textOf(ssml: string): string {
   return ssml
     .replaceAll(/<[^>]*>/g, "")

@@ -51,7 +51,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe("a text", () => {
-  test("is spoken with the words where and when they are heard", async () => {
+  test("is spoken, and its words have their positions and times", async () => {
     await using azure = await startAzure();
     const text = "Tom & Jerry: it's $3.50 <now>!";
     const [piece, ...more] = await say(azure, text);
@@ -77,7 +77,7 @@ describe("a text", () => {
     assert.equal(azure.sockets[0]!.headers["x-request-id"], "req_1");
   });
 
-  test("of many sentences goes sentence by sentence over one socket", async () => {
+  test("of many sentences is sent sentence by sentence over one socket", async () => {
     await using azure = await startAzure();
     const text = "One here. Two there! Three?";
     const pieces = await say(azure, text);
@@ -89,7 +89,7 @@ describe("a text", () => {
     await until(() => azure.sockets[0]!.gone);
   });
 
-  test("may be anything: markup is spoken, and its marks are where it is written", async () => {
+  test("may contain anything: markup is spoken, and marks refer to the original text", async () => {
     await using azure = await startAzure();
     for (const text of awkwardTexts) {
       const pieces = await say(azure, text);
@@ -103,7 +103,7 @@ describe("a text", () => {
     }
   });
 
-  test("is spoken faster and slower, with the times of its words", async () => {
+  test("is spoken faster and slower, with matching word times", async () => {
     await using azure = await startAzure();
     for (const [speed, rate, stretch] of [
       [1.5, ' rate="1.5"', 1],
@@ -119,7 +119,7 @@ describe("a text", () => {
     }
   });
 
-  test("in another language than the voice's own says so", async () => {
+  test("in a language other than the voice's declares it", async () => {
     await using azure = await startAzure();
     await say(azure, "Bonjour", { voice: "en-US-AvaMultilingualNeural", language: "fr-FR", marks: false });
     assert.match(azure.turns[0]!.ssml, /xml:lang="fr-FR"><voice [^>]*><lang xml:lang="fr-FR">Bonjour<\/lang><\/voice>/);
@@ -133,7 +133,7 @@ describe("a text", () => {
     await assert.rejects(say(azure, "Hi.", { instructions: "Softly." }), { param: "instructions" });
   });
 
-  test("continues over a new socket when the service has closed an idle one", async () => {
+  test("continues on a new socket after the service closed an idle one", async () => {
     await using azure = await startAzure({
       turn(turn, socket) {
         speak(turn, socket);
@@ -144,7 +144,7 @@ describe("a text", () => {
     const heard: SpeechPiece[] = [];
     for await (const piece of pieces) {
       heard.push(piece);
-      // The second phrase is synthesized while the caller has the first; the third is not asked for yet.
+      // The second phrase is synthesized while the caller has the first; the third is not requested yet.
       if (heard.length === 1) await until(() => azure.sockets[0]!.gone);
     }
     assert.equal(heard.length, 4);
@@ -155,7 +155,7 @@ describe("a text", () => {
     );
   });
 
-  test("repeats a phrase over a new socket when the service closes the old one instead of answering", async () => {
+  test("repeats a phrase on a new socket if the service closes the old one instead of answering", async () => {
     await using azure = await startAzure({
       turn(turn, socket) {
         if (azure.turns.length === 2) socket.close(1000, "idle");
@@ -217,7 +217,7 @@ describe("a service that fails", () => {
     });
   }
 
-  test("keeps its words on throttling and bad input, tells the operator of a refused key", async () => {
+  test("passes on its message about throttling and bad input, and reports a refused key to the operator", async () => {
     const told: unknown[] = [];
     const logger = { debug() {}, info() {}, warn() {}, error: (fields: unknown) => void told.push(fields) };
     await using refusing = await startAzure({ connect: (socket) => socket.refuse(401) }, {}, logger);
@@ -238,7 +238,7 @@ describe("a service that fails", () => {
     await assert.rejects(say(azure, "Hi."), { code: "upstream_failed", message: /refused the connection/ });
   });
 
-  test("is left when the caller leaves: while connecting, while it speaks, between two pieces", async () => {
+  test("is cancelled when the caller disconnects: while connecting, while speaking, between two pieces", async () => {
     for (const script of [{ connect: () => {} }, { turn: () => {} }]) {
       await using azure = await startAzure(script);
       const controller = new AbortController();
@@ -254,7 +254,7 @@ describe("a service that fails", () => {
     await until(() => azure.sockets[0]!.gone);
   });
 
-  test("takes no more calls than it may", async () => {
+  test("respects its limit on concurrent calls", async () => {
     await using azure = await startAzure({ turn: () => {} }, { max_connections: 1 });
     const controller = new AbortController();
     const first = say(azure, "Hello.", { signal: controller.signal });
@@ -267,7 +267,7 @@ describe("a service that fails", () => {
 });
 
 describe("the voices", () => {
-  test("are those of the resource, the default one and its language first, asked for once", async () => {
+  test("are those of the resource, the default one and its language first, fetched once", async () => {
     await using azure = await startAzure();
     const model = azure.engine.speech!("azure-speech")!;
     const { signal } = new AbortController();
@@ -286,7 +286,7 @@ describe("the voices", () => {
     assert.equal(azure.counts.voiceLists, 1);
   });
 
-  test("are asked for again after a failure: at once where there are none, after a pause where old ones serve", async (t) => {
+  test("are fetched again after a failure: immediately if none are known, after a pause if old ones can be served", async (t) => {
     let fails = true;
     const voiceList = (response: ServerResponse): void => {
       if (fails) response.writeHead(503).end();
@@ -311,14 +311,14 @@ describe("the voices", () => {
     assert.equal(azure.counts.voiceLists, 4);
   });
 
-  test("cannot be had with a wrong key", async () => {
+  test("are not available with a wrong key", async () => {
     await using azure = await startAzure({}, { api_key: "wrong" });
     await assert.rejects(azure.engine.speech!("azure-speech")!.voices(new AbortController().signal), {
       code: "upstream_failed",
     });
   });
 
-  test("serve the whole way: a call for `alloy` is spoken by the default voice, with word boundaries", async () => {
+  test("work end to end: a call for `alloy` is spoken by the default voice, with word boundaries", async () => {
     await using azure = await startAzure();
     await using server = await startTestSpeech({ engines: [azure.engine] });
     const body = { model: "azure-speech", input: "Hello there.", voice: "alloy", enable_word_boundary: true };
@@ -339,7 +339,7 @@ describe("the voices", () => {
 describe("the addresses", () => {
   const settings = { api_key: azureKey } as AzureSpeechSettings;
 
-  test("follow from the region, or from the resource's own domain", () => {
+  test("are derived from the region, or from the resource's own domain", () => {
     const regional = azureSpeechEndpoint({ ...settings, region: "westeurope" });
     assert.equal(regional.speechUrl, "wss://westeurope.tts.speech.microsoft.com/tts/cognitiveservices/websocket/v1");
     assert.equal(regional.voices.origin, "https://westeurope.tts.speech.microsoft.com");
@@ -349,7 +349,7 @@ describe("the addresses", () => {
     assert.equal(own.transcription.origin, "https://x.cognitiveservices.azure.com");
   });
 
-  test("need one of the two", () => {
+  test("require one of the two", () => {
     assert.throws(() => azureSpeechEndpoint(settings), { code: "invalid_request" });
     assert.throws(() => azureSpeechEndpoint({ ...settings, region: "a", base_url: "http://b" }), /either region/);
   });

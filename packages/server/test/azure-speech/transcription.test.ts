@@ -87,7 +87,7 @@ const json =
   };
 
 describe("a recording", () => {
-  test("is written down with times, confidence and speakers", async () => {
+  test("is transcribed with times, confidence and speakers", async () => {
     await using azure = await azureWith(json(answer), { max_speakers: 4 });
     const segments = (await Array.fromAsync(azure.transcribe())) as TranscribedSegment[];
     assert.deepEqual(
@@ -112,7 +112,7 @@ describe("a recording", () => {
     ]);
   });
 
-  test("without speech has no segments, without speakers none", async () => {
+  test("without speech has no segments, and without diarization no speakers", async () => {
     await using azure = await azureWith((response, index) =>
       index === 0
         ? json({ phrases: [] })(response, index)
@@ -124,7 +124,7 @@ describe("a recording", () => {
     assert.deepEqual(azure.asked[0]!.definition, { locales: ["en-US"], profanityFilterMode: "None" });
   });
 
-  test("goes the whole way through the server", async () => {
+  test("works end to end through the server", async () => {
     await using azure = await azureWith(json(answer), { max_speakers: 2 });
     await using server = await startTestTranscription({ engines: [azure.engine] });
     const form = formOf({ model: "azure-transcription", response_format: "verbose_json", file: toneFile(2) });
@@ -159,7 +159,7 @@ describe("a service that fails", () => {
     });
   }
 
-  test("hears of a call that is given up", async () => {
+  test("is notified when a call is cancelled", async () => {
     const gone = Promise.withResolvers<void>();
     await using azure = await azureWith((response) => response.once("close", gone.resolve));
     const controller = new AbortController();
@@ -171,7 +171,7 @@ describe("a service that fails", () => {
     await gone.promise;
   });
 
-  test("has no other models, and each does its own", async () => {
+  test("has no other models, and each supports only its own task", async () => {
     await using azure = await azureWith(json(answer));
     assert.throws(() => azure.engine.transcription!("whisper-1"), { code: "model_not_found" });
     assert.equal(azure.engine.transcription!("azure-speech"), undefined);

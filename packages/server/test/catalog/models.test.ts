@@ -41,7 +41,7 @@ describe("the models", () => {
     return { status: statusCode, json: (await body.json()) as Record<string, unknown> };
   }
 
-  test("are narrowed to what they may be called for", async () => {
+  test("can be filtered by what they support", async () => {
     const ids = async (capability: string): Promise<unknown> => {
       const { json } = await get(`/v1/models?capability=${capability}`);
       return (json["data"] as { id: string }[]).map(({ id }) => id);
@@ -53,7 +53,7 @@ describe("the models", () => {
     assert.match(message, /"dance"; expected one of chat, speech, transcription/);
   });
 
-  test("are listed with every member that strict clients want, also when the request has a body", async () => {
+  test("are listed with every member that strict clients require, even if the request has a body", async () => {
     const { status, json } = await get("/v1/models", { body: "{}" });
     assert.equal(status, 200);
     const model = (id: string, root: string, created: number) => ({
@@ -76,7 +76,7 @@ describe("the models", () => {
     });
   });
 
-  test("are read by OpenAI's client, one with a slash in its name too", async () => {
+  test("are read by OpenAI's client, including one with a slash in its name", async () => {
     const client = new OpenAI({ apiKey: testSecret, baseURL: `${http.url}/v1`, maxRetries: 0 });
     const ids: string[] = [];
     for await (const { id } of client.models.list()) ids.push(id);
@@ -85,7 +85,7 @@ describe("the models", () => {
     await assert.rejects(client.models.retrieve("absent"), NotFoundError);
   });
 
-  test("may be asked for with a slash as it is, as %2F, and by engine and model", async () => {
+  test("can be retrieved with a literal slash, with %2F, and by engine and model", async () => {
     for (const path of ["team/private", "team%2Fprivate"]) {
       const { json } = await get(`/v1/models/${path}`);
       assert.equal(json["id"], "team/private");

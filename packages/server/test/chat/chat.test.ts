@@ -17,7 +17,7 @@ async function errorOf(response: Response) {
 }
 
 describe("a batch answer", () => {
-  test("is what the model gave, its name for itself included", async () => {
+  test("is what the model returned, including the model's own name", async () => {
     const model = scriptedModel({
       complete: () => completion("Hi.", { system_fingerprint: "fp", my_vendor_field: 1 } as object),
     });
@@ -38,7 +38,7 @@ describe("a batch answer", () => {
   });
 });
 
-describe("what the engine gets", () => {
+describe("what the engine receives", () => {
   const merges: [name: string, body: object, expected: object, removed: string[]][] = [
     ["extra_body's members, at the top level", { ...request, extra_body: { top_k: 5 } }, { top_k: 5 }, ["extra_body"]],
     [
@@ -82,7 +82,7 @@ describe("what the engine gets", () => {
         Object.keys(call.changes).filter((key) => call.changes[key] === undefined),
         removed,
       );
-      // The bytes with the changes applied are the request: engines may forward either.
+      // The bytes with the changes applied equal the request: engines may forward either.
       const forwarded = Object.fromEntries(
         Object.entries({ ...JSON.parse(call.bytes.toString()), ...call.changes }).filter(
           ([, value]) => value !== undefined,
@@ -193,7 +193,7 @@ describe("a streamed answer", () => {
     assert.deepEqual(server.finishedChats[0]?.usage, usage, "but it was counted");
   });
 
-  test("carries its usage in one more chunk when asked, and null before", async () => {
+  test("carries its usage in one more chunk on request, and null before it", async () => {
     await using server = await startTestChat({ model: scriptedModel({}) });
     const frames = (await readFrames(
       await server.post({ ...request, stream: true, stream_options: { include_usage: true } }),
@@ -205,7 +205,7 @@ describe("a streamed answer", () => {
     assert.deepEqual([frames.at(-2)?.["choices"], frames.at(-2)?.["usage"]], [[], usage]);
   });
 
-  test("gives every choice its role", async () => {
+  test("starts every choice with its role", async () => {
     async function* two() {
       for (const index of [1, 0, 1])
         yield chunk([{ index, delta: { content: "x" }, finish_reason: index === 0 ? "stop" : null }]);
@@ -220,7 +220,7 @@ describe("a streamed answer", () => {
     );
   });
 
-  test("is cancelled at the engine when the client leaves", async () => {
+  test("is cancelled at the engine when the client disconnects", async () => {
     const model = scriptedModel({
       async *stream(call) {
         yield* saying("a").slice(0, 1);
@@ -246,7 +246,7 @@ describe("a streamed answer", () => {
 });
 
 describe("limits", () => {
-  test("refuse with 429 and say when to come back, and every answer says what is left", async () => {
+  test("refuse with 429 and Retry-After, and every answer reports what is left", async () => {
     await using server = await startTestChat({ model: scriptedModel({}), limits: { requests_per_minute: 2 } });
     const first = await server.post(request);
     assert.equal(first.headers.get("x-ratelimit-limit-requests"), "2");
@@ -259,7 +259,7 @@ describe("limits", () => {
     assert.equal((await errorOf(third)).code, "rate_limit_exceeded");
   });
 
-  test("on concurrent calls free their place when a call ends in any way", async () => {
+  test("on concurrent calls free their slot however a call ends", async () => {
     let failing = true;
     const model = scriptedModel({
       complete() {
@@ -276,7 +276,7 @@ describe("limits", () => {
   });
 });
 
-test("no JSON whatever makes the server fail by a fault of its own", async () => {
+test("no JSON input causes an internal error", async () => {
   await using server = await startTestChat({ model: scriptedModel({}) });
   const oddRequest = fc.record(
     {

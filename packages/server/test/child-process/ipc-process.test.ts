@@ -1,4 +1,4 @@
-/** Child processes: their start, their end and everything that can go wrong in between. */
+/** Child processes: start, end and every failure in between. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { describe, test } from "node:test";
@@ -24,7 +24,7 @@ function readReport(report: Report): Report {
 }
 
 describe("a child process", () => {
-  test("starts with the answer to its first message, and stops when told", async () => {
+  test("starts with the answer to its first message, and stops on request", async () => {
     const child = newProcess();
     assert.deepEqual(await child.start({ do: "answer" }, readReport, limits), { type: "ready" });
     assert.equal(child.isConnected, true);
@@ -44,7 +44,7 @@ describe("a child process", () => {
     await child.ended;
   });
 
-  test("is killed when it is asked to stop and does not", async () => {
+  test("is killed if it ignores the request to stop", async () => {
     const child = newProcess();
     await child.start({ do: "answer" }, readReport, limits);
     await child.stop({ do: "nothing" }, 1);
@@ -75,7 +75,7 @@ describe("a child process that does not start", () => {
     assert.equal((await child.ended).how, "SIGKILL");
   });
 
-  test("is killed when its start is aborted, before or meanwhile", async () => {
+  test("is killed when its start is aborted, before or during it", async () => {
     for (const isAborted of [true, false]) {
       const child = newProcess();
       const controller = new AbortController();
@@ -93,7 +93,7 @@ describe("a child process that does not start", () => {
     assert.equal((await child.ended).how, "SIGKILL");
   });
 
-  test("leaves its last output when it crashes", async () => {
+  test("reports its last output when it crashes", async () => {
     const child = newProcess();
     await assert.rejects(child.start({ do: "crash" }, readReport, limits), /ended with SIGABRT/);
     assert.match(child.lastOutput, /the last words/);
@@ -114,7 +114,7 @@ describe("a child process that does not start", () => {
   });
 });
 
-test("the kept output is the end of what a process wrote to standard error", async () => {
+test("the kept output is the end of the process's standard error", async () => {
   const child = spawn(process.execPath, ["-e", "process.stderr.write('begin' + '.'.repeat(100) + 'end')"], {
     stdio: ["ignore", "ignore", "pipe"],
   });

@@ -8,7 +8,7 @@ export interface FolderServer extends AsyncDisposable {
   readonly url: string;
   /** Paths of the GET requests that were answered with a file, with their range. */
   readonly fetched: string[];
-  /** Ends the connection after this many bytes of an answer, so many times. */
+  /** Ends the connection after this many bytes of an answer, this many times. */
   cut: { afterBytes: number; times: number };
 }
 

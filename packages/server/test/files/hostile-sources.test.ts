@@ -23,7 +23,7 @@ interface Member {
   readonly mode?: number;
   readonly type?: "File" | "Directory" | "SymbolicLink" | "Link" | "BlockDevice" | "FIFO";
   readonly linkpath?: string;
-  /** What the header says, in place of the content's length. */
+  /** The header's claim, instead of the content's length. */
   readonly size?: number;
 }
 
@@ -119,14 +119,14 @@ describe("pulling from a hostile source", () => {
     assert.equal(parseModelSource("owner/repository@refs/pr/1").kind, "repository");
   });
 
-  test("has a second wall behind the check of names", () => {
+  test("has a second line of defence behind the check of names", () => {
     for (const name of ["../victim", "a/../../victim", "/etc/passwd", "", ".", "a/..", "a\0b"]) {
       assert.throws(() => pathOf(dataDirectory, name), { code: "invalid_request" }, name);
     }
     assert.equal(pathOf(dataDirectory, "owner/a.gguf"), join(dataDirectory, "models", "owner", "a.gguf"));
   });
 
-  test("strips setuid, setgid and sticky bits, and permissions of others to write", async () => {
+  test("strips setuid, setgid and sticky bits, and write permissions of others", async () => {
     const archive = tarOf([
       { path: "voice/", type: "Directory", mode: 0o7777 },
       { path: "voice/a.onnx", content: "model", mode: 0o6777 },
@@ -144,7 +144,7 @@ describe("pulling from a hostile source", () => {
     }
   });
 
-  test("is refused with members that collide, are too deep, too long, too many, or no files", async () => {
+  test("is refused if members collide, are too deep, too long, too many, or not files", async () => {
     const archives: Record<string, [Buffer, RegExp]> = {
       "/twice.tar": [
         tarOf([
@@ -180,7 +180,7 @@ describe("pulling from a hostile source", () => {
     await assertUntouched();
   });
 
-  test("is refused when its archive expands beyond bounds: by what it says, by its ratio, and behind its end", async () => {
+  test("is refused if its archive expands without bound: by its declared size, its ratio, or data after its end", async () => {
     const zeros = gzipSync(Buffer.alloc(2 ** 21));
     await using server = await startFolderServer({
       "/huge.tar": tarOf([{ path: "a.onnx", size: mostUnpackedBytes + 1 }]),
@@ -193,7 +193,7 @@ describe("pulling from a hostile source", () => {
     assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
   });
 
-  test("does not delete models of others: an archive replaces only what was unpacked from one", async () => {
+  test("does not delete other models: an archive replaces only what was unpacked from one", async () => {
     const models = join(dataDirectory, "models");
     await mkdir(join(models, "owner", "voice"), { recursive: true });
     await writeFile(join(models, "owner", "voice", "a.onnx"), "theirs");
@@ -217,7 +217,7 @@ describe("pulling from a hostile source", () => {
     assert.equal(await readFile(join(models, "mine", "a.onnx"), "utf8"), "second");
   });
 
-  test("is refused when a hub lists a file twice, a file as a folder, or pages without end", async () => {
+  test("is refused if a hub lists a file twice, a file as a folder, or endless pages", async () => {
     const file = (path: string): object => ({ type: "file", path, size: 1 });
     for (const [listing, problem] of [
       [[file("a.onnx"), file("A.ONNX")], /appears twice/],
@@ -236,7 +236,7 @@ describe("pulling from a hostile source", () => {
     await assertUntouched();
   });
 
-  /** Answers as a server behind HTTPS would, without one. */
+  /** Answers like a server behind HTTPS, without TLS. */
   function redirecting(context: TestContext, location: string) {
     return context.mock.method(globalThis, "fetch", (..._call: unknown[]) =>
       Promise.resolve(new Response(null, { status: 302, headers: { location } })),
@@ -250,7 +250,7 @@ describe("pulling from a hostile source", () => {
     ["https://user:secret@example.org/a.gguf", /redirects to a URL with a user name or password/],
     ["https://example.com/a.gguf", /redirects more than 10 times/],
   ] as const) {
-    test(`gets no model through a redirect to ${location}`, async (context) => {
+    test(`fetches no model through a redirect to ${location}`, async (context) => {
       const fetched = redirecting(context, location);
       await assert.rejects(pull("https://example.com/a.gguf", { hubToken: "hf_secret" }), {
         code: "upstream_failed",
@@ -258,7 +258,7 @@ describe("pulling from a hostile source", () => {
       });
       assert.ok(fetched.mock.callCount() <= 22);
       await assert.rejects(stat(join(dataDirectory, "models", "a.gguf")), { code: "ENOENT" });
-      // The hub is another host, so its token goes nowhere.
+      // The hub is another host, so its token is not sent.
       assert.ok(!JSON.stringify(fetched.mock.calls.map((call) => call.arguments)).includes("hf_secret"));
     });
   }
@@ -279,7 +279,7 @@ describe("pulling from a hostile source", () => {
     }
   });
 
-  test("is not removed by a name that leads elsewhere", async () => {
+  test("cannot be removed by a name that leads elsewhere", async () => {
     await writeFile(join(dataDirectory, "victim", "a.onnx"), "x");
     for (const name of ["../victim", "x/../../victim", "..\\victim", "victim\0", "/etc", "a//b", `${folder}/victim`]) {
       await assert.rejects(removeModel(dataDirectory, name), { code: "not_found" }, name);

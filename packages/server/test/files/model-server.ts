@@ -7,25 +7,25 @@ import type { AddressInfo } from "node:net";
 export interface ModelServerBehavior {
   /** Ends the connection after this many bytes of an answer. */
   cutAfterBytes?: number;
-  /** Added to the length that is told. */
+  /** Added to the reported length. */
   lengthLie?: number;
-  /** Refuses with this status, so many times. */
+  /** Refuses with this status, this many times. */
   refuse?: { status: number; times: number };
   /** Answers a range with the whole file. */
   ignoreRange?: boolean;
-  /** Does not tell ETag and checksum. */
+  /** Omits ETag and checksum. */
   anonymous?: boolean;
   /** Answers HEAD with 405. */
   noHead?: boolean;
   /** Stops sending after this many bytes, and keeps the connection. */
   stallAfterBytes?: number;
-  /** A checksum that is not the file's. */
+  /** A checksum that does not match the file. */
   wrongChecksum?: boolean;
 }
 
 export interface ModelServer {
   readonly url: string;
-  /** Another origin that sends everyone to `url`, as the hub does. */
+  /** Another origin that redirects everything to `url`, like the hub. */
   readonly hub: string;
   content: Buffer;
   behavior: ModelServerBehavior;

@@ -33,7 +33,7 @@ describe("the metadata of ONNX files", () => {
       metadata,
     });
 
-  test("is what was written, behind weights of any size", async () => {
+  test("is read as written, behind weights of any size", async () => {
     const text = fc.string({ unit: "grapheme", maxLength: 400 });
     const arbitrary = fc.tuple(fc.dictionary(text, text), fc.integer({ min: 1, max: 5_000 }));
     await fc.assert(
@@ -48,7 +48,7 @@ describe("the metadata of ONNX files", () => {
     );
   });
 
-  test("is none of a file that is cut off, or of any other bytes", async () => {
+  test("is empty for a truncated file, or for any other bytes", async () => {
     const whole = model({ key: "value" }, 1_000);
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: whole.length - 40 }), async (length) => {
@@ -67,7 +67,7 @@ describe("the metadata of ONNX files", () => {
     );
   });
 
-  test("tells the kind of every recognizer", async () => {
+  test("identifies the kind of every recognizer", async () => {
     for (const kind of [
       "transducer",
       "nemo_transducer",

@@ -51,7 +51,7 @@ describe("a model that is a folder", () => {
   });
   afterEach(() => rm(dataDirectory, { recursive: true }));
 
-  /** Of what lies in the workspace. */
+  /** Of the contents of the workspace. */
   async function archiveOf(names: string[]): Promise<Buffer> {
     return Buffer.concat(await Array.fromAsync(create({ cwd: workspace, portable: true }, names)));
   }
@@ -119,20 +119,20 @@ describe("a model that is a folder", () => {
     assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
   });
 
-  test("goes on where a file of a repository broke off", async () => {
+  test("resumes where a file of a repository was interrupted", async () => {
     const { files, entries } = repository();
     await using server = await startFolderServer(files, [entries]);
     server.cut = { afterBytes: 100_000, times: 2 };
     await pull(server, "owner/voice");
     const parts = server.fetched.filter((path) => path.includes("noise"));
     assert.equal(parts.length, 3);
-    // How much of an answer arrives before its connection breaks is the network's affair.
+    // The network determines how much of an answer arrives before its connection breaks.
     const [second, third] = parts.slice(1).map((path) => Number(path.split(" from ")[1]));
     assert.ok(second! > 0 && third! > second!, parts.join("; "));
     assert.deepEqual(await readFile(join(dataDirectory, "models/owner/voice/notes/noise.bin")), noise);
   });
 
-  test("is refused when the hub lists a file outside, none, or something else", async () => {
+  test("is refused if the hub lists a file outside, no file, or something else", async () => {
     for (const [page, code] of [
       [[{ type: "file", path: "../../evil", size: 1 }], "upstream_failed"],
       [[{ type: "file", path: "a\\..\\evil", size: 1 }], "upstream_failed"],
@@ -182,7 +182,7 @@ describe("a model that is a folder", () => {
     });
   }
 
-  test("is not there when its archive has another checksum, or is damaged", async () => {
+  test("is not installed if its archive has another checksum, or is damaged", async () => {
     const whole = gzipSync(tar);
     const archives = {
       "/whole.tar.gz": whole,
@@ -215,7 +215,7 @@ describe("a model that is a folder", () => {
     return Buffer.concat([header, body, Buffer.alloc(1024)]);
   }
 
-  test("leaves nothing outside its folder, whatever its archive says", async () => {
+  test("leaves nothing outside its folder, whatever its archive contains", async () => {
     await symlink("/etc/passwd", join(workspace, "link"));
     const archives: Record<string, Buffer> = {
       "/parent.tar": crafted({ path: "../evil.txt", type: "File" }),
@@ -235,7 +235,7 @@ describe("a model that is a folder", () => {
     }
   });
 
-  test("goes on in a later pull, where the earlier one was stopped", async () => {
+  test("resumes in a later pull where the earlier one was stopped", async () => {
     await using server = await startFolderServer({ "/voice.tar": tar });
     const stopping = new AbortController();
     const stopped = pull(server, `${server.url}/voice.tar`, {
@@ -250,7 +250,7 @@ describe("a model that is a folder", () => {
     assert.deepEqual(await everything(), []);
   });
 
-  test("is not removed with what lies around it", async () => {
+  test("is removed without its neighbours", async () => {
     const { files, entries } = repository();
     await using server = await startFolderServer(files, [entries]);
     await pull(server, "owner/voice");

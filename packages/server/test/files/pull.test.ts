@@ -42,7 +42,7 @@ describe("pulling a model", () => {
   const leftovers = async (): Promise<string[]> =>
     (await readdir(join(dataDirectory, "models"), { recursive: true })).filter((name) => /part|lock/.test(name));
 
-  test("fetches a file of the hub, checked against the hub's checksum", async () => {
+  test("fetches a file from the hub, checked against the hub's checksum", async () => {
     const phases = new Set<string>();
     const [pulled] = await pull({ onProgress: (_name, { phase, totalBytes }) => phases.add(`${phase} ${totalBytes}`) });
     assert.equal(pulled?.name, source);
@@ -53,7 +53,7 @@ describe("pulling a model", () => {
     assert.deepEqual(await leftovers(), []);
   });
 
-  test("does not fetch what is there", async () => {
+  test("does not fetch what is already present", async () => {
     await pull();
     server.requests.length = 0;
     const [again] = await pull();
@@ -71,7 +71,7 @@ describe("pulling a model", () => {
     assert.ok(ranges.length >= 2);
   });
 
-  test("goes on in a later pull, where the earlier one was stopped", async () => {
+  test("resumes in a later pull where the earlier one was stopped", async () => {
     const abort = new AbortController();
     await assert.rejects(
       pull({ signal: abort.signal, onProgress: (_name, { doneBytes }) => doneBytes > 500_000 && abort.abort() }),
@@ -87,7 +87,7 @@ describe("pulling a model", () => {
     assert.deepEqual(await leftovers(), []);
   });
 
-  test("begins again when the file has changed in between", async () => {
+  test("restarts if the file has changed in the meantime", async () => {
     const abort = new AbortController();
     await assert.rejects(
       pull({ signal: abort.signal, onProgress: (_name, { doneBytes }) => doneBytes > 500_000 && abort.abort() }),
@@ -136,13 +136,13 @@ describe("pulling a model", () => {
     assert.equal((await pull({ sha256: sha256(model).toUpperCase() }))[0]?.sha256, sha256(model));
   });
 
-  test("removes what is no model", async () => {
+  test("removes what is not a model", async () => {
     server.content = Buffer.from("<html>Please log in</html>".repeat(10));
     await assert.rejects(pull(), { message: /it is not a GGUF file/ });
     assert.deepEqual(await leftovers(), []);
   });
 
-  test("tries again after 429 and 503", async () => {
+  test("retries after 429 and 503", async () => {
     for (const status of [429, 503]) {
       server.behavior = { refuse: { status, times: 2 } };
       assert.equal((await pull({ source: `someone/small/${status}.gguf` }))[0]?.sha256, sha256(model));
@@ -156,7 +156,7 @@ describe("pulling a model", () => {
     await assert.rejects(pull(), { code: "permission_denied", message: /HF_TOKEN/ });
   });
 
-  test("sends the hub's token to the hub alone", async () => {
+  test("sends the hub's token only to the hub", async () => {
     await pull({ hubToken: "hf_secret" });
     const [hub, files] = [server.hub, server.url].map((origin) =>
       server.requests.filter(({ host }) => origin.endsWith(host)),
@@ -182,7 +182,7 @@ describe("pulling a model", () => {
     assert.deepEqual(await readdir(join(dataDirectory, "models")), []);
   });
 
-  test("lets one process at a time pull a file", async () => {
+  test("lets only one process pull a file at a time", async () => {
     await mkdir(join(dataDirectory, "models/someone/small/q4"), { recursive: true });
     const lock = join(dataDirectory, "models/someone/small/q4/.model.gguf.lock");
     await writeFile(lock, String(process.ppid));
@@ -206,7 +206,7 @@ describe("pulling a model", () => {
     });
   }
 
-  test("lists what is there, with what is wrong with it", async () => {
+  test("lists the installed models, with their problems", async () => {
     assert.deepEqual(await listModelFiles(dataDirectory), []);
     await pull();
     await writeFile(join(dataDirectory, "models/broken.gguf"), "GGUF, but not really a model");
@@ -226,7 +226,7 @@ describe("pulling a model", () => {
     });
   });
 
-  test("removes files of the models' directory only", async () => {
+  test("removes only files of the models' directory", async () => {
     await pull();
     await writeFile(join(dataDirectory, "keep.gguf"), "x");
     for (const name of ["../keep.gguf", "/etc/hostname", "someone", "none.gguf"]) {

@@ -10,7 +10,7 @@ import { readFrames, startTestChat } from "../support/test-chat.ts";
 
 export interface ReadAnswer {
   readonly status: number;
-  /** The text of choice 0, as it came. */
+  /** The text of choice 0, as received. */
   readonly text: string;
   readonly reason: string | null;
   readonly code: string | null;
@@ -45,7 +45,7 @@ export async function startGuardedChat(yaml: string, model: ChatModel, rootOf = 
   return {
     ...chat,
     read,
-    /** Takes another section `guardrails`. */
+    /** Applies another section `guardrails`. */
     reload: (next: string) => guardrails.reload(guardrailsOf(next)),
     warnings: logged,
     async [Symbol.asyncDispose]() {

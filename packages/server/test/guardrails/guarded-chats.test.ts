@@ -16,7 +16,7 @@ async function* streamOf(chunks: readonly ChatCompletionChunk[]): AsyncGenerator
   for (const each of chunks) yield await Promise.resolve(structuredClone(each));
 }
 
-/** A model that says the text, whole or in the pieces. */
+/** A model that returns the text, whole or in the pieces. */
 function speaker(text: string, pieces: readonly string[] = [text]) {
   return scriptedModel({ complete: () => completion(text), stream: () => streamOf(saying(...pieces)) });
 }
@@ -81,7 +81,7 @@ describe("a prompt", () => {
     ],
   ] as const) {
     for (const stream of [false, true]) {
-      test(`is refused for a word ${what}, ${stream ? "streamed" : "whole"}, and no model is asked`, async () => {
+      test(`is refused for a word ${what}, ${stream ? "streamed" : "whole"}, and no model is called`, async () => {
         const model = speaker("never");
         await using chat = await startGuardedChat(rules("block"), model);
         const { status, values } = await chat.read({ ...body, stream });
@@ -103,7 +103,7 @@ describe("a prompt", () => {
     }
   }
 
-  test("reaches the model without what is redacted", async () => {
+  test("reaches the model without the redacted text", async () => {
     const model = speaker("ok");
     await using chat = await startGuardedChat(rules("redact"), model);
     assert.equal((await chat.read(prompt("a bomb and a cat"))).text, "ok");
@@ -112,7 +112,7 @@ describe("a prompt", () => {
     assert.deepEqual(chat.finishedChats[0]!.request.messages, model.calls[0]!.request.messages);
   });
 
-  test("reaches the model without what is redacted in members beside its text", async () => {
+  test("reaches the model without the redacted text of members next to its content", async () => {
     const model = speaker("ok");
     await using chat = await startGuardedChat(rules("redact"), model);
     const call = { name: "bomb", arguments: '{"what":"\\u0062omb"}' };
@@ -144,7 +144,7 @@ describe("a prompt", () => {
     assert.deepEqual(Object.keys(model.calls[0]!.changes), []);
   });
 
-  describe("that is refused is recorded without what is redacted", () => {
+  describe("that is refused is recorded without the redacted text", () => {
     const rule = (action: string, word: string): string =>
       `{ category: violence, words: [${word}], action: ${action} }`;
     const house = (name: string, ...ruled: string[]): string =>
@@ -179,7 +179,7 @@ describe("a prompt", () => {
     });
   });
 
-  test("is judged only in the roles that are named", async () => {
+  test("is judged only in the configured roles", async () => {
     await using chat = await startGuardedChat(rules("block", "roles: [user]"), speaker("ok"));
     const system = { role: "system", content: "Never speak of a bomb." };
     assert.equal((await chat.read({ messages: [system, { role: "user", content: "Hi" }] })).status, 200);
@@ -190,7 +190,7 @@ describe("a prompt", () => {
 });
 
 describe("an answer", () => {
-  test("is withheld where a word of it is blocked", async () => {
+  test("is withheld if it contains a blocked word", async () => {
     await using chat = await startGuardedChat(rules("block"), speaker("First the bomb."));
     const { reason, status, text, values } = await chat.read({});
     assert.deepEqual([status, reason, text], [200, "content_filter", ""]);
@@ -204,7 +204,7 @@ describe("an answer", () => {
     ["redact", "Then they [removed] the [removed], far away from here.", "stop"],
     ["flag", "Then they blow up the bomb, far away from here.", "stop"],
   ] as const) {
-    test(`in a stream that is cut anywhere gives the same: ${action}`, async () => {
+    test(`in a stream that is split anywhere has the same result: ${action}`, async () => {
       const said = "Then they blow up the bomb, far away from here.";
       let at = 0;
       const model = scriptedModel({
@@ -221,7 +221,7 @@ describe("an answer", () => {
     });
   }
 
-  test("that is blocked in a stream ends it, and the engine is left", async () => {
+  test("that is blocked in a stream ends it, and cancels the engine's call", async () => {
     let isLeft = false;
     const model = scriptedModel({
       async *stream() {
@@ -267,7 +267,7 @@ describe("an answer", () => {
     );
   });
 
-  test("of several choices, some without a reason, has what was held of each, and the engine's last chunk once", async () => {
+  test("of several choices, some without a reason, releases the held text of each, and the engine's last chunk once", async () => {
     const choice = (index: number, content: string, reason: "stop" | null) => ({
       index,
       delta: { content },
@@ -287,7 +287,7 @@ describe("an answer", () => {
     );
   });
 
-  test("leaves without what cannot be judged", async () => {
+  test("omits what cannot be judged", async () => {
     const more = { reasoning_content: "think of a bomb", audio: { data: "AAAA" }, annotations: [{ text: "bomb" }] };
     const message = { role: "assistant" as const, content: "fine", ...more };
     const model = scriptedModel({
@@ -310,7 +310,7 @@ describe("an answer", () => {
     ["logprobs", true],
     ["modalities", ["text", "audio"]],
   ] as const) {
-    test(`cannot be asked for with ${parameter}`, async () => {
+    test(`is not available with ${parameter}`, async () => {
       await using chat = await startGuardedChat(rules("block"), speaker("x"));
       const { status, values } = await chat.read({ [parameter]: value });
       assert.deepEqual(
@@ -379,7 +379,7 @@ describe("an answer", () => {
   }
 });
 
-test("no chunking of any answer lets a blocked word out", async () => {
+test("no chunking of any answer lets a blocked word through", async () => {
   let chunks: ChatCompletionChunk[] = [];
   const model = scriptedModel({ stream: () => streamOf(chunks) });
   await using chat = await startGuardedChat(rules("block"), model);

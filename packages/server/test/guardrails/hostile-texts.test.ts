@@ -28,11 +28,11 @@ const { signal } = new AbortController();
 interface Run<Value> {
   readonly value: Value;
   readonly cpuMs: number;
-  /** The longest time for which the event loop did not turn. */
+  /** The longest time for which the event loop was blocked. */
   readonly longestHoldMs: number;
 }
 
-/** CPU time of this thread, so that a busy machine changes little. */
+/** CPU time of this thread, so a busy machine changes little. */
 function cpuMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -76,7 +76,7 @@ function judgeTools(texts: string, by = rules) {
   );
 }
 
-/** What holds longer than this would be a search, a parse or a loop that takes no turns; it is far above one step. */
+/** Anything that blocks longer than this would be a search, a parse or a loop that never yields; it is far above one step. */
 const longestHoldMs = 150;
 
 describe("a text with very many matches", () => {
@@ -96,12 +96,12 @@ describe("a text with very many matches", () => {
     });
   }
 
-  test("is redacted as a whole behind the last one that is counted", async () => {
+  test("is redacted entirely after the last counted match", async () => {
     const { value } = await push(`${"bomb ".repeat(100_001)}quite harmless`);
     assert.equal((value as { text: string }).text, `${"# ".repeat(100_000)}#`);
   });
 
-  test("and the texts behind it are redacted, but what is blocked is still found", async () => {
+  test("has the texts after it redacted too, and blocked words are still found", async () => {
     const checker = checkerOf([...rules, { words: ["kill"], action: "block" }]);
     const judged = await checker.judge(["bomb ".repeat(100_001), "quite harmless"], signal);
     assert.equal(judged[1]!.text, "#");
@@ -110,17 +110,17 @@ describe("a text with very many matches", () => {
   });
 });
 
-test("a long text without a match is judged without holding up others", async () => {
+test("a long text without a match is judged without blocking other requests", async () => {
   const { longestHoldMs: held } = await push("quite harmless ".repeat(200_000));
   assert.ok(held < longestHoldMs, `held for ${held} ms`);
 });
 
-test("a pattern that matches nothing at the end of a text finds nothing there", async () => {
+test("a pattern that matches the empty string at the end of a text finds nothing there", async () => {
   const [judged] = await checkerOf([{ patterns: ["x*", String.raw`\b`] }]).judge(["1 xx a"], signal);
   assert.equal(judged!.text, "1 # a");
 });
 
-describe("arguments of tools", () => {
+describe("tool arguments", () => {
   const strings = (text: string, count: number): string =>
     JSON.stringify({ list: Array.from({ length: count }, () => text) });
 
@@ -132,14 +132,14 @@ describe("arguments of tools", () => {
     ["white space", `[${" ".repeat(4_000_000)}"bomb"]`],
     ["one string", JSON.stringify("quite harmless ".repeat(250_000))],
   ] as const) {
-    test(`with very many ${kind} are judged without holding up others`, async () => {
+    test(`with very many ${kind} are judged without blocking other requests`, async () => {
       const judged = await judgeTools(text);
       assert.ok(judged.longestHoldMs < longestHoldMs, `held for ${judged.longestHoldMs} ms`);
       assert.doesNotMatch(JSON.stringify(judged.value).slice(0, 4_100_000), /bomb/);
     });
   }
 
-  test("are read as JSON exactly where JSON.parse reads them", async () => {
+  test("are read as JSON exactly if JSON.parse accepts them", async () => {
     const scrap = constantFrom(
       "[",
       "]",

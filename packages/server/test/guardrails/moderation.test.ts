@@ -57,7 +57,7 @@ function speaker(text: string) {
 const prompt = (content: string): object => ({ messages: [{ role: "user", content }] });
 
 describe("a moderation endpoint", () => {
-  test("is asked as OpenAI's is, once for all texts of a prompt", async () => {
+  test("is called as OpenAI's is, once for all texts of a prompt", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}", "check: [input]"), speaker("ok"));
     const begun = endpoint.exchanges.length;
     const messages = [
@@ -110,7 +110,7 @@ describe("a moderation endpoint", () => {
     );
   });
 
-  test("refuses a prompt of which it redacts another message, and both are recorded so", async () => {
+  test("refuses a prompt of which it redacts another message, and records both", async () => {
     const categories = "harassment: { action: redact }, hate: { threshold: 0.5 }";
     await using chat = await startGuardedChat(settings(categories), speaker("never"));
     const messages = ["a threat", "an insult"].map((content) => ({ role: "user", content }));
@@ -132,7 +132,7 @@ describe("a moderation endpoint", () => {
     assert.equal((await chat.read(prompt(`${long} a threat`))).status, 400);
   });
 
-  test("judges a stream sentence by sentence, each before it leaves", async () => {
+  test("judges a stream sentence by sentence, each before it is sent", async () => {
     await using chat = await startGuardedChat(
       settings("harassment: {}", "check: [output]"),
       speaker("All is well so far. And it still is. Now comes a threat. And more."),
@@ -167,7 +167,7 @@ describe("after a reload", () => {
 
   beforeEach(() => endpoint.until(() => endpoint.openSockets === 0, "the end of connections of other tests"));
 
-  test("an endpoint that is not asked any more keeps no connection", async () => {
+  test("an endpoint that is no longer used keeps no connection", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}"), speaker(text));
     assert.equal((await chat.read({})).status, 200);
     assert.ok(endpoint.openSockets > 0);
@@ -175,7 +175,7 @@ describe("after a reload", () => {
     await endpoint.until(() => endpoint.openSockets === 0, "that the connection is closed");
   });
 
-  test("a call that runs is checked to its end by the guardrails that it began with", async () => {
+  test("a running call is checked to its end by its original guardrails", async () => {
     let isReloaded = false;
     let reload = (): void => {};
     endpoint.script = (exchange) => {
@@ -238,7 +238,7 @@ describe("where there is no judgment", () => {
     assert.equal(values.at(-1).error.code, "upstream_error");
   });
 
-  test("since the caller left, the endpoint is left too", async () => {
+  test("when the caller has disconnected, the endpoint's call is cancelled too", async () => {
     endpoint.script = (exchange) => exchange.stall();
     await using chat = await startGuardedChat(settings("harassment: {}"), speaker("ok"));
     const [begun, aborts] = [endpoint.exchanges.length, endpoint.aborts];

@@ -16,7 +16,7 @@ function checkerOf(rules: readonly Rule[], maxMatchCharacters = 20) {
   });
 }
 
-/** What leaves when the pieces come one after the other. */
+/** What is sent when the pieces arrive one after the other. */
 async function streamed(rules: readonly Rule[], pieces: readonly string[]) {
   const filter = checkerOf(rules).filter(new AbortController().signal);
   const left: string[] = [];
@@ -29,7 +29,7 @@ async function streamed(rules: readonly Rule[], pieces: readonly string[]) {
   return { text: left.join(""), found, left };
 }
 
-/** The text in pieces that end at the places. */
+/** The text in pieces that end at these positions. */
 function cutAt(text: string, places: readonly number[]): string[] {
   const ends = [...new Set(places.map((place) => place % (text.length + 1)))].sort((left, right) => left - right);
   return [...ends, text.length].map((end, index) => text.slice(index === 0 ? 0 : ends[index - 1], end));
@@ -49,7 +49,7 @@ describe("words", () => {
     [["😀"], "a😀b", "a😀b"],
     [["😀"], "a 😀 b", "a # b"],
   ] as const) {
-    test(`${JSON.stringify(words)} in ${JSON.stringify(text)}, whole and cut anywhere`, async () => {
+    test(`${JSON.stringify(words)} in ${JSON.stringify(text)}, whole and split anywhere`, async () => {
       const rules: Rule[] = [{ words: [...words], action: "redact" }];
       const [judged] = await checkerOf(rules).judge([text], new AbortController().signal);
       assert.equal(judged!.text, expected);
@@ -75,7 +75,7 @@ describe("patterns", () => {
     [["ab", "bc"], "xabcx", "x#x"],
     [[String.raw`\d+`], "a 1234567890123 b", "a # b"],
   ] as const) {
-    test(`${JSON.stringify(patterns)} in ${JSON.stringify(text)}, whole and cut anywhere`, async () => {
+    test(`${JSON.stringify(patterns)} in ${JSON.stringify(text)}, whole and split anywhere`, async () => {
       const rules: Rule[] = [{ patterns: [...patterns], action: "redact" }];
       for (let place = 0; place <= text.length; place += 1) {
         assert.equal(
@@ -94,7 +94,7 @@ describe("patterns", () => {
     assert.deepEqual(judged!.findings, []);
   });
 
-  test("that match everything hold back no more than is promised", async () => {
+  test("that match everything hold back no more than documented", async () => {
     const { left } = await streamed([{ patterns: ["x(?s:.*)"], action: "flag" }], ["x", "y".repeat(500), "z"]);
     assert.equal(left[1]!.length, 501 - 20);
   });
@@ -105,13 +105,13 @@ const texts = array(alphabet, { maxLength: 60 }).map((parts) => parts.join(""));
 const places = array(integer({ min: 0, max: 10_000 }), { maxLength: 30 });
 const blocked = /(?<![\p{L}\p{M}\p{N}_])(?:bomb|bad {1,8}word)(?![\p{L}\p{M}\p{N}_])/u;
 
-describe("however a text is cut", () => {
-  test("a word is not parted by a block behind it", async () => {
+describe("however a text is split", () => {
+  test("a word is not divided by a block after it", async () => {
     assert.equal((await streamed([{ words: ["bomb"] }], ["A bombard", "ment is a ", "bomb."])).text, "A bombardment ");
     assert.equal((await streamed([{ words: ["bad word", "bomb"] }], ["bad wordbomb😀bad word "])).text, "bad ");
   });
 
-  test("a blocked word never leaves, nor does anything behind it", async () => {
+  test("a blocked word is never sent, nor anything after it", async () => {
     await check(
       asyncProperty(texts, places, async (text, cuts) => {
         const { found, text: left } = await streamed([{ words: ["bomb", "bad word"] }], cutAt(text, cuts));
@@ -124,7 +124,7 @@ describe("however a text is cut", () => {
     );
   });
 
-  test("redaction gives the same, and no half of a character leaves by itself", async () => {
+  test("redaction gives the same result, and never sends half a character", async () => {
     const rules: Rule[] = [{ words: ["bomb", "bad word"], patterns: ["x+", "mb? b"], action: "redact" }];
     await check(
       asyncProperty(texts, places, async (text, cuts) => {
@@ -137,7 +137,7 @@ describe("however a text is cut", () => {
     );
   });
 
-  test("a redacted word never leaves", async () => {
+  test("a redacted word is never sent", async () => {
     await check(
       asyncProperty(texts, places, async (text, cuts) => {
         const { text: left } = await streamed([{ words: ["bomb", "bad word"], action: "redact" }], cutAt(text, cuts));
@@ -147,7 +147,7 @@ describe("however a text is cut", () => {
     );
   });
 
-  test("what is only flagged, or is not there, leaves as it came", async () => {
+  test("text that is only flagged, or does not match, is sent unchanged", async () => {
     await check(
       asyncProperty(string({ unit: "grapheme" }), places, async (text, cuts) => {
         const { found, text: left } = await streamed([{ words: ["e"], action: "flag" }], cutAt(text, cuts));
@@ -158,7 +158,7 @@ describe("however a text is cut", () => {
   });
 });
 
-test("many short texts are judged, and none behind a block", async () => {
+test("many short texts are judged, and none after a block", async () => {
   const checker = checkerOf([{ words: ["bomb"] }, { words: ["cat"], action: "flag" }]);
   const texts = [...Array.from({ length: 20_000 }, () => "quite harmless"), "bomb", "cat"];
   const judged = await checker.judge(texts, new AbortController().signal);

@@ -1,4 +1,4 @@
-/** The page at `/docs`: it loads one script of this server, which browsers keep, and nothing else. */
+/** The page at `/docs`: it loads one script of this server, which browsers cache, and nothing else. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { operations } from "../../src/api/index.ts";
@@ -14,7 +14,7 @@ const valuesOf = (page: string, name: string): string[] =>
   [...page.matchAll(new RegExp(String.raw` ${name}="(?<value>[^"]*)"`, "g"))].map(({ groups }) => groups!["value"]!);
 
 describe("the page at /docs", () => {
-  test("names resources of its own server alone, and its policy allows no others", async () => {
+  test("refers only to resources of its own server, and its policy allows no others", async () => {
     await using server = await start();
     const response = await fetch(`${server.url}/docs`);
     const page = await response.text();
@@ -28,7 +28,7 @@ describe("the page at /docs", () => {
     assert.doesNotMatch(policy, /https?:|\*|unsafe-eval|script-src[^;]*unsafe-inline/);
   });
 
-  test("sets the reference up without services of its vendor", async () => {
+  test("configures the reference without its vendor's services", async () => {
     const [configuration] = valuesOf(renderDocsPage("script.js"), "data-configuration");
     const settings = JSON.parse(configuration!.replaceAll("&quot;", '"').replaceAll("&amp;", "&")) as object;
     const { agent, mcp, telemetry, withDefaultFonts } = settings as Record<string, unknown>;
@@ -36,7 +36,7 @@ describe("the page at /docs", () => {
     assert.deepEqual([telemetry, withDefaultFonts], [false, false]);
   });
 
-  test("loads a script that is compressed and never asked for twice", async () => {
+  test("loads a compressed script that browsers cache", async () => {
     await using server = await start();
     const [path] = valuesOf(await (await fetch(`${server.url}/docs`)).text(), "src");
     const url = `${server.url}/${path!}`;
@@ -58,7 +58,7 @@ describe("the page at /docs", () => {
     assert.match(script, /createApiReference/);
   });
 
-  test("says what is missing where the script is not installed", () => {
+  test("reports what is missing if the script is not installed", () => {
     const page = renderDocsPage(undefined);
     assert.match(page, /npm ci/);
     assert.match(page, /href="openapi\.json"/);

@@ -36,7 +36,7 @@ function startWatch() {
     ...silentLogger,
     warn: (fields: LogFields) => {
       warnings += 1;
-      // The start of the test itself may hold the loop, too.
+      // The start of the test itself may also block the loop.
       if (fields["operation"] !== undefined) warned.resolve(fields);
     },
   };

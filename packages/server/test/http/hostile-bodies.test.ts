@@ -69,7 +69,7 @@ describe("the memory of bodies", () => {
       return answer.status;
     });
     const statuses = await Promise.all(answers);
-    // Two of them hold 2 × 8 MiB each; while a third is parsed it would need 24 MiB more.
+    // Two of them hold 2 × 8 MiB each; parsing a third would need 24 MiB more.
     assert.ok(served <= 2);
     assert.equal(statuses.filter((status) => status === 200).length, served);
     assert.equal((await post("/v1/echo", "{}")).status, 200);

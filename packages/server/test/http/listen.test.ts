@@ -20,14 +20,14 @@ test(
   },
 );
 
-test("localhost works where only one of its addresses can be used", async () => {
+test("localhost works if only one of its addresses is available", async () => {
   const server = createServer((_request, response) => void response.end("served"));
   const listener = await listen(server, { host: "localhost", port: 0 }, async () => ["127.0.0.1", "192.0.2.1"]);
   assert.equal(await (await fetch(`http://localhost:${listener.port}/`)).text(), "served");
   await listener.close();
 });
 
-test("a port that is taken is named in the error, with the settings to change", async () => {
+test("a port in use is named in the error, with the settings to change", async () => {
   await using first = await startTestHttp({ routes: [] });
   await assert.rejects(startTestHttp({ routes: [], settings: { port: first.port } }), {
     name: "AppError",

@@ -49,7 +49,7 @@ function decode(pieces: readonly Buffer[]): Part[] {
   return parts;
 }
 
-/** Bytes in which beginnings of boundaries are likely. */
+/** Bytes in which starts of boundaries are likely. */
 const nearlyBoundaries = fc
   .array(fc.constantFrom("\r", "\n", "\r\n", "-", "--", "\r\n--", `\r\n--${boundary.slice(0, -1)}`, "x", "\0"), {
     maxLength: 20,
@@ -64,10 +64,10 @@ const arbitraryPart = fc.record({
 const lengths = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
 
 describe("a form", () => {
-  test("has the same parts however it is cut", () => {
+  test("has the same parts however it is split", () => {
     const form = fc.record({ parts: fc.array(arbitraryPart, { maxLength: 5 }), pieces: lengths });
     const property = fc.property(form, ({ parts, pieces }) => {
-      // RFC 2046 forbids parts to hold their boundary.
+      // RFC 2046 forbids parts to contain their boundary.
       fc.pre(parts.every(({ bytes }) => !Buffer.from(bytes).includes(`\r\n--${boundary}`)));
       const decoded = decode(cut(encode(parts), pieces));
       assert.deepEqual(
@@ -78,7 +78,7 @@ describe("a form", () => {
     fc.assert(property, { numRuns: 500 });
   });
 
-  test("passes every byte on at once, but those that may begin a boundary", () => {
+  test("passes every byte on immediately, except a possible start of a boundary", () => {
     const decoder = new MultipartDecoder(boundary);
     const pass = (text: string): string =>
       [...decoder.push(Buffer.from(text))].map((item) => (item.kind === "bytes" ? item.bytes.toString() : "")).join("");
@@ -86,7 +86,7 @@ describe("a form", () => {
     assert.deepEqual(["abc", "d\r", "e\r\n-", "-x\r\n"].map(pass), ["abc", "d", "\re", "\r\n--x"]);
   });
 
-  test("of any bytes is read or refused, never a fault", () => {
+  test("of any bytes is parsed or refused, never an internal error", () => {
     const bodies = fc.record({
       parts: fc.array(arbitraryPart, { maxLength: 3 }),
       at: fc.nat(),
@@ -118,7 +118,7 @@ describe("a spool", async () => {
   }
 
   for (const length of [0, 1, 262_144, 262_145, 1_000_000]) {
-    test(`gives ${length} bytes to readers of before, meanwhile and after`, async () => {
+    test(`delivers ${length} bytes to readers that start before, during and after writing`, async () => {
       const whole = Buffer.from(Uint8Array.from({ length }, (_, index) => index % 251));
       const spool = new Spool(directory);
       const early = gather(spool);
@@ -134,7 +134,7 @@ describe("a spool", async () => {
     });
   }
 
-  test("that fails gives what is there, then the failure", async () => {
+  test("that fails delivers what was written, then the failure", async () => {
     const spool = new Spool(directory);
     await spool.write(Buffer.from("abc"));
     spool.fail(new Error("broken off"));
@@ -144,7 +144,7 @@ describe("a spool", async () => {
     await spool.close();
   });
 
-  test("for which there is no room says so", async () => {
+  test("reports that there is no room for it", async () => {
     const spool = new Spool(join(directory, "missing"));
     await assert.rejects(spool.write(Buffer.alloc(300_000)), { code: "overloaded" });
     await spool.close();

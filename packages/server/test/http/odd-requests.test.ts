@@ -27,7 +27,7 @@ const echo = route(
 
 const credentials = `authorization: Bearer ${testSecret}\r\nconnection: close\r\n`;
 
-/** Sends bytes as they are. @returns the whole answer */
+/** Sends raw bytes. @returns the whole answer */
 async function exchange(port: number, ...bytes: readonly (string | Uint8Array)[]): Promise<string> {
   const socket = connect(port, "127.0.0.1");
   let text = "";
@@ -49,7 +49,7 @@ interface OddRequest {
   readonly name: string;
   readonly bytes: readonly (string | Uint8Array)[];
   readonly status: number;
-  /** Something of the answer's body. */
+  /** A part of the answer's body. */
   readonly says: RegExp;
 }
 

@@ -32,7 +32,7 @@ function post(body: string, headers = authorization): string {
   return `POST /v1/echo HTTP/1.1\r\nhost: x\r\n${headers}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 }
 
-/** Collects what comes, until the connection is closed. */
+/** Collects the bytes received until the connection is closed. */
 async function received(socket: Socket): Promise<string> {
   let text = "";
   socket.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -47,7 +47,7 @@ async function answerTo(port: number, bytes: string): Promise<string> {
   return received(socket);
 }
 
-describe("a request whose headers can be read in two ways is refused, and its connection closed", () => {
+describe("a request whose headers are ambiguous is refused, and its connection closed", () => {
   const many = Array.from({ length: 2500 }, () => "a:\r\n").join("");
   const requests: [name: string, bytes: string, says: RegExp][] = [
     [
@@ -94,7 +94,7 @@ describe("a request whose headers can be read in two ways is refused, and its co
   }
 });
 
-/** Writes a body for as long as the connection takes it. @returns the answer and how much was sent */
+/** Writes a body for as long as the connection accepts it. @returns the answer and how much was sent */
 async function flood(port: number, head: string, chunked: boolean): Promise<{ answer: string; sentBytes: number }> {
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
   const answer = received(socket);
@@ -133,12 +133,12 @@ describe("an endless body is not read", () => {
       const { answer, sentBytes } = await flood(server.port, head, chunked);
       assert.match(answer, new RegExp(`^HTTP/1\\.1 ${status} `));
       assert.match(answer, /\r\nconnection: close\r\n/i);
-      // What the kernel's buffers take, on both sides.
+      // The capacity of the kernel's buffers on both sides.
       assert.ok(sentBytes < 67_108_864, `${sentBytes} bytes were taken`);
     });
   }
 
-  test("but after a refused request with a small body the connection is reused", async () => {
+  test("a refused request with a small body keeps its connection reusable", async () => {
     await using server = await startTestHttp({ routes: [echo()] });
     const wrong = post('{"value":"first"}', "authorization: Bearer sk-wrong\r\n");
     const right = post('{"value":"second"}', `${authorization}connection: close\r\n`);
@@ -165,14 +165,14 @@ describe("a client that half-closes its connection", () => {
     const socket = connect({ port: server.port, host: "127.0.0.1", allowHalfOpen: true });
     const answer = received(socket);
     socket.end(post('{"value":"late"}'));
-    // The probe that tells the client from one that is gone.
+    // The probe that distinguishes the client from a disconnected one.
     await once(socket, "data");
     await once(socket, "data");
     gate.resolve();
     assert.match(await answer, /HTTP\/1\.1 200 [^]*\{"value":"late"\}$/);
   });
 
-  test("and then leaves has its request aborted", async () => {
+  test("and then disconnects has its request aborted", async () => {
     const { promise: aborted, resolve: abort } = Promise.withResolvers<unknown>();
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
     const endless = echo(async ({ signal }) => {
@@ -200,7 +200,7 @@ describe("pipelined requests", () => {
     assert.deepEqual(values, [...Array.from({ length: 30 }, (_, index) => String(index)), "end"]);
   });
 
-  test("in great number make the server close the connection", async () => {
+  test("in large numbers make the server close the connection", async () => {
     let served = 0;
     const counted = echo(async ({ signal }) => {
       served += 1;

@@ -250,7 +250,7 @@ describe("a request is refused in OpenAI's form", () => {
 });
 
 describe("a failure", () => {
-  test("of ours reveals nothing internal, but is logged in full", async () => {
+  test("of ours reveals no internals, but is logged in full", async () => {
     await using server = await startTestHttp({
       routes: [
         greet(() => {
@@ -318,7 +318,7 @@ describe("a stream of events", () => {
     assert.equal(server.finished[0]?.outcome, "upstream_failed");
   });
 
-  test("that is silent gets keep-alives that join the next event", async () => {
+  test("that is silent gets keep-alives that are merged into the next event", async () => {
     let release = (): void => {};
     const silence = new Promise<void>((resolve) => (release = resolve));
     async function* slow(): AsyncGenerator<string> {
@@ -356,7 +356,7 @@ describe("a stream of events", () => {
     assert.match(await response.text(), /data: 1\n\ndata: \[DONE\]/);
   });
 
-  test("stops its source when the client leaves", async () => {
+  test("stops its source when the client disconnects", async () => {
     let stopped = (): void => {};
     const stop = new Promise<void>((resolve) => (stopped = resolve));
     async function* endless(signal: AbortSignal): AsyncGenerator<string> {
@@ -436,7 +436,7 @@ describe("closing", () => {
     await closed;
   });
 
-  test("ends with an error what does not end in time", async () => {
+  test("ends with an error for requests that do not end in time", async () => {
     async function* endless(signal: AbortSignal): AsyncGenerator<string> {
       yield "1";
       await once(signal, "abort");
@@ -452,7 +452,7 @@ describe("closing", () => {
   });
 });
 
-test("web pages may call from allowed origins only", async () => {
+test("web pages may call only from allowed origins", async () => {
   await using server = await startTestHttp({ routes: [echo], settings: { cors_origins: ["https://app.example"] } });
   const preflight = await fetch(`${server.url}/v1/greet`, {
     method: "OPTIONS",

@@ -1,4 +1,4 @@
-/** Requests made to block a local model: each fails alone, or waits for its turn. */
+/** Requests that try to block a local model: each fails alone, or waits for its turn. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ChatRequest } from "../../src/api/chat-request.ts";
@@ -19,7 +19,7 @@ function widening(): Schema {
   return { $defs: Object.fromEntries([...levels, ["a12", { const: "end" }]]), $ref: "#/$defs/a0" };
 }
 
-/** The same, with an alternative of its own beside each reference. */
+/** The same, with a separate alternative next to each reference. */
 function wideningWithAlternatives(): Schema {
   const levels = Array.from({ length: 12 }, (_, level): [string, Schema] => [
     `a${level}`,
@@ -119,7 +119,7 @@ describe("hostile requests to a llama.cpp model", () => {
       "response_format.json_schema.schema",
     ],
   ] as const) {
-    test(`${name}: refused as the caller's mistake`, async () => {
+    test(`${name}: refused as an invalid request`, async () => {
       await assert.rejects(trial.complete({ max_tokens: 8, ...schemaFormat(schema) }), {
         code: "invalid_request",
         param,
@@ -147,7 +147,7 @@ describe("hostile requests to a llama.cpp model", () => {
   }
 
   for (const variable of ["spin", "swell"]) {
-    test(`a template that does not end because of ${variable} fails its call alone`, async () => {
+    test(`a template that does not end because of ${variable} fails only its call`, async () => {
       const request = { chat_template_kwargs: { [variable]: 9999 } } as Partial<ChatRequest>;
       await assert.rejects(trial.complete(request), {
         code: "invalid_request",
@@ -170,7 +170,7 @@ test("a prompt of more tokens than the context holds is refused before all of it
   }
 });
 
-test("a single call of one organization is answered before the forty waiting calls of another", async () => {
+test("one organization's single call is answered before another's forty waiting calls", async () => {
   const trial = await startTrialEngine("default", { parallel: 1, queue_limit: 100 });
   try {
     await trial.complete({ max_tokens: 1 });

@@ -14,7 +14,7 @@ describe("the llama.cpp engine", () => {
   });
   after(() => trial.close());
 
-  test("answers what the trial model is, greedily", async () => {
+  test("answers as the trial model does, greedily", async () => {
     const completion = await trial.complete({ temperature: 0 });
     assert.equal(completion.object, "chat.completion");
     assert.equal(completion.model, "trial");
@@ -31,7 +31,7 @@ describe("the llama.cpp engine", () => {
     assert.equal(usage.total_tokens, usage.prompt_tokens + usage.completion_tokens);
   });
 
-  test("gives the same answer for a seed, and others for other seeds", async () => {
+  test("gives the same answer for the same seed, and different ones for others", async () => {
     const answers = await Promise.all([1, 1, 2, 3, 4, 5, 6].map((seed) => trial.complete({ seed })));
     const texts = answers.map(contentOf);
     assert.equal(texts[0], texts[1]);
@@ -44,7 +44,7 @@ describe("the llama.cpp engine", () => {
     }
   });
 
-  test("gives n different choices that one seed repeats", async () => {
+  test("returns n different choices that the same seed repeats", async () => {
     const one = await trial.complete({ n: 6, seed: 7 });
     const other = await trial.complete({ n: 6, seed: 7 });
     assert.deepEqual(one.choices, other.choices);
@@ -82,7 +82,7 @@ describe("the llama.cpp engine", () => {
     }
   });
 
-  test("tells log probabilities of the model, whatever the sampling", async () => {
+  test("returns the model's log probabilities, independent of the sampling", async () => {
     const plain = await trial.complete({ temperature: 0, logprobs: true, top_logprobs: 3, max_tokens: 4 });
     const tokens = plain.choices[0]?.logprobs?.content ?? [];
     assert.deepEqual(
@@ -114,7 +114,7 @@ describe("the llama.cpp engine", () => {
     await assert.rejects(trial.complete({ logit_bias: { word: 1 } }), { code: "invalid_request", param: "logit_bias" });
   });
 
-  test("tells log probabilities of the prompt in vLLM's form", async () => {
+  test("returns log probabilities of the prompt in vLLM's form", async () => {
     const completion = await trial.complete({ prompt_logprobs: 1, temperature: 0 });
     const prompt = completion.prompt_logprobs as (Record<
       string,
@@ -175,7 +175,7 @@ describe("the llama.cpp engine", () => {
     });
   });
 
-  test("ends with length where the context is full", async () => {
+  test("ends with length when the context is full", async () => {
     const nearlyFull = [{ role: "user" as const, content: "x".repeat(2000) }];
     const completion = await trial.complete({ messages: nearlyFull, temperature: 0, max_tokens: 10_000 });
     assert.equal(completion.usage?.total_tokens, 2048);

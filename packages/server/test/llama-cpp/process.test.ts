@@ -49,27 +49,31 @@ describe("the process of a model", () => {
     await assert.rejects(trial.complete(), { code: "overloaded" });
   });
 
-  test("gets neither API keys nor other settings of the server, but what a GPU needs", { skip: !linux }, async () => {
-    const given = {
-      OPENAI_API_KEY: "sk-very-secret",
-      NVIDIA_API_KEY: "nvapi-very-secret",
-      DATABASE_URL: "postgres://user:very-secret@host/db",
-      CUDA_VISIBLE_DEVICES: "0",
-    };
-    Object.assign(process.env, given);
-    const trial = await startTrialEngine();
-    try {
-      await trial.complete({ max_tokens: 1 });
-      const environment = await readFile(`/proc/${modelProcesses()[0]}/environ`, "utf8");
-      assert.doesNotMatch(environment, /secret|API_KEY|DATABASE_URL/);
-      assert.match(environment, /CUDA_VISIBLE_DEVICES=0/);
-      const oomScore = await readFile(`/proc/${modelProcesses()[0]}/oom_score_adj`, "utf8");
-      assert.equal(oomScore.trim(), "500", "the kernel should end it before the server");
-    } finally {
-      for (const name of Object.keys(given)) delete process.env[name];
-      await trial.close();
-    }
-  });
+  test(
+    "gets neither API keys nor other settings of the server, but the variables that a GPU needs",
+    { skip: !linux },
+    async () => {
+      const given = {
+        OPENAI_API_KEY: "sk-very-secret",
+        NVIDIA_API_KEY: "nvapi-very-secret",
+        DATABASE_URL: "postgres://user:very-secret@host/db",
+        CUDA_VISIBLE_DEVICES: "0",
+      };
+      Object.assign(process.env, given);
+      const trial = await startTrialEngine();
+      try {
+        await trial.complete({ max_tokens: 1 });
+        const environment = await readFile(`/proc/${modelProcesses()[0]}/environ`, "utf8");
+        assert.doesNotMatch(environment, /secret|API_KEY|DATABASE_URL/);
+        assert.match(environment, /CUDA_VISIBLE_DEVICES=0/);
+        const oomScore = await readFile(`/proc/${modelProcesses()[0]}/oom_score_adj`, "utf8");
+        assert.equal(oomScore.trim(), "500", "the kernel should end it before the server");
+      } finally {
+        for (const name of Object.keys(given)) delete process.env[name];
+        await trial.close();
+      }
+    },
+  );
 
   test("may be killed: the running call fails and the next one is answered", async () => {
     const trial = await startTrialEngine("endless", { context_size: 32_768 });
@@ -108,7 +112,7 @@ describe("the process of a model", () => {
     }
   });
 
-  test("serves many calls at once and loses none", async () => {
+  test("serves many concurrent calls and loses none", async () => {
     const trial = await startTrialEngine("default", { parallel: 4, queue_limit: 100 });
     try {
       const completions = await Promise.all(Array.from({ length: 60 }, (_, seed) => trial.complete({ seed })));
@@ -120,7 +124,7 @@ describe("the process of a model", () => {
     }
   });
 
-  test("leaves the server's memory as it was", async () => {
+  test("leaves the server's memory unchanged", async () => {
     const trial = await startTrialEngine();
     try {
       const round = async (): Promise<void> => {
@@ -138,7 +142,7 @@ describe("the process of a model", () => {
   });
 });
 
-test("a file that is no model fails the call, and further calls wait before it is tried again", async () => {
+test("a file that is not a model fails the call, and further calls wait until the next attempt", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
   const file = join(directory, "broken.gguf");
   await writeFile(file, "GGUF, but not really");
@@ -173,7 +177,7 @@ test("a file that is no model fails the call, and further calls wait before it i
   }
 });
 
-test("with nothing configured the trial model is written into the data directory and answers", async () => {
+test("without configuration the trial model is written to the data directory and answers", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sounding-llama-"));
   const engine = createLlamaCppEngine("trial", trialEngineSettings, { logger: silentLogger, dataDirectory: directory });
   try {

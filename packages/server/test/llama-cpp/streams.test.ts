@@ -1,4 +1,4 @@
-/** Streams of the real llama.cpp: the form of the chunks, UTF-8, stop sequences, clients that leave. */
+/** Streams of the real llama.cpp: the form of the chunks, UTF-8, stop sequences, clients that disconnect. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
@@ -28,7 +28,7 @@ describe("a stream of the llama.cpp engine", () => {
     assert.ok(textsOf(chunks).length > 20);
   });
 
-  test("tells the same choices as a batch answer", async () => {
+  test("has the same choices as a batch answer", async () => {
     const request = { n: 3, seed: 11 };
     const chunks = await Array.fromAsync(trial.stream(request));
     const completion = await trial.complete(request);
@@ -45,13 +45,13 @@ describe("a stream of the llama.cpp engine", () => {
     );
   });
 
-  test("holds back what may become a stop sequence, and sends it when it does not", async () => {
+  test("holds back a possible stop sequence, and sends it if it is none", async () => {
     const held = await Array.fromAsync(trial.stream({ temperature: 0, stop: ["model that Nobody", "by itself"] }));
     assert.equal(textsOf(held).join(""), "I am sounding-trial, a tiny model that Sounding wrote ");
     assert.ok(!textsOf(held).some((text) => /model$| by/.test(text)), JSON.stringify(textsOf(held)));
   });
 
-  test("carries log probabilities with the text that they belong to", async () => {
+  test("carries log probabilities with their text", async () => {
     const chunks = await Array.fromAsync(
       trial.stream({ temperature: 0, logprobs: true, top_logprobs: 1, stop: ["Nobody"] }),
     );
@@ -83,14 +83,14 @@ test("a stream never splits a character", async () => {
   }
 });
 
-describe("a stream that is left", () => {
+describe("a stream that is abandoned", () => {
   let trial: TrialEngine;
   before(async () => {
     trial = await startTrialEngine("endless", { context_size: 32_768, parallel: 1, queue_limit: 4 });
   });
   after(() => trial.close());
 
-  test("frees its place when the reader leaves the loop", async () => {
+  test("frees its slot when the reader leaves the loop", async () => {
     for (let round = 0; round < 5; round++) {
       let count = 0;
       for await (const chunk of trial.stream()) {
@@ -117,7 +117,7 @@ describe("a stream that is left", () => {
     assert.equal((await trial.complete({ max_tokens: 2 })).usage?.completion_tokens, 2);
   });
 
-  test("refuses what does not fit into the queue", async () => {
+  test("refuses calls beyond the queue", async () => {
     const abort = new AbortController();
     const endless = trial.complete({ max_tokens: 30_000 }, abort.signal);
     const waiting = trial.complete({ n: 4, max_tokens: 1 });
@@ -132,12 +132,12 @@ describe("a stream that is left", () => {
   });
 });
 
-test("a stream that nobody reads keeps its place and generates no further", async () => {
+test("a stream that nobody reads keeps its slot and generates no further", async () => {
   const trial = await startTrialEngine("endless", { context_size: 32_768, parallel: 2 });
   try {
     const unread = trial.stream({ max_tokens: 500 })[Symbol.asyncIterator]();
     await unread.next();
-    // Both answers grow in the same steps of the model: after 2000 steps, an unread answer of 500 tokens would be done.
+    // Both answers advance with the same steps of the model: after 2000 steps, an unread answer of 500 tokens would be done.
     const read = trial.stream({ max_tokens: 2_000 })[Symbol.asyncIterator]();
     await read.next();
     let queuedIsAnswered = false;

@@ -186,7 +186,7 @@ export const comparedQueries: Readonly<Record<string, readonly string[]>> = {
   "fixed times": fixedTimes,
 };
 
-/** Queries that find nothing, here as there. */
+/** Queries without results, in both systems. */
 export const emptyQueries: readonly string[] = [
   "nothing_like_this",
   `${counter}{missing!=""}`,
@@ -195,7 +195,7 @@ export const emptyQueries: readonly string[] = [
   `clamp(${gauge}, 30, 10)`,
 ];
 
-/** Whose result at one time is asked as an instant query only. */
+/** Whose result at one time is compared only as an instant query. */
 export const comparedInstantQueries: readonly string[] = [
   `sort(${gauge})`,
   `sort_desc(${gauge})`,

@@ -12,8 +12,8 @@ const count = 480;
 const bounds = [0.1, 0.5, 1, 2.5];
 
 /**
- * Two hours of samples that end at a time. None lies on a whole second, so that no edge of a window meets a sample:
- * there Prometheus 2 and 3 differ. No start timestamps, which Prometheus' blocks cannot hold.
+ * Two hours of samples that end at a time. None is on a whole second, so that no window's edge meets a sample, where
+ * Prometheus 2 and 3 differ. No start timestamps, which Prometheus' blocks cannot store.
  */
 export function comparedSamples(endMs: number): ComparedSamples {
   const otlp: SeriesRow[] = [];
@@ -48,7 +48,7 @@ export function comparedSamples(endMs: number): ComparedSamples {
       for (const code of ["200", "500"]) {
         const random = randomNumbers((phase += 1));
         let value = 10_000 + Math.floor(random() * 1000);
-        // Where a window begins without samples and the first one is small, Prometheus 3 extrapolates otherwise than 2.
+        // If a window begins without samples and the first one is small, Prometheus 3 extrapolates differently from 2.
         const mayMissSamples = phase % 2 === 1;
         const samples = times(phase).flatMap((timeMs, index): [number, number][] => {
           value += Math.floor(random() * (code === "200" ? 40 : 4));

@@ -1,4 +1,4 @@
-/** Metrics that applications push fill in where no span has the same data, under the names of span metrics. */
+/** Metrics pushed by applications fill in if no span has the same data, under the names of span metrics. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { startMetricsServer, type MetricsServer } from "./metrics-server.ts";
@@ -52,7 +52,7 @@ before(async () => {
     ),
     pushed(usage, { ...chat, "gen_ai.token.type": "input" }, { amounts: [9], unit: "{token}", service: "traced" }),
     pushed("gen_ai.client.operation.time_to_first_chunk", chat, { amounts: [0.5] }),
-    // What is no counter of seconds counts for nothing.
+    // A metric that is not a counter of seconds counts nothing.
     pushed(duration, chat, { amounts: [700], unit: "ms", service: "other" }),
     {
       ...pushed("inference.requests", { ...chat, "gen_ai.request.model": "own" }, { amounts: [], service: "namesake" }),
@@ -82,7 +82,7 @@ async function preset(parameters: object): Promise<Record<string, number>> {
 
 describe("OpenTelemetry's GenAI metrics fill in", () => {
   for (const [parameters, expected] of [
-    // 3 + 1 + 1 of the pusher, 4 of the namesake, and 2 spans of the traced service, whose pushed series do not count.
+    // 3 + 1 + 1 of the pushing service, 4 of the one with the same name, and 2 spans of the traced service, whose pushed series do not count.
     [{ metric: "inference_requests_total" }, { "": 11 }],
     [{ metric: "inference_requests_total", model_key: "gpt" }, { "": 6 }],
     [{ metric: "inference_requests_total", model_key: "own" }, { "": 4 }],
@@ -107,13 +107,13 @@ describe("OpenTelemetry's GenAI metrics fill in", () => {
     });
   }
 
-  test("and stay what they are under their own names", async () => {
+  test("and are unchanged under their own names", async () => {
     const query = encodeURIComponent("sum(gen_ai_client_operation_duration_seconds_count)");
     const { body } = await server.get(`/prometheus/api/v1/query?query=${query}&time=${nowMs / 1000}`);
     assert.equal(body.data.result[0].value[1], "12");
   });
 
-  test("for the organization that pushed them alone", async () => {
+  test("only for the organization that pushed them", async () => {
     const { body } = await server.preset({ metric: "inference_requests_total" }, "org_b");
     assert.deepEqual(body.data.result, []);
   });

@@ -55,7 +55,7 @@ const text = oneof(
   subarray(awkward, { minLength: 1 }).map((parts) => parts.join("")),
 );
 
-/** Without the places in the text. */
+/** Without the positions in the text. */
 function bare(expression: Expression): unknown {
   return JSON.parse(JSON.stringify(expression, (name, value: unknown) => (name === "at" ? undefined : value)));
 }
@@ -90,7 +90,7 @@ function checkPreset(name: string, values: Readonly<Record<string, string>>): vo
   }
 }
 
-/** What no part of a query may be made of: a parameter that is no free text is refused. */
+/** Text that must never become part of a query: a parameter that is not free text is refused. */
 const closedParameters = ["status", "category", "percentile", "time_window", "step"] as const;
 
 function checkRefused(name: string, parameter: (typeof closedParameters)[number], value: string): void {
@@ -109,7 +109,7 @@ function checkRefused(name: string, parameter: (typeof closedParameters)[number]
 const stringFilters = matcherFilters.filter((filter) => filter !== "status" && filter !== "category");
 const priced = new Set(["token_cost"]);
 
-describe("no value of a filter changes what a query is", () => {
+describe("no filter value changes the structure of a query", () => {
   for (const { name } of presets.all.filter((preset) => !priced.has(preset.name))) {
     test(name, () => {
       const values = record(Object.fromEntries(stringFilters.map((filter) => [filter, text])));
@@ -128,7 +128,7 @@ describe("no value of a filter changes what a query is", () => {
     const unpriced = presets.all.filter((preset) => !priced.has(preset.name));
     const takes = ({ filters }: (typeof unpriced)[number], filter: string): boolean =>
       (filters as readonly string[]).includes(filter);
-    // Each preset once and each filter once: all presets build their matchers in one place.
+    // Each preset once and each filter once: all presets build their matchers in one function.
     const cases = new Map<string, (typeof stringFilters)[number]>();
     for (const preset of unpriced) {
       const filter = stringFilters.find((each) => takes(preset, each));
@@ -144,12 +144,12 @@ describe("no value of a filter changes what a query is", () => {
     }
   });
 
-  describe("nor what is no status, category, percentile or time", () => {
+  describe("nor an invalid status, category, percentile or time", () => {
     for (const { name } of presets.all.filter((preset) => !priced.has(preset.name))) {
       test(name, () => {
         check(
           property(constantFrom(...closedParameters), text, (parameter, value) =>
-            // The empty text stands for the default of `step`, a number may be a percentile.
+            // The empty text selects the default of `step`, a number may be a percentile.
             /^\s*(?:[\d.eE+-]*|0x\w+)\s*$/.test(value) ? undefined : checkRefused(name, parameter, value),
           ),
           { numRuns: 40 },

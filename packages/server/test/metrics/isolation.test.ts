@@ -6,7 +6,7 @@ import { appendSeries, appendSpans, type SeriesRow, type SpanRow } from "./telem
 
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
 
-/** The same names for every organization, other numbers. */
+/** The same names for every organization, with different numbers. */
 function spansOf(scale: number): SpanRow[] {
   return Array.from({ length: 4 * scale }, (_, index) => ({
     endMs: nowMs - index * 60_000 - 1000,
@@ -55,7 +55,7 @@ after(async () => {
   await Promise.all([both[Symbol.asyncDispose](), alone[Symbol.asyncDispose]()]);
 });
 
-describe("another organization's data change no answer", () => {
+describe("another organization's data changes no answer", () => {
   const range = `start=${nowMs / 1000 - 600}&end=${nowMs / 1000}&step=60`;
   const paths = [
     ...[

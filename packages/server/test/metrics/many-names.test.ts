@@ -63,7 +63,7 @@ describe("requests that ask for too much at once", () => {
     assert.match(answer.body.error, /more than 1000 parameters|the limit is 100/);
   });
 
-  test("101 selectors are refused, the same one many times counts once", async () => {
+  test("101 selectors are refused, but repetitions of one count once", async () => {
     const forms = [(index: number) => `m${index}`, () => "wide{member='m1'}"].map((make) =>
       Array.from({ length: 101 }, (_, index) => `match[]=${encodeURIComponent(make(index))}`).join("&"),
     );

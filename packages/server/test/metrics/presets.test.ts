@@ -5,7 +5,7 @@ import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
 
 const minuteMs = 60_000;
 
-/** All ended within the last hour, but for the first. */
+/** All ended within the last hour, except the first. */
 function knownSpans(nowMs: number): SpanRow[] {
   const at = (minutes: number): number => nowMs - minutes * minuteMs;
   const ada = { agentName: "ada", agentClass: "ToolUseAgent" };
@@ -121,7 +121,7 @@ describe("presets over known spans", () => {
 });
 
 describe("a metric over time", () => {
-  test("has a value for each step, which add up to the window's", async () => {
+  test("has a value for each step, which add up to the window's value", async () => {
     const { body } = await server.preset({ metric: "inference_requests_total", step: "15m" });
     assert.equal(body.data.resultType, "matrix");
     assert.match(body.query, /\[15m\]/);
@@ -179,13 +179,13 @@ describe("what a preset refuses", () => {
     assert.equal((await server.preset({ metric: "session_total", organization_id: "org_b" })).status, 403);
   });
 
-  test("another project than the key's", async () => {
+  test("a project other than the key's", async () => {
     const { status } = await server.preset({ metric: "session_total", project_name: "default" }, "org_a:billing");
     assert.equal(status, 403);
   });
 });
 
-test("a key that is bound to a project sees that project alone", async () => {
+test("a key that is bound to a project sees only that project", async () => {
   assert.deepEqual(await vectorOf({ metric: "inference_requests_total" }, "org_a:billing"), { "": 1 });
 });
 

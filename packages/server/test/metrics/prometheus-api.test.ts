@@ -149,7 +149,7 @@ describe("metrics sent by OTLP", () => {
     });
   }
 
-  test("count for the services that no span tells of, and for them alone", async () => {
+  test("count only for services without spans", async () => {
     const seen = await instant("sum by (service_name) (increase(inference_requests_total[10m]))");
     assert.deepEqual(Object.keys(seen).sort(), ["service_name=app", "service_name=counted-by-itself"]);
     assert.equal(seen["service_name=app"], "3");
@@ -158,7 +158,7 @@ describe("metrics sent by OTLP", () => {
 });
 
 describe("Prometheus' HTTP API", () => {
-  test("answers a range query with a matrix, by form too", async () => {
+  test("answers a range query with a matrix, from a form too", async () => {
     const form = new URLSearchParams({
       query: 'sum by (model_key) (increase(inference_duration_seconds_count{model_key!=""}[5m]))',
       start: String(time - 300),
@@ -191,7 +191,7 @@ describe("Prometheus' HTTP API", () => {
     });
   });
 
-  test("gives series a session only where the query names it", async () => {
+  test("returns series per session only if the query names it", async () => {
     const plain = await instant('count(inference_requests_total{service_name="app"})');
     const named = await instant('count(inference_requests_total{service_name="app",session_id!=""})');
     assert.deepEqual([plain, named], [{ "": "1" }, { "": "2" }]);

@@ -18,7 +18,7 @@ import { appendSeries } from "./telemetry-rows.ts";
 const minuteMs = 60_000;
 /** A whole hour, at least one before now. */
 const endMs = (Math.floor(Date.now() / 3_600_000) - 1) * 3_600_000;
-/** Never a multiple of a subquery's step, whose first step Prometheus 2 and 3 take differently. */
+/** Never a multiple of a subquery's step, whose first step Prometheus 2 and 3 choose differently. */
 const instantsMs = [endMs - 83 * minuteMs + 5000, endMs + 2 * minuteMs + 5000];
 const ranges = [
   { startMs: endMs - 110 * minuteMs + 5000, endMs: endMs + 10 * minuteMs, stepMs: 5 * minuteMs },
@@ -35,7 +35,7 @@ interface Answer {
 let sounding: MetricsServer;
 let prometheus: PrometheusServer;
 
-describe("beside a real Prometheus", { skip: noPrometheus }, () => {
+describe("compared with a real Prometheus", { skip: noPrometheus }, () => {
   before(async () => {
     const samples = comparedSamples(endMs);
     [sounding, prometheus] = await Promise.all([
@@ -52,13 +52,13 @@ describe("beside a real Prometheus", { skip: noPrometheus }, () => {
     });
   }
 
-  describe("what finds nothing", () => {
+  describe("queries without results", () => {
     for (const query of emptyQueries) {
       test(query, async () => assert.equal(await compareEverywhere({ ours: query, theirs: query }), 0));
     }
   });
 
-  describe("what is asked at one time", () => {
+  describe("instant queries", () => {
     for (const query of comparedInstantQueries) {
       test(query, async () => {
         for (const timeMs of instantsMs) await compare({ ours: query, theirs: query }, instantPath(timeMs));
@@ -66,7 +66,7 @@ describe("beside a real Prometheus", { skip: noPrometheus }, () => {
     }
   });
 
-  describe("what Prometheus 3 renamed", () => {
+  describe("names that Prometheus 3 changed", () => {
     for (const query of renamedQueries) test(query.ours, () => findsTheSame(query));
   });
 });
@@ -80,7 +80,7 @@ async function findsTheSame(query: Query): Promise<void> {
   assert.ok((await compareEverywhere(query)) > 0, "the query finds nothing anywhere, so it proves nothing");
 }
 
-/** @returns how many series, or scalars, there are in the answers */
+/** @returns the number of series, or scalars, in the answers */
 async function compareEverywhere(query: Query): Promise<number> {
   const paths = [
     ...instantsMs.map(instantPath),

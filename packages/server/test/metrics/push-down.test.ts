@@ -10,7 +10,7 @@ import { appendSpans, type SpanRow } from "./telemetry-rows.ts";
 
 const endMs = Math.floor(Date.now() / 60_000) * 60_000;
 
-/** A few hundred spans of a linear congruential generator, some of them at the very edges of windows. */
+/** A few hundred spans from a linear congruential generator, some of them exactly at the edges of windows. */
 function manySpans(): SpanRow[] {
   let state = 7;
   const random = (below: number): number => {
@@ -46,7 +46,7 @@ function plain(series: readonly MatrixSeries[]) {
   return series.map(({ labels, timestampsMs, values }) => ({ key: labels.pairs, timestampsMs, values }));
 }
 
-describe("what the store sums is what the engine makes of the samples", () => {
+describe("sums computed by the store equal the engine's from samples", () => {
   for (const query of [
     "sum(increase(inference_requests_total[15m]))",
     "sum by (model_key) (rate(inference_requests_total[5m]))",
@@ -62,7 +62,7 @@ describe("what the store sums is what the engine makes of the samples", () => {
     'max by (agent_name) (max_over_time(session_end_timestamp_seconds{session_id!="s1"}[3m] offset 2m))',
   ]) {
     for (const stepMs of [60_000, 300_000, 420_000]) {
-      test(`${query} each ${stepMs / 1000} s`, async () => {
+      test(`${query} every ${stepMs / 1000} s`, async () => {
         const times = { startMs: endMs - 3_000_000, endMs, stepMs };
         const storage = storageFor(query);
         let taken = 0;
@@ -107,7 +107,7 @@ describe("of spans over most of a day, each sent twice,", () => {
   before(() => appendSpans(opened.store, "org_day", [...rows, { endMs: endMs - 60_000, durationMs: longMs }], 2));
 
   for (const hours of [1, 3, 24]) {
-    test(`those that ended in the last ${hours} h count once each, the one that took 19 h too`, async () => {
+    test(`those that ended in the last ${hours} h count once each, including the one that took 19 h`, async () => {
       const query = `sum(increase(inference_requests_total[${hours}h]))`;
       const storage = createTenantMetrics({
         reader: opened.store.open(scopeOf("org_day")),

@@ -6,7 +6,7 @@ import type { Batch, Store } from "../../src/store/store.ts";
 
 export interface SpanRow {
   readonly endMs: number;
-  /** Absent: a trace of its own. */
+  /** Absent: its own trace. */
   readonly traceId?: string;
   readonly durationMs?: number;
   readonly project?: string;
@@ -30,12 +30,12 @@ function nextId(digits: number): string {
   return lastId.toString(16).padStart(digits, "0");
 }
 
-/** Nanoseconds with the day's fraction of a millisecond, as real clocks have it. */
+/** Nanoseconds including a fraction of a millisecond, as from real clocks. */
 function nanos(ms: number): bigint {
   return BigInt(Math.round(ms * 1000)) * 1000n;
 }
 
-/** @param sentTimes how often the same rows are sent, as by a sender that got no answer */
+/** @param sentTimes how often the same rows are sent, as by a sender that received no answer */
 export async function appendSpans(
   store: Store,
   organizationId: string,

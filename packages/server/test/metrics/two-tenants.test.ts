@@ -1,6 +1,6 @@
 /**
  * Two organizations with series of the same names and other values in one store, behind Prometheus' API: every expression
- * of the conformance scripts has, byte for byte, the response that it has without the other organization.
+ * of the conformance scripts has, byte for byte, the same response as without the other organization.
  */
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
@@ -19,9 +19,9 @@ const scripts = folders
   .filter(({ name }) => /\.test(?:\.txt)?$/.test(name))
   .map(({ name, path }) => ({ name, commands: parseScript(readFileSync(path, "utf8")) }));
 
-/** Where the scripts' time 0 is. */
+/** The time that corresponds to the scripts' 0. */
 const zeroMs = Math.floor(Date.now() / 60_000) * 60_000 - 6 * 3_600_000;
-/** Most points of a series that are loaded; the scripts' first minutes are enough to have something in every answer. */
+/** Most points loaded per series; the scripts' first minutes are enough for every answer to contain something. */
 const mostPoints = 60;
 
 /** The scripts' series as gauges: their names, their labels, and values that are `scale` times theirs. */
@@ -95,7 +95,7 @@ describe("another organization's series of the same names change no byte of an a
   }
 });
 
-test("most answers have something in them, which the other organization's have otherwise", async () => {
+test("most answers are not empty, and differ between the organizations", async () => {
   const filled = [...alone].filter(([, answer]) => answer.startsWith("200") && !answer.includes('"result":[]'));
   assert.ok(filled.length > alone.size / 2, `${filled.length} of ${alone.size}`);
   let different = 0;

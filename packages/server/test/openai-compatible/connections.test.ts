@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { startScriptedUpstream, type ScriptedExchange } from "../support/scripted-upstream.ts";
 import { chatModel, completion, openEngine, toCall } from "./engine-call.ts";
 
-/** Answers when told to. */
+/** Answers on request. */
 function holdAnswers() {
   const held: ScriptedExchange[] = [];
   return {
@@ -17,10 +17,10 @@ function holdAnswers() {
   };
 }
 
-describe("an engine with one connection and one place to wait", () => {
+describe("an engine with one connection and one queue slot", () => {
   const limits = { max_connections: 1, max_queued: 1 };
 
-  test("makes the second call wait and refuses the third", async () => {
+  test("queues the second call and refuses the third", async () => {
     const { held, script, release } = holdAnswers();
     await using upstream = await startScriptedUpstream(script);
     const engine = openEngine(upstream.url, limits);
@@ -38,7 +38,7 @@ describe("an engine with one connection and one place to wait", () => {
     assert.equal(upstream.exchanges.length, 2);
   });
 
-  test("lets a call that is cancelled while it waits go, and gives its place to another", async () => {
+  test("removes a call that is cancelled while it waits, and gives its slot to another", async () => {
     const { held, script, release } = holdAnswers();
     await using upstream = await startScriptedUpstream(script);
     const engine = openEngine(upstream.url, limits);
@@ -58,7 +58,7 @@ describe("an engine with one connection and one place to wait", () => {
     assert.equal(upstream.exchanges.length, 2);
   });
 
-  test("lets a call wait only so long", async () => {
+  test("limits the time that a call waits", async () => {
     const { held, script, release } = holdAnswers();
     await using upstream = await startScriptedUpstream(script);
     const engine = openEngine(upstream.url, { ...limits, queue_timeout_ms: 200 });
@@ -71,7 +71,7 @@ describe("an engine with one connection and one place to wait", () => {
     await engine.close();
   });
 
-  test("goes on after a call that was cut off", async () => {
+  test("continues after an interrupted call", async () => {
     await using upstream = await startScriptedUpstream((exchange) => {
       if (exchange.index < 3) exchange.cut();
       else exchange.answer(completion);
@@ -83,7 +83,7 @@ describe("an engine with one connection and one place to wait", () => {
     await engine.close();
   });
 
-  test("refuses who waits when it is closed, and lets who runs end", async () => {
+  test("refuses waiting calls when it is closed, and lets running ones finish", async () => {
     const { held, script, release } = holdAnswers();
     await using upstream = await startScriptedUpstream(script);
     const engine = openEngine(upstream.url, limits);
@@ -102,7 +102,7 @@ describe("an engine with one connection and one place to wait", () => {
   });
 });
 
-test("a target's own time limits stand in place of the engine's", async () => {
+test("a target's own time limits override the engine's", async () => {
   await using upstream = await startScriptedUpstream((exchange) => exchange.stall());
   const engine = openEngine(upstream.url, { total_timeout_ms: 60_000 });
   const model = engine.chat?.("m", { total_timeout_ms: 200, connect_timeout_ms: 60_000 });
@@ -137,13 +137,13 @@ describe("the models of an engine", () => {
     });
   }
 
-  test("are those of the settings, where they are given", async () => {
+  test("are those of the settings, if given", async () => {
     const engine = openEngine("http://127.0.0.1:1", { models: ["x"] });
     assert.deepEqual(await engine.listModels(signal), [{ id: "x", created: 0, ownedBy: "engine" }]);
     await engine.close();
   });
 
-  test("cannot be listed by an engine that answers nonsense, fails or is left", async () => {
+  test("cannot be listed by an engine that answers nonsense, fails or does not answer", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       if (exchange.index === 0) exchange.answer({ data: 5 });
       else if (exchange.index === 1) exchange.answer("", 500);

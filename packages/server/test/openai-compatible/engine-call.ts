@@ -53,7 +53,7 @@ export function chatModel(engine: Engine): ChatModel {
   return model;
 }
 
-/** What a stream gave before it ended, and the error with which it did. */
+/** What a stream returned before it ended, and the error that ended it. */
 export interface Collected {
   readonly chunks: readonly ChatCompletionChunk[];
   readonly error: AppError | undefined;

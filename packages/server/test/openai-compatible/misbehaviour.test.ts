@@ -12,7 +12,7 @@ interface Misbehaviour {
   readonly settings?: Partial<OpenAiCompatibleSettings>;
   readonly code: ErrorCode;
   readonly message: RegExp;
-  /** Content that comes before the error, of a stream. */
+  /** A stream's content before the error. */
   readonly before?: string;
   readonly only?: "batch" | "stream";
 }

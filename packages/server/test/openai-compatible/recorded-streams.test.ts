@@ -72,8 +72,8 @@ describe("the stream of", () => {
       assertAsRecorded(await read([bytes]), recorded);
     });
 
-    test(`${recorded.engine}: cut at every byte, and into single bytes`, async () => {
-      // Creation time and identifiers that the engine gave are the same every time; those that are made are not.
+    test(`${recorded.engine}: split at every byte, and into single bytes`, async () => {
+      // Creation time and identifiers from the engine are the same every time; generated ones are not.
       const whole = JSON.stringify(await read([bytes]));
       for (let at = 1; at < bytes.length; at++) {
         assert.equal(JSON.stringify(await read([bytes.subarray(0, at), bytes.subarray(at)])), whole, `cut at ${at}`);

@@ -1,4 +1,4 @@
-/** The errors of engines, and what callers get. */
+/** Engines' errors, and what callers receive. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
@@ -199,7 +199,7 @@ describe("an engine refuses", () => {
     });
   }
 
-  test("with more words than anybody reads", async () => {
+  test("with a message that is too long to show", async () => {
     await assertRefused(
       async (exchange) => {
         exchange.begin(400, { "content-type": "text/plain" });
@@ -209,7 +209,7 @@ describe("an engine refuses", () => {
     );
   });
 
-  test("with words that never end", async () => {
+  test("with a message that never ends", async () => {
     await assertRefused(
       async (exchange) => {
         exchange.begin(429, { "retry-after": "3" });
@@ -262,7 +262,7 @@ describe("an engine refuses", () => {
     });
   }
 
-  test("in the middle of a stream, after what it had said", async () => {
+  test("in the middle of a stream, after its content so far", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(chunk({ content: "a" }), chunk({ content: "b" }), openAiError("no", { code: 503 }));
@@ -288,7 +288,7 @@ describe("an engine refuses", () => {
     await engine.close();
   });
 
-  test("the operator's key, and the log says so once", async () => {
+  test("the operator's key, and the log reports it once", async () => {
     const lines: LogFields[] = [];
     await using upstream = await startScriptedUpstream((exchange) => exchange.answer(openAiError("wrong key"), 401));
     const logger = { ...silentLogger, error: (fields: LogFields) => void lines.push(fields) };
@@ -321,7 +321,7 @@ describe("an engine that cannot be reached", () => {
     await engine.close();
   });
 
-  test("takes the connection and never finishes TLS", async () => {
+  test("accepts the connection and never finishes TLS", async () => {
     const silent = createServer((socket) => void socket.resume().on("error", () => {})).listen(0, "127.0.0.1");
     await once(silent, "listening");
     const engine = openEngine(`https://127.0.0.1:${(silent.address() as AddressInfo).port}`, {
@@ -333,7 +333,7 @@ describe("an engine that cannot be reached", () => {
     });
     await engine.close();
     silent.close();
-    // Emitted only when the last connection is gone: the engine gave it up.
+    // Emitted only when the last connection is closed: the engine abandoned it.
     await once(silent, "close");
   });
 });

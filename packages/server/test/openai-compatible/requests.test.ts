@@ -24,7 +24,7 @@ function answer(exchange: ScriptedExchange): void {
 }
 
 describe("a request", () => {
-  test("goes to the path of chat completions with the engine's credentials and nothing of the caller's", async () => {
+  test("is sent to the path of chat completions with the engine's credentials and nothing of the caller's", async () => {
     await using upstream = await startScriptedUpstream(answer);
     const engine = openEngine(upstream.url, {
       organization: "org-1",
@@ -50,7 +50,7 @@ describe("a request", () => {
     });
   });
 
-  test("keeps the caller's text but for the members that change", async () => {
+  test("keeps the caller's text except for the members that change", async () => {
     await using upstream = await startScriptedUpstream(answer);
     const engine = openEngine(upstream.url);
     const text =
@@ -92,7 +92,7 @@ describe("a request", () => {
     });
   }
 
-  test("for a batch answer is no stream, whatever the caller asked for", async () => {
+  test("for a batch answer is not streamed, whatever the caller requested", async () => {
     await using upstream = await startScriptedUpstream(answer);
     const engine = openEngine(upstream.url);
     await chatModel(engine).complete(toCall({ stream: true, stream_options: { include_usage: true } }));
@@ -108,7 +108,7 @@ describe("a request", () => {
     const call = toCall({ messages: [{ role: "user", content: "é😀".repeat(2_700_000) }] });
     const before = process.memoryUsage().arrayBuffers;
     const answered = chatModel(engine).complete(call);
-    // At this point the request is on its way, and a copy would be there.
+    // At this point the request is in flight, and a copy would exist.
     assert.ok(process.memoryUsage().arrayBuffers - before < call.bytes.length / 2);
     await answered;
     await engine.close();
@@ -130,7 +130,7 @@ describe("a request", () => {
     assert.equal(upstream.exchanges.length, 1);
   });
 
-  test("uses a connection again", async () => {
+  test("reuses a connection", async () => {
     await using upstream = await startScriptedUpstream(answer);
     const engine = openEngine(upstream.url);
     const model = chatModel(engine);
@@ -195,7 +195,7 @@ describe("settings that cannot work", () => {
   }
 });
 
-test("a whole answer to a streamed request becomes a stream", async () => {
+test("a batch answer to a streamed request becomes a stream", async () => {
   const message = {
     content: "Hello",
     reasoning_content: "Hm",

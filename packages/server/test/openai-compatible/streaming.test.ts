@@ -20,7 +20,7 @@ const oneThenNothing: Script = async (exchange) => {
 };
 
 describe("a consumer that does not read", () => {
-  test("holds up the engine, and reads on from where it was", async () => {
+  test("pauses the engine, and later continues where it stopped", async () => {
     const total = 30_000;
     let sent = 0;
     await using upstream = await startScriptedUpstream(async (exchange) => {
@@ -31,7 +31,7 @@ describe("a consumer that does not read", () => {
       await exchange.sendEvents(chunk({}, "stop"), "[DONE]");
       exchange.end();
     });
-    // A limit on silence must not strike while it is the consumer who is silent.
+    // A limit on silence must not apply while the consumer is the silent side.
     const engine = openEngine(upstream.url, { idle_timeout_ms: 2_000 });
     const iterator = chatModel(engine).stream(streamCall())[Symbol.asyncIterator]();
     await iterator.next();
@@ -44,7 +44,7 @@ describe("a consumer that does not read", () => {
     await new Promise((resolve) => {
       setTimeout(resolve, 2_500);
     });
-    // What is on its way fits into the buffers of two sockets, and is far from all.
+    // The data in flight fits into the buffers of two sockets, and is far from everything.
     assert.ok(sent < total / 2, `${sent} events were taken`);
     let count = 1;
     for (let result = await iterator.next(); result.done !== true; result = await iterator.next()) {
@@ -56,7 +56,7 @@ describe("a consumer that does not read", () => {
     await engine.close();
   });
 
-  test("never asked: no request is made", async () => {
+  test("if never consumed, causes no request", async () => {
     await using upstream = await startScriptedUpstream(endless);
     const engine = openEngine(upstream.url);
     chatModel(engine).stream(streamCall());
@@ -105,7 +105,7 @@ describe("the engine is cancelled", () => {
     });
   }
 
-  test("in a hundred streams at once, which leave no socket and no timer", async () => {
+  test("in a hundred streams at once, without leaking sockets or timers", async () => {
     const resources = () => process.getActiveResourcesInfo().filter((name) => /TCPSocket|Timeout/.test(name)).length;
     const before = resources();
     await using upstream = await startScriptedUpstream(oneThenNothing);
@@ -139,7 +139,7 @@ describe("the engine is cancelled", () => {
     await engine.close();
   });
 
-  test("before it is asked when the signal is aborted already", async () => {
+  test("before the request when the signal has already aborted", async () => {
     await using upstream = await startScriptedUpstream(endless);
     const engine = openEngine(upstream.url);
     const signal = AbortSignal.abort();
@@ -151,7 +151,7 @@ describe("the engine is cancelled", () => {
   });
 });
 
-describe("a whole stream", () => {
+describe("a complete stream", () => {
   test("may end without [DONE] when every choice has its reason", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       exchange.beginEvents();
@@ -165,7 +165,7 @@ describe("a whole stream", () => {
     await engine.close();
   });
 
-  test("gets the reason that the engine left out before [DONE]", async () => {
+  test("gets the reason that the engine omitted before [DONE]", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(chunk({ content: "Hi" }), "[DONE]");
@@ -177,7 +177,7 @@ describe("a whole stream", () => {
     await engine.close();
   });
 
-  test("ends at [DONE], and an engine that goes on is cut off", async () => {
+  test("ends at [DONE], and an engine that continues is disconnected", async () => {
     await using upstream = await startScriptedUpstream(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(chunk({ content: "Hi" }, "stop"), "[DONE]");
@@ -205,7 +205,7 @@ describe("a whole stream", () => {
     await engine.close();
   });
 
-  test("has no frame of a mebibyte, whatever the engine sent", async () => {
+  test("has no frame above one mebibyte, whatever the engine sent", async () => {
     const content = "😀".repeat(300_000);
     const logprobs = {
       content: Array.from({ length: 1_000 }, () => ({ token: "x", logprob: 0, bytes: null, top_logprobs: [] })),

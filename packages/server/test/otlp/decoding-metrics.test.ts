@@ -149,7 +149,7 @@ function checkExemplars(rows: readonly BlockRow[], row: BlockRow, point: Point):
   }
 }
 
-/** A metric of those words and that data. */
+/** A metric with the given name, description and unit, and the data. */
 function withData<Words extends object>(named: Words, data: object): Words {
   return { ...named, ...data };
 }
@@ -157,7 +157,7 @@ function withData<Words extends object>(named: Words, data: object): Words {
 const absent = (value: number | undefined): number => value ?? Number.NaN;
 const many = <T>(point: fc.Arbitrary<T>) => fc.array(point, { minLength: 1, maxLength: 4 });
 
-describe("metrics come out of protobuf and of JSON with every value:", () => {
+describe("metrics from protobuf and from JSON keep every value:", () => {
   test("gauges and sums", async () => {
     const metric = fc.record({
       ...words,

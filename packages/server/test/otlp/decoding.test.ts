@@ -55,7 +55,7 @@ describe("a span", () => {
     spans: fc.array(span, { minLength: 1, maxLength: 4 }),
   });
 
-  test("comes out of protobuf and of JSON with every value", async () => {
+  test("from protobuf and from JSON keeps every value", async () => {
     await fc.assert(
       fc.asyncProperty(requests, async ({ resource, scope, schemaUrl, spans }) => {
         const rows = await rowsOf("traces", "ExportTraceServiceRequest", {
@@ -186,7 +186,7 @@ describe("a log record", () => {
     logRecords: fc.array(record, { minLength: 1, maxLength: 4 }),
   });
 
-  test("comes out of protobuf and of JSON with every value", async () => {
+  test("from protobuf and from JSON keeps every value", async () => {
     await fc.assert(
       fc.asyncProperty(requests, async ({ resource, scope, schemaUrl, logRecords }) => {
         const rows = await rowsOf("logs", "ExportLogsServiceRequest", {
@@ -225,7 +225,7 @@ describe("a log record", () => {
   });
 });
 
-/** The first attribute of a name that has a value at all. */
+/** The first attribute of a name that has a value. */
 function hasContent({ value }: random.Attribute): boolean {
   return value !== undefined && Object.keys(value).length > 0;
 }

@@ -1,6 +1,6 @@
 /** Small requests of each signal, in protobufjs' object form. */
 
-/** Now, as tests over HTTP have it. */
+/** The current time, as tests over HTTP use it. */
 export function presentNano(): string {
   return String(BigInt(Date.now()) * 1_000_000n);
 }

@@ -76,7 +76,7 @@ function sample(type: string, request: object) {
   return { type, bytes: encode(type, request) };
 }
 
-/** Whether the bytes were taken; anything but a 400 or an outcome fails the test. Every stored block must be readable. */
+/** Whether the bytes were accepted; anything but a 400 or a result fails the test. Every stored block must be readable. */
 async function isTaken(
   signal: SignalName,
   bytes: Uint8Array,
@@ -114,7 +114,7 @@ for (const signal of ["traces", "logs", "metrics"] as const) {
       }
     });
 
-    test("a request with any byte changed is answered, and one that no decoder takes is refused", async () => {
+    test("a request with any byte changed is answered, and an invalid one is refused", async () => {
       const change = fc.record({
         at: fc.nat(bytes.length - 1),
         byte: fc.nat(255),
@@ -159,7 +159,7 @@ describe("the wire", () => {
   const withUnknown = (extra: number[]) => Buffer.concat([known, Buffer.from(extra)]);
 
   test("may carry unknown fields of every kind, groups too", async () => {
-    // Field 100: a varint, 64 bits, bytes, a group with a varint in it, 32 bits.
+    // Field 100: a varint, 64 bits, bytes, a group that contains a varint, 32 bits.
     for (const extra of [
       [0xa0, 0x06, 0x01],
       [0xa1, 0x06, 1, 2, 3, 4, 5, 6, 7, 8],
@@ -171,7 +171,7 @@ describe("the wire", () => {
     }
   });
 
-  test("may not carry what is no field", async () => {
+  test("may not carry invalid fields", async () => {
     for (const [extra, what] of [
       [[0x07], "wire type 7"],
       [[0xa4, 0x06], "the end of a group that did not begin"],

@@ -1,4 +1,4 @@
-/** OTLP/gRPC from outside, call by call: statuses, details, limits, times, and the end of the server. */
+/** OTLP/gRPC from outside, call by call: statuses, details, limits, deadlines, and shutdown. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type ClientHttp2Session } from "node:http2";
@@ -90,7 +90,7 @@ describe("a call", () => {
     );
   });
 
-  test("may be compressed, or say that it could be and not be", async () => {
+  test("may be compressed, or uncompressed although compression is declared", async () => {
     await using calls = await startCalls();
     const headers = { "grpc-encoding": "gzip" };
     assert.equal((await calls.call(traces, frame(gzipSync(span()), 1), headers)).status, "0");
@@ -98,7 +98,7 @@ describe("a call", () => {
     assert.equal(calls.server.store.rows("spans").length, 2);
   });
 
-  test("that is taken in part says what was not", async () => {
+  test("that is partially accepted reports what was rejected", async () => {
     await using calls = await startCalls();
     const answer = await calls.call(traces, frame(encode("ExportTraceServiceRequest", spanRequest({ traceId: "" }))));
     assert.equal(answer.status, "0");
@@ -108,7 +108,7 @@ describe("a call", () => {
     assert.equal(partialSuccess.rejected, "1");
   });
 
-  test("many at a time on one connection are all answered", async () => {
+  test("of many concurrent ones on one connection is answered", async () => {
     await using calls = await startCalls();
     const answers = await Promise.all(Array.from({ length: 50 }, () => calls.call(traces, frame(span()))));
     assert.ok(answers.every(({ status }) => status === "0"));
@@ -148,7 +148,7 @@ describe("a call is refused", () => {
     });
     const first = calls.call(traces, frame(span()));
     await appending;
-    // A message that cannot be read would be refused for that.
+    // An unreadable message would be refused for that.
     const refused = await calls.call(traces, Buffer.from("no message"));
     assert.deepEqual([refused.status, refused.message], ["8", "One is running."]);
     const [detail] = refused.details?.details ?? [];
@@ -209,7 +209,7 @@ describe("a call is refused", () => {
     assert.equal((await calls.call(traces, frame(span()))).status, "7");
   });
 
-  test("as out of time when the client's time runs out", async () => {
+  test("after its deadline when the client's timeout expires", async () => {
     await using calls = await startCalls();
     const { promise: never, resolve: release } = Promise.withResolvers<void>();
     calls.server.store.beforeAppend = () => never;
@@ -220,7 +220,7 @@ describe("a call is refused", () => {
 });
 
 describe("when the server stops", () => {
-  test("clients are told to go away, and a running call still ends well", async () => {
+  test("clients receive GOAWAY, and a running call still completes", async () => {
     await using calls = await startCalls();
     const { promise: stored, resolve: release } = Promise.withResolvers<void>();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -238,7 +238,7 @@ describe("when the server stops", () => {
     await closed;
   });
 
-  test("a call that does not end is cut off", async () => {
+  test("a call that does not end is aborted", async () => {
     await using calls = await startCalls({ shutdownTimeoutMs: 50 });
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     const { promise: never, resolve: release } = Promise.withResolvers<void>();

@@ -29,7 +29,7 @@ for (const [signal, { type, make, table }] of Object.entries(requests)) {
       const pack = (bytes: Uint8Array) => (compressed ? gzipSync(bytes) : bytes);
       const how = compressed ? "with gzip" : "plain";
 
-      test(`takes protobuf ${how} and answers with no bytes`, async () => {
+      test(`accepts protobuf ${how} and answers with no bytes`, async () => {
         await using server = await startOtlp();
         const response = await server.post(`/v1/${signal}`, pack(encode(type, make())), headers);
         assert.equal(response.status, 200);
@@ -38,7 +38,7 @@ for (const [signal, { type, make, table }] of Object.entries(requests)) {
         assert.equal(server.store.rows(table).length, 1);
       });
 
-      test(`takes JSON ${how} and answers with an empty object`, async () => {
+      test(`accepts JSON ${how} and answers with an empty object`, async () => {
         await using server = await startOtlp();
         const text = Buffer.from(JSON.stringify(toOtlpJson(make())));
         const response = await server.post(`/v1/${signal}`, pack(text), {
@@ -55,7 +55,7 @@ for (const [signal, { type, make, table }] of Object.entries(requests)) {
 }
 
 describe("a partial success", () => {
-  test("counts what was rejected and says why, in protobuf", async () => {
+  test("counts what was rejected and explains why, in protobuf", async () => {
     await using server = await startOtlp();
     const response = await server.post("/v1/traces", encode("ExportTraceServiceRequest", spanRequest({ traceId: "" })));
     assert.equal(response.status, 200);
@@ -90,7 +90,7 @@ interface Status {
   readonly details?: readonly Record<string, unknown>[];
 }
 
-/** Sends in both encodings what the function makes, and gives the two Status bodies. */
+/** Sends the function's output in both encodings, and returns the two Status bodies. */
 async function statuses(response: Response): Promise<Status> {
   const type = response.headers.get("content-type");
   if (type === json) return (await response.json()) as Status;
@@ -123,7 +123,7 @@ describe("an error", () => {
       assert.deepEqual(server.store.batches, []);
     });
 
-    test(`of a full queue is a 429 that says when to come back, in ${contentType}`, async () => {
+    test(`of a full queue is a 429 with the time to retry, in ${contentType}`, async () => {
       await using server = await startOtlp();
       server.store.beforeAppend = () => {
         throw new AppError("rate_limited", "The queue of this organization is full.", { retryAfterMs: 2500 });
@@ -193,7 +193,7 @@ describe("an error", () => {
     assert.equal((await statuses(response)).code, 3);
   });
 
-  test("of ours tells nothing internal", async () => {
+  test("of ours reveals no internals", async () => {
     await using server = await startOtlp();
     server.store.beforeAppend = () => {
       throw new Error("secret detail");
@@ -206,17 +206,17 @@ describe("an error", () => {
   });
 });
 
-describe("the limit of size", () => {
+describe("the size limit", () => {
   const large = encode("ExportLogsServiceRequest", logRequest({ body: { stringValue: "x".repeat(500_000) } }));
 
-  test("holds for plain bodies", async () => {
+  test("applies to plain bodies", async () => {
     await using server = await startOtlp({ limitBytes: 400_000 });
     const response = await server.post("/v1/logs", large);
     assert.equal(response.status, 413);
     assert.equal((await statuses(response)).code, 8);
   });
 
-  test("holds after decompression, for small and for large bodies", async () => {
+  test("applies after decompression, to small and to large bodies", async () => {
     await using server = await startOtlp({ limitBytes: 400_000 });
     const small = await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" });
     assert.equal(small.status, 413);
@@ -226,7 +226,7 @@ describe("the limit of size", () => {
     assert.deepEqual(server.store.batches, []);
   });
 
-  test("lets through what is just within it", async () => {
+  test("admits bodies just below it", async () => {
     await using server = await startOtlp({ limitBytes: large.length });
     assert.equal((await server.post("/v1/logs", large)).status, 200);
     assert.equal((await server.post("/v1/logs", gzipSync(large), { "content-encoding": "gzip" })).status, 200);
@@ -268,7 +268,7 @@ test("a request is answered only when its rows are stored", async () => {
 });
 
 describe("the memory of bodies", () => {
-  test("is bounded: more than an organization's share is refused until the others are done", async () => {
+  test("is bounded: a request beyond an organization's share is refused until others finish", async () => {
     await using server = await startOtlp({ pendingBytes: 400_000 });
     const { promise: stored, resolve: release } = Promise.withResolvers<void>();
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
@@ -296,7 +296,7 @@ test("a request with millions of empty records is refused before they are listed
     value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
   const field = (number: number, bytes: Buffer): Buffer =>
     Buffer.concat([Buffer.from([number * 8 + 2, ...varint(bytes.length)]), bytes]);
-  // The records of a scope, each of them its tag and the length 0.
+  // The records of a scope, each with its tag and the length 0.
   const records = Buffer.alloc(10_000_000, Buffer.from([0x12, 0]));
   for (const body of [field(1, field(2, records)), Buffer.alloc(10_000_000, Buffer.from([0x0a, 0]))]) {
     const response = await server.post("/v1/logs", body);

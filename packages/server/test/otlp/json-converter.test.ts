@@ -8,7 +8,7 @@ import { spanRequest } from "./example-requests.ts";
 import { decode } from "./oracle.ts";
 import { toOtlpJson } from "./sent-and-stored.ts";
 
-/** A body of more than the size that is converted at once. */
+/** A body above the size that is converted at once. */
 function largeBody(): Uint8Array {
   return Buffer.from(JSON.stringify(toOtlpJson(spanRequest({ name: "x".repeat(200_000) }))));
 }
@@ -32,7 +32,7 @@ test("a body that would exhaust the worker's memory is refused before it is pars
   }
 });
 
-test("many bodies at once are all converted", async () => {
+test("many concurrent bodies are all converted", async () => {
   const converter = createJsonConverter(silentLogger);
   try {
     const all = await Promise.all(
@@ -44,7 +44,7 @@ test("many bodies at once are all converted", async () => {
   }
 });
 
-test("organizations take turns, so that a flood by one does not delay the others by its whole length", async () => {
+test("organizations take turns, so a flood by one does not delay the others by its full length", async () => {
   const converter = createJsonConverter(silentLogger);
   try {
     const done: string[] = [];

@@ -55,7 +55,7 @@ export async function startOtlp({
     grpcUrl: `http://127.0.0.1:${grpc.port}`,
     calls,
     closeGrpc: () => grpc.close(),
-    /** Content types and compressions that HTTP requests came with. */
+    /** Content types and compressions of the HTTP requests received. */
     encodings: () => [...encodings],
     post: (path: string, body: Uint8Array | string, headers: Record<string, string> = {}) =>
       fetch(http.url + path, {

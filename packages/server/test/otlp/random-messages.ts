@@ -25,7 +25,7 @@ const int64 = fc
   .oneof(fc.bigInt({ min: -(1n << 63n), max: (1n << 63n) - 1n }), fc.bigInt({ min: -200n, max: 200n }))
   .map(String);
 const base64 = fc.uint8Array({ maxLength: 30 }).map((bytes) => Buffer.from(bytes).toString("base64"));
-/** Without the values that JSON has no number for; those have tests of their own. */
+/** Without values that JSON numbers cannot express; those have their own tests. */
 const double = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((value) => !Object.is(value, -0));
 
 export const { value } = fc.letrec<{ value: Value; attribute: Attribute }>((tie) => ({
@@ -60,7 +60,7 @@ export const name = text;
 const day = 86_400_000_000_000n;
 /** Times that are neither too old nor too far ahead. */
 export const time = fc.bigInt({ min: nowNano - 29n * day, max: nowNano + day / 2n }).map(String);
-/** Base64, as protobufjs takes bytes. */
+/** Base64, as protobufjs accepts bytes. */
 export const id = (size: number) =>
   fc
     .uint8Array({ minLength: size, maxLength: size })
@@ -82,7 +82,7 @@ export function stored(value: Value | undefined): [kind: string, text: string] {
   return ["e", ""];
 }
 
-/** A list of attributes as the columns `attributes` and `attribute_types` have it. */
+/** A list of attributes as the columns `attributes` and `attribute_types` store it. */
 export function storedAttributes(list: readonly Attribute[]): { map: [string, string][]; types: string } {
   const kinds = list.map((each) => stored(each.value)[0]).join("");
   return { map: list.map((each) => [each.key, stored(each.value)[1]]), types: /^s*$/.test(kinds) ? "" : kinds };

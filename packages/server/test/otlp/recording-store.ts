@@ -6,7 +6,7 @@ import { type BlockRow, readBlock } from "./block-reader.ts";
 
 export class RecordingStore implements RowStore {
   readonly batches: Batch[] = [];
-  /** Called before a batch is kept; what it throws is what `append` throws. */
+  /** Called before a batch is stored; what it throws is what `append` throws. */
   beforeAppend: (batch: Batch) => void | Promise<void> = () => {};
   readonly #known = new Set<string>();
 

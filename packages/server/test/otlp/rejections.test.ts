@@ -49,7 +49,7 @@ describe("a span is rejected", () => {
     });
   }
 
-  test("alone: the good ones beside it are stored", async () => {
+  test("individually: valid spans in the same request are stored", async () => {
     const { send, store } = ingestFixture();
     const request = spanRequest(present) as { resourceSpans: { scopeSpans: { spans: object[] }[] }[] };
     const list = request.resourceSpans[0]!.scopeSpans[0]!.spans;
@@ -72,7 +72,7 @@ test("logs sent as traces, whose field numbers are the same, are rejected one by
 });
 
 describe("a log record", () => {
-  test("with IDs that are not valid belongs to no trace", async () => {
+  test("with invalid IDs belongs to no trace", async () => {
     const { send, store } = ingestFixture();
     const outcome = await send(
       "logs",
@@ -83,7 +83,7 @@ describe("a log record", () => {
     assert.deepEqual([row?.["trace_id"], row?.["span_id"]], ["", ""]);
   });
 
-  test("without a time has that of its observation, else that of its arrival", async () => {
+  test("without a time uses its observed time, otherwise its arrival", async () => {
     const { send, store } = ingestFixture();
     await send("logs", logs({ timeUnixNano: 0, observedTimeUnixNano: String(nowNano - 5n) }));
     await send("logs", logs({ timeUnixNano: 0 }));
@@ -93,7 +93,7 @@ describe("a log record", () => {
     );
   });
 
-  test("without a severity number is placed by its text", async () => {
+  test("without a severity number is classified by its text", async () => {
     const { send, store } = ingestFixture();
     const texts = ["DEBUG", "trace", "Information", "WARN", "warning", "ERROR", "Fatal", "CRITICAL", "", "notice"];
     for (const severityText of texts) await send("logs", logs({ severityNumber: 0, severityText }));
@@ -103,7 +103,7 @@ describe("a log record", () => {
     );
   });
 
-  test("is the same record when its request comes again, and another one at another place", async () => {
+  test("is the same record when its request is repeated, and another one at another position", async () => {
     const { send, store } = ingestFixture();
     const request = logRequest(presentRecord) as { resourceLogs: { scopeLogs: { logRecords: object[] }[] }[] };
     const list = request.resourceLogs[0]!.scopeLogs[0]!.logRecords;
@@ -118,7 +118,7 @@ describe("a log record", () => {
 });
 
 describe("a data point", () => {
-  test("without a value is rejected, unless it says that there is none", async () => {
+  test("without a value is rejected, unless it is flagged as having none", async () => {
     const { send, store } = ingestFixture();
     const outcome = await send("metrics", metrics({ asInt: undefined }));
     assert.match(outcome.message ?? "", /^1 data point rejected: 1 without a value/);
@@ -127,7 +127,7 @@ describe("a data point", () => {
     assert.deepEqual([row?.["value"], row?.["flags"]], [Number.NaN, 1]);
   });
 
-  test("of a histogram is rejected when its buckets do not fit its bounds", async () => {
+  test("of a histogram is rejected if its buckets do not match its bounds", async () => {
     const { send } = ingestFixture();
     const point = { ...presentRecord, count: 3, bucketCounts: [1, 2], explicitBounds: [1, 2] };
     const falling = { ...presentRecord, count: 3, bucketCounts: [1, 1, 1], explicitBounds: [2, 1] };
@@ -138,7 +138,7 @@ describe("a data point", () => {
     assert.match(outcome.message ?? "", /number of bucket counts.*do not increase/);
   });
 
-  test("has one series whatever the order of its attributes", async () => {
+  test("belongs to one series whatever the order of its attributes", async () => {
     const { send, store } = ingestFixture();
     const [a, b] = [attribute("a", "1"), attribute("b", "2")];
     await send("metrics", metrics({ attributes: [a, b] }));
@@ -166,29 +166,29 @@ describe("the project is", () => {
     assert.equal(await projectOf([attribute("project.name", "shop")], bound), "shop");
   });
 
-  test("else the key's", async () => {
+  test("otherwise the key's", async () => {
     assert.equal(await projectOf([attribute("service.namespace", "spaces")], bound), "shop");
   });
 
-  test("else the service's namespace, if that can be a name", async () => {
+  test("otherwise the service's namespace, if it is a valid name", async () => {
     assert.equal(await projectOf([attribute("service.namespace", "spaces")]), "spaces");
     assert.equal(await projectOf([attribute("service.namespace", "\u0000 no")]), "default");
   });
 
-  test("else the default one", async () => {
+  test("otherwise the default one", async () => {
     assert.equal(await projectOf([]), "default");
     assert.equal(await projectOf([attribute("project.name", "")]), "default");
     assert.equal(await projectOf([{ key: "project.name", value: { intValue: 5 } }]), "default");
   });
 
-  test("never another than that of a key which is bound to one", async () => {
+  test("never another than that of a key bound to a project", async () => {
     assert.match(
       await projectOf([attribute("project.name", "other")], bound),
       /1 of the project "other", because this API key is bound to the project "shop"/,
     );
   });
 
-  test("refused when it cannot be a name", async () => {
+  test("refused if it is not a valid name", async () => {
     assert.match(await projectOf([attribute("project.name", "a\nb")]), /which is not a valid name/);
   });
 });
@@ -239,14 +239,14 @@ describe("GenAI attributes under other names", () => {
     );
   });
 
-  test("give way to today's, whatever the order", async () => {
+  test("yield to today's, whatever the order", async () => {
     const now = attribute("gen_ai.provider.name", "today");
     const old = attribute("gen_ai.system", "yesterday");
     assert.equal((await columnsOf([old, now]))["provider"], "today");
     assert.equal((await columnsOf([now, old]))["provider"], "today");
   });
 
-  test("with counts that are none count nothing", async () => {
+  test("with invalid counts count nothing", async () => {
     const row = await columnsOf([
       { key: "gen_ai.usage.input_tokens", value: { intValue: -5 } },
       { key: "gen_ai.usage.output_tokens", value: { stringValue: "many" } },
@@ -274,7 +274,7 @@ describe("OTLP/JSON", () => {
     return request;
   };
 
-  test("keeps every digit of 64-bit numbers that are not in quotes", async () => {
+  test("keeps every digit of unquoted 64-bit numbers", async () => {
     const { send, store } = ingestFixture();
     const nano = nowNano + 123_456_789n;
     const text = JSON.stringify(json({ startTimeUnixNano: "T", attributes: [{ key: "n", value: { intValue: "N" } }] }))
@@ -286,7 +286,7 @@ describe("OTLP/JSON", () => {
     assert.deepEqual(row?.["attributes"], [["n", "-9223372036854775807"]]);
   });
 
-  test("takes NaN and infinities as text, IDs in upper case, and unknown fields", async () => {
+  test("accepts NaN and infinities as text, IDs in upper case, and unknown fields", async () => {
     const { send, store } = ingestFixture();
     const doubles = ["NaN", "Infinity", "-Infinity"].map((doubleValue, index) => ({
       key: `d${index}`,
@@ -337,7 +337,7 @@ describe("OTLP/JSON", () => {
     });
   }
 
-  test("refuses attribute values that are nested too deep, and takes those that are not", async () => {
+  test("refuses attribute values that are nested too deep, and accepts others", async () => {
     const nested = (depth: number): object =>
       depth === 0 ? { stringValue: "x" } : { arrayValue: { values: [nested(depth - 1)] } };
     const body = (depth: number) => json({ attributes: [{ key: "deep", value: nested(depth) }] });
@@ -347,7 +347,7 @@ describe("OTLP/JSON", () => {
     await refused(body(1000), /nested/);
   });
 
-  test("of more than a worker's share is read in the worker, with the same result and the same refusals", async () => {
+  test("above the threshold is read in the worker, with the same result and the same refusals", async () => {
     const fixture = ingestFixture();
     try {
       const large = json({ attributes: [{ key: "large", value: { stringValue: "x".repeat(300_000) } }] });
@@ -370,7 +370,7 @@ test("an empty request is a success", async () => {
   assert.deepEqual(await sendJson("metrics", { resourceMetrics: [] }), nothing);
 });
 
-test("what the store refuses is refused to the sender", async () => {
+test("a refusal by the store is passed on to the sender", async () => {
   const { send, store } = ingestFixture();
   store.beforeAppend = () => {
     throw new AppError("rate_limited", "The queue is full.", { retryAfterMs: 2000 });

@@ -1,6 +1,6 @@
 /**
- * An application that knows nothing of Sounding: OpenTelemetry's Node SDK, configured by environment variables alone to
- * send. Started as a process of its own by sdk-interop.test.ts.
+ * An application without any reference to Sounding: OpenTelemetry's Node SDK, configured only by environment variables.
+ * Started as its own process by sdk-interop.test.ts.
  */
 import { logs, metrics, SeverityNumber, SpanStatusCode, trace } from "@opentelemetry/api";
 import { NodeSDK } from "@opentelemetry/sdk-node";

@@ -18,7 +18,7 @@ export function toOtlpJson(message: unknown): unknown {
   );
 }
 
-/** Sends the request as protobuf and as JSON; both must become the same rows, which are returned by table. */
+/** Sends the request as protobuf and as JSON; both must produce the same rows, which are returned by table. */
 export async function rowsOf(signal: SignalName, type: string, request: object): Promise<Record<string, BlockRow[]>> {
   const tables = [
     "spans",
@@ -61,7 +61,7 @@ interface SentGroups {
   readonly schemaUrl: string;
 }
 
-/** The one resource and the one scope of a request, and that the row names them. */
+/** Returns the one resource and the one scope of a request, and checks that the row refers to them. */
 export function checkGroups(rows: Record<string, BlockRow[]>, sent: SentGroups, row: BlockRow): void {
   const resource = random.storedAttributes(sent.resource.attributes);
   const [resourceRow, ...otherResources] = rows["resources"]!;

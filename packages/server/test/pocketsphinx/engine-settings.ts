@@ -1,4 +1,4 @@
-/** Settings of the recognizer as a configuration without any has them. */
+/** The recognizer's default settings. */
 import { Value } from "typebox/value";
 import { pocketSphinxEngine, type PocketSphinxEngineSettings } from "../../src/config/engines/pocketsphinx.ts";
 

@@ -1,4 +1,4 @@
-/** The engine `pocketsphinx` as the rest of the server sees it: real decoding in real processes, where it is installed. */
+/** The engine `pocketsphinx` as the rest of the server uses it: real decoding in real processes, if it is installed. */
 import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
@@ -61,7 +61,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   });
   after(() => engine.close());
 
-  test("writes down what is said, and when", async () => {
+  test("transcribes speech with times", async () => {
     const [segment, ...more] = await segmentsOf(model, callOf(recording(silence(4), spoken.samples)));
     assert.equal(more.length, 0);
     assert.match(segment!.text, /weather is very good today.* going to the park/);
@@ -74,7 +74,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     for (const { confidence } of segment!.words!) assert.ok(confidence! >= 0 && confidence! <= 1);
   });
 
-  test("tells settled text within a second and a half of sound, and never takes it back", async () => {
+  test("returns stable text within a second and a half of audio, and never retracts it", async () => {
     const whole = recording(spoken.samples, silence(2), short.samples);
     const { promise: told, resolve: tell } = Promise.withResolvers<void>();
     const audio = {
@@ -84,7 +84,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
         for await (const samples of whole.open()) {
           heardSeconds += samples.length / rate;
           yield samples;
-          // Without a delta until then this would be the end of the test's time.
+          // Without a delta by then, the test would time out here.
           if (heardSeconds === 1.5) await told;
         }
       },
@@ -104,7 +104,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     assert.equal(segments.length, 2, segments.join(" | "));
   });
 
-  test("hears nothing in silence and noise", async () => {
+  test("recognizes nothing in silence and noise", async () => {
     assert.deepEqual(await segmentsOf(model, callOf(recording(silence(3)))), []);
     assert.deepEqual(await segmentsOf(model, callOf(recording(noise(3 * rate, 0.1) as never))), []);
     assert.deepEqual(await segmentsOf(model, callOf(recording(new Float32Array(1)))), []);
@@ -117,7 +117,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     assert.throws(() => engine.transcription!("whisper"), { code: "model_not_found" });
   });
 
-  test("an abort ends the call and its process at once, and the next call gets another", async () => {
+  test("an abort ends the call and its process immediately, and the next call gets another", async () => {
     const controller = new AbortController();
     const reason = new AppError("client_closed", "gone");
     const call = callOf(recording(spoken.samples, spoken.samples), { signal: controller.signal });
@@ -129,7 +129,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     assert.match(segment!.text, /home/);
   });
 
-  test("a call that waits for a stalled upload can be aborted, too", async () => {
+  test("a call that waits for a stalled upload can also be aborted", async () => {
     const controller = new AbortController();
     const audio = {
       sampleRate: rate,
@@ -143,7 +143,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     await assert.rejects(running, { code: "client_closed" });
   });
 
-  test("a failing upload is the call's failure", async () => {
+  test("a failed upload fails the call", async () => {
     const audio = {
       sampleRate: rate,
       async *open() {
@@ -164,7 +164,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     assert.match(segment!.text, /home/);
   });
 
-  test("who has had less goes first", async () => {
+  test("the caller with less usage goes first", async () => {
     const pause = silence(1.5);
     const parts = Array.from({ length: 3 }, () => [short.samples, pause]).flat();
     const order: string[] = [];
@@ -178,7 +178,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     assert.ok(order.indexOf("short") <= 2, order.join(" "));
   });
 
-  test("a call beyond the limit of the queue is refused", async () => {
+  test("a call beyond the queue limit is refused", async () => {
     const small = createEngine({ processes: 1, queue_limit: 0 });
     const only = modelOf(small);
     const first = segmentsOf(only, callOf(recording(short.samples)));
@@ -187,7 +187,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     await small.close();
   });
 
-  test("a closed engine fails what runs and ends its processes", async () => {
+  test("a closed engine fails running calls and ends its processes", async () => {
     const closing = createEngine({ processes: 1 });
     const running = segmentsOf(modelOf(closing), callOf(recording(short.samples)));
     running.catch(() => {});
@@ -199,7 +199,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   });
 
   const recordings = new URL("../../../../../shared/data/speech/", import.meta.url);
-  test("recorded readers are understood", { skip: existsSync(recordings) ? false : "has no recordings" }, async () => {
+  test("recorded speakers are understood", { skip: existsSync(recordings) ? false : "has no recordings" }, async () => {
     const file = readdirSync(recordings).find((name) => name.startsWith("lj-003"));
     const bytes = readFileSync(new URL(file!, recordings));
     const input = await readAudio(
@@ -214,7 +214,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
 });
 
 describe("pocketsphinx that is not installed", () => {
-  test("has no models, and says how it is installed", async () => {
+  test("has no models, and reports how to install it", async () => {
     const engine = createEngine({ library: "/nowhere/libpocketsphinx.so.3" });
     const absent = { code: "overloaded", message: /apt-get install libpocketsphinx3 pocketsphinx-en-us/ };
     await assert.rejects(engine.listModels(new AbortController().signal), absent);

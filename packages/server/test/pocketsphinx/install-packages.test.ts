@@ -13,7 +13,7 @@ const usualPath = process.env["PATH"] ?? "";
 const never = new AbortController().signal;
 let folder: string;
 
-/** Puts programs first in PATH, and nothing else but a shell's usual ones without apt-get and sudo. */
+/** Puts programs first in PATH, followed only by a shell's usual ones without apt-get and sudo. */
 async function programs(scripts: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, script] of Object.entries(scripts)) {
     const path = join(folder, name);
@@ -44,7 +44,7 @@ case "$*" in
   *install*) echo "$DEBIAN_FRONTEND $*"; ${install} ;;
 esac`;
 
-describe("setting up speech recognition", { skip: process.platform === "win32" }, () => {
+describe("installing speech recognition", { skip: process.platform === "win32" }, () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), "sounding-set-up-"));
     process.env["PATH"] = `${folder}:${usualPath}`;
@@ -65,12 +65,12 @@ describe("setting up speech recognition", { skip: process.platform === "win32" }
     assert.equal(existsSync(join(folder, "updated")), false);
   });
 
-  test("asks for new lists of packages when they are not known", async () => {
+  test("updates the package lists if the packages are unknown", async () => {
     await programs({ "apt-get": apt(`[ -e "${folder}/updated" ] || exit 100; touch "${folder}/installed"`) });
     assert.equal((await setUp(0)).installed, true);
   });
 
-  test("uses sudo where it asks for no password", async () => {
+  test("uses sudo if it requires no password", async () => {
     await programs({
       "apt-get": apt(`touch "${folder}/installed"`),
       sudo: `[ "$1" = -n ] || exit 1; shift; touch "${folder}/sudo"; exec "$@"`,
@@ -79,19 +79,19 @@ describe("setting up speech recognition", { skip: process.platform === "win32" }
     assert.equal(existsSync(join(folder, "sudo")), true);
   });
 
-  test("does nothing, quietly, where it may not or cannot install", async () => {
+  test("does nothing, quietly, if it may not or cannot install", async () => {
     await programs({ "apt-get": apt("true") });
     assert.deepEqual(await setUp(1000), { installed: false, told: [], log: "" });
     await programs({ "apt-get": "exit 127" });
     assert.deepEqual(await setUp(0), { installed: false, told: [], log: "" });
   });
 
-  test("does nothing where it is there already", async () => {
+  test("does nothing if it is already installed", async () => {
     await writeFile(join(folder, "installed"), "");
     assert.deepEqual(await setUp(0), { installed: false, told: [], log: "" });
   });
 
-  test("says how to do it by hand when it fails, or when the packages are not what they should be", async () => {
+  test("explains the manual steps when it fails, or when the packages are not as expected", async () => {
     for (const install of ["echo no network >&2; exit 100", "true"]) {
       await programs({ "apt-get": apt(install) });
       const { installed, told } = await setUp(0);
@@ -101,7 +101,7 @@ describe("setting up speech recognition", { skip: process.platform === "win32" }
     assert.match(await readFile(join(folder, "install.log"), "utf8"), /no network/);
   });
 
-  test("lets the package manager go on when the server ends, and does not wait for it", async () => {
+  test("lets the package manager continue when the server ends, and does not wait for it", async () => {
     await programs({
       "apt-get": apt(`while [ ! -e "${folder}/go" ]; do sleep 0.05; done; touch "${folder}/installed"`),
     });

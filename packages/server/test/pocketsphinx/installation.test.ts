@@ -22,7 +22,7 @@ const model = (prefix: string): string[] =>
   );
 const nowhere = { library: undefined, modelDirectory: undefined };
 
-describe("looking for PocketSphinx", () => {
+describe("finding PocketSphinx", () => {
   test("finds Debian's packages in the folder of the architecture", async () => {
     const lib = `usr/lib/${architecture}-linux-gnu`;
     const root = await treeOf(`${lib}/libpocketsphinx.so.3`, `${lib}/libsphinxbase.so.3`, ...model("usr"));
@@ -33,7 +33,7 @@ describe("looking for PocketSphinx", () => {
     await rm(root, { recursive: true });
   });
 
-  test("finds a release 5 that somebody built, which has one library", async () => {
+  test("finds a locally built release 5, which has one library", async () => {
     const root = await treeOf("usr/local/lib/libpocketsphinx.so.5", ...model("usr/local"));
     const found = findInstallation({ ...nowhere, root });
     assert.equal(found.library, join(root, "usr/local/lib/libpocketsphinx.so.5"));
@@ -41,7 +41,7 @@ describe("looking for PocketSphinx", () => {
     await rm(root, { recursive: true });
   });
 
-  test("says what is missing", async () => {
+  test("reports what is missing", async () => {
     const root = await treeOf("usr/lib/libpocketsphinx.so.3");
     assert.throws(() => findInstallation({ ...nowhere, root }), { message: /model is not installed/ });
     const partly = await treeOf("usr/lib/libpocketsphinx.so.3", ...model("usr").slice(0, 2));

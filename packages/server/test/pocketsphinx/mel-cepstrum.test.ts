@@ -16,7 +16,7 @@ function baseLibrary(): string | undefined {
   }
 }
 
-/** What the model's `feat.params` say, and times left as they are. */
+/** The values of the model's `feat.params`, with times left unchanged. */
 const parameters = {
   lowerf: 130,
   upperf: 6800,
@@ -60,7 +60,7 @@ describe("mel cepstra", () => {
   const samples = sound.map((sample, index) => sample + grain[index]!);
 
   const path = baseLibrary();
-  test("are those of the library", { skip: path === undefined ? "needs libsphinxbase3" : false }, () => {
+  test("equal those of the library", { skip: path === undefined ? "needs libsphinxbase3" : false }, () => {
     const expected = cepstraOfLibrary(path!, samples);
     const ours = createMelCepstrum().push(samples);
     assert.ok(expected.length >= 190 * coefficients);
@@ -70,7 +70,7 @@ describe("mel cepstra", () => {
     }
   });
 
-  test("are the same however the sound is cut", () => {
+  test("are the same however the audio is split", () => {
     const whole = createMelCepstrum();
     const expected = [...whole.push(samples), ...whole.end()];
     const parts = createMelCepstrum();

@@ -16,7 +16,7 @@ function words(text: string): RecognizedWord[] {
 const joined = (sent: readonly RecognizedWord[]): string => sent.map(({ text }) => text).join(" ");
 
 describe("stable words", () => {
-  test("are those on which several partials agreed, a while after they were spoken", () => {
+  test("are those on which several partial results agreed, a while after they were spoken", () => {
     const stable = new PartialStabilizer();
     assert.equal(joined(stable.update(words("the whether"), 500)), "");
     assert.equal(joined(stable.update(words("the weather"), 700)), "");
@@ -25,7 +25,7 @@ describe("stable words", () => {
     assert.equal(joined(stable.finish(words("the weather is good today"))), "the weather is good today");
   });
 
-  test("stay when the decoder changes its mind, and its own words follow", () => {
+  test("stay when the decoder changes its mind, and its later words follow", () => {
     const stable = new PartialStabilizer();
     for (const heardMs of [600, 800, 1_000]) stable.update(words("a whether"), heardMs);
     const whole = stable.finish(words("the weather is good"));
@@ -36,7 +36,7 @@ describe("stable words", () => {
     );
   });
 
-  test("are the beginning of what is sent in the end, whatever was recognized on the way", () => {
+  test("are a prefix of the final text, whatever was recognized on the way", () => {
     const text = fc.array(fc.constantFrom("a", "b", "c"), { maxLength: 8 }).map((letters) => letters.join(" "));
     fc.assert(
       fc.property(fc.array(text, { maxLength: 12 }), text, (partials, last) => {

@@ -12,11 +12,11 @@ export const rate = 16_000;
 
 export interface Spoken {
   readonly samples: Samples;
-  /** The words in the order of time. */
+  /** The words in order of time. */
   readonly words: readonly { readonly text: string; readonly startMs: number; readonly endMs: number }[];
 }
 
-/** Speaks a text by Flite. */
+/** Speaks a text with Flite. */
 export async function speak(text: string, voice = "slt"): Promise<Spoken> {
   const engine = createFliteEngine(
     "flite",

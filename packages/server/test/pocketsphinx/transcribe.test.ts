@@ -8,7 +8,7 @@ import { transcribe } from "../../src/engines/pocketsphinx/transcribe.ts";
 import type { UtteranceJob } from "../../src/engines/pocketsphinx/utterance-job.ts";
 import { callOf, rate, recording, silence, speak } from "./spoken.ts";
 
-test("a segment does not begin before the one before it ends, even if the decoder heard a word in the sound of both", async () => {
+test("a segment never begins before the previous one ends, even if the decoder heard a word in their overlap", async () => {
   const { samples } = await speak("We are going to the park.");
   const utterances: UtteranceJob[] = [];
   const pool = {
@@ -26,7 +26,7 @@ test("a segment does not begin before the one before it ends, even if the decode
       });
     },
   };
-  // The shortest pause that ends an utterance, and more sound before speech than the pause is long.
+  // The shortest pause that ends an utterance, with more audio before the speech than the pause is long.
   const call = callOf(recording(samples, silence(0.5), samples, silence(1)), {
     chunking: { prefixPaddingMs: 1_000, silenceDurationMs: 250 },
   });
@@ -48,7 +48,7 @@ test("a segment does not begin before the one before it ends, even if the decode
   }
 });
 
-test("of a long recording nothing is kept that was heard", async () => {
+test("audio of a long recording is released once it is decoded", async () => {
   setFlagsFromString("--expose-gc");
   const collect = runInNewContext("gc") as () => void;
   const pieces: WeakRef<Float32Array>[] = [];
@@ -59,7 +59,7 @@ test("of a long recording nothing is kept that was heard", async () => {
       pieces.push(new WeakRef(samples));
       yield samples;
     }
-    // What was looked at in a turn of the event loop is kept until the next.
+    // Audio examined in one turn of the event loop is kept until the next.
     await nextTurn();
     collect();
     alive = pieces.filter((each) => each.deref() !== undefined).length;

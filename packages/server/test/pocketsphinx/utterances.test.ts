@@ -39,7 +39,7 @@ describe("utterances", () => {
     assert.ok(second![0]! > length + 3.4 && second![0]! < length + 4.2, String(second));
   });
 
-  test("are the same in whatever pieces the recording comes", async () => {
+  test("are the same however the recording is split", async () => {
     const recording = joinSamples([sentence, silence(1.2), sentence, silence(0.5), sentence]);
     const expected = times(await utterancesOf(recording));
     for (const lengths of [[1, 999], [160], [33_333]]) {
@@ -47,7 +47,7 @@ describe("utterances", () => {
     }
   });
 
-  test("follow the caller's wish for silence", async () => {
+  test("respect the caller's silence duration", async () => {
     const recording = joinSamples([sentence, silence(1.5), sentence]);
     assert.equal((await utterancesOf(recording)).length, 2);
     const patient = { prefixPaddingMs: 0, silenceDurationMs: 3_000 };

@@ -1,4 +1,4 @@
-/** The engine from outside: instant against range queries, limits, cancellation, yielding, and what it asks of a store. */
+/** The engine from outside: instant against range queries, limits, cancellation, yielding, and its requests to a store. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -13,7 +13,7 @@ import { parseExpression } from "../../src/languages/promql/syntax/parse.ts";
 import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { MemoryStorage } from "../support/promqltest/memory-storage.ts";
 
-/** A counter and a gauge for each of some instances, a sample every 15 seconds. */
+/** A counter and a gauge for each of some instances, with a sample every 15 seconds. */
 function someStorage(series = 3, minutes = 30): MemoryStorage {
   const storage = new MemoryStorage();
   for (let index = 0; index < series; index++) {
@@ -75,7 +75,7 @@ const queries = [
 describe("instant and range queries", () => {
   const storage = someStorage();
 
-  test("an instant query gives what the range query has at that step", async () => {
+  test("an instant query equals the range query at that step", async () => {
     const arbitrary = fc.record({
       query: fc.constantFrom(...queries.slice(0, -1)),
       stepMs: fc.constantFrom(7000, 15_000, 60_000, 401_000),
@@ -107,7 +107,7 @@ describe("instant and range queries", () => {
   });
 });
 
-test("a query with as many operators as there may be is evaluated", async () => {
+test("a query with the maximum number of operators is evaluated", async () => {
   const query = `vector(1)${" + 1".repeat(1000)}`;
   const { value } = await queryInstant(new MemoryStorage(), { query, timeMs: 0 });
   assert.equal(value.type === "vector" && value.samples[0]!.value, 1001);
@@ -118,7 +118,7 @@ describe("limits", () => {
   const storage = someStorage();
   const range = { startMs: 0, endMs: 1_800_000, stepMs: 15_000 };
 
-  test("more points than allowed are refused before anything is read", async () => {
+  test("too many points are refused before anything is read", async () => {
     const query = { query: "up", startMs: 0, endMs: 11_000_000, stepMs: 1000 };
     const silent: PromqlStorage = { select: () => assert.fail("the store was asked") };
     await assert.rejects(
@@ -127,17 +127,17 @@ describe("limits", () => {
     );
   });
 
-  test("more series than allowed are refused", async () => {
+  test("too many series are refused", async () => {
     const query = { query: "requests_total", timeMs: 300_000, limits: { maxSeries: 2 } };
     await assert.rejects(queryInstant(storage, query), refusedWith("invalid_request", /has 3 series, the limit is 2/));
   });
 
-  test("more samples than allowed are refused", async () => {
+  test("too many samples are refused", async () => {
     const query = { query: "sum(rate(requests_total[5m]))", ...range, limits: { maxSamples: 100 } };
     await assert.rejects(queryRange(storage, query), refusedWith("invalid_request", /too many samples into memory/));
   });
 
-  test("what a part of a query needed is given back when the part is done", async () => {
+  test("memory of a part of a query is released when the part is done", async () => {
     const sum = "sum(rate(requests_total[5m]))";
     const samples = 3 * 120 + 5 * 121;
     const one = { query: sum, ...range, limits: { maxSamples: samples } };
@@ -145,7 +145,7 @@ describe("limits", () => {
     assert.deepEqual((await queryRange(storage, many)).infos, (await queryRange(storage, one)).infos);
   });
 
-  test("a query whose time is up ends", async () => {
+  test("a query ends at its deadline", async () => {
     const query = { query: "sum_over_time(temperature[30m])", ...range, limits: { timeoutMs: 0 } };
     await assert.rejects(queryRange(storage, query), refusedWith("timeout", /timed out/));
   });
@@ -197,14 +197,14 @@ describe("cancellation and sharing the thread", () => {
     await assert.rejects(running, refusedWith("client_closed", /cancelled/));
   });
 
-  test("the reason of an abort is what is thrown if it is an AppError", async () => {
+  test("an AppError as the reason of an abort is what is thrown", async () => {
     const reason = new AppError("timeout", "the request's time is up");
     const signal = AbortSignal.abort(reason);
     await assert.rejects(queryRange(big, { ...query, signal }), refusedWith("timeout", /the request's time is up/));
   });
 });
 
-describe("what the store is asked", () => {
+describe("requests to the store", () => {
   async function requestsOf(query: string): Promise<SelectRequest[]> {
     const requests: SelectRequest[] = [];
     const storage: PromqlStorage = {
@@ -233,7 +233,7 @@ describe("what the store is asked", () => {
     });
   }
 
-  test("hints tell the window, the step, the function and the grouping", async () => {
+  test("hints give the window, the step, the function and the grouping", async () => {
     const [inner, plain] = await requestsOf("sum by (job) (a) + sum(rate(b[5m]))").then((requests) =>
       requests.toReversed(),
     );
@@ -243,7 +243,7 @@ describe("what the store is asked", () => {
     assert.deepEqual(plain!.hints.grouping, { labels: ["job"], without: false });
   });
 
-  test("a store that answers sums of rates is asked for no samples", async () => {
+  test("a store that answers sums of rates is not asked for samples", async () => {
     const asked: WindowsRequest[] = [];
     const storage: PromqlStorage = {
       select: () => assert.fail("samples were asked for"),
@@ -262,7 +262,7 @@ describe("what the store is asked", () => {
     assert.deepEqual(value.type === "matrix" && [...value.series[0]!.timestampsMs], [600_000, 720_000]);
   });
 
-  test("what a query says twice is asked for once", async () => {
+  test("a repeated subexpression is requested once", async () => {
     let asked = 0;
     const storage: PromqlStorage = {
       select: () => assert.fail("samples were asked for"),
@@ -279,7 +279,7 @@ describe("what the store is asked", () => {
   });
 
   for (const query of ["sum(max_over_time(a[5m]))", "max(min_over_time(a[5m]))", "min(rate(a[5m]))"]) {
-    test(`${query} cannot be put together from parts of its windows`, async () => {
+    test(`${query} cannot be assembled from parts of its windows`, async () => {
       const storage: PromqlStorage = {
         select: () => Promise.resolve([]),
         aggregateWindows: () => assert.fail("the store was asked"),
@@ -289,7 +289,7 @@ describe("what the store is asked", () => {
     });
   }
 
-  test("a store that declines gets the samples' request instead", async () => {
+  test("if the store declines, its samples are requested instead", async () => {
     const memory = someStorage();
     const storage: PromqlStorage = {
       select: (request) => memory.select(request),
@@ -300,12 +300,12 @@ describe("what the store is asked", () => {
     assert.deepEqual(declined.value, (await queryInstant(memory, query)).value);
   });
 
-  test("what the store throws is thrown", async () => {
+  test("an error of the store is passed on", async () => {
     const storage: PromqlStorage = { select: () => Promise.reject(new AppError("overloaded", "the store is busy")) };
     await assert.rejects(queryInstant(storage, { query: "a", timeMs: 0 }), refusedWith("overloaded", /busy/));
   });
 
-  test("a store's columns are not written to", async () => {
+  test("a store's columns are never modified", async () => {
     const stored: StoredSeries = {
       labels: labelsFrom([["__name__", "a"]]),
       timestampsMs: Float64Array.of(1000, 2000, 3000),

@@ -10,7 +10,7 @@ import { labelsFrom } from "../../src/languages/promql/series/labels.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries } from "../../src/languages/promql/storage.ts";
 import { longestHold } from "../support/thread-holds.ts";
 
-/** A query without limits or turns takes 3 to 22 seconds. Garbage collection and a cold compiler need some of this on a busy machine. */
+/** Without limits or yielding a query takes 3 to 22 seconds. Garbage collection and a cold compiler need some of this on a busy machine. */
 const longestHoldMs = 500;
 
 /** Answers each selector with the same series. */
@@ -67,7 +67,7 @@ describe("subqueries", () => {
       assertRefused(query, /a subquery has 31536000 steps, the limit is 600000/));
   }
 
-  test("subqueries within subqueries count each step of each", () =>
+  test("nested subqueries count each step of each", () =>
     assertRefused("max_over_time(max_over_time(vector(1)[300d:1m])[300d:1m])", /the limit is 600000/));
 
   test("a subquery over many series counts as many samples as it has steps and series", async () => {
@@ -76,13 +76,13 @@ describe("subqueries", () => {
     assert.match(outcome.message, /too many samples into memory/);
   });
 
-  test("a long subquery is evaluated in turns", async () => {
+  test("a long subquery is evaluated in slices", async () => {
     const outcome = await outcomeOf("count_over_time(vector(1)[400d:1m])");
     assert.ok(!(outcome instanceof Error));
     assert.deepEqual(outcome.value.type === "vector" && outcome.value.samples.map(({ value }) => value), [576_000]);
   });
 
-  test("a query that ended without an answer says how many samples it cost", async () => {
+  test("a query that fails reports how many samples it cost", async () => {
     const counted: number[] = [];
     await outcomeOf("vector(1)[1d:1s] + 1", { onSamples: (samples) => counted.push(samples) });
     await outcomeOf("sum(count_over_time(vector(1)[1d:1s]))", { onSamples: (samples) => counted.push(samples) });
@@ -92,7 +92,7 @@ describe("subqueries", () => {
 });
 
 describe("memory", () => {
-  /** A charge with a limit, as requests have one. */
+  /** A charge with a limit, like those of requests. */
   function memoryOf(limitBytes: number) {
     const memory = {
       bytes: 0,
@@ -109,13 +109,13 @@ describe("memory", () => {
     return memory;
   }
 
-  test("is charged before it is taken", async () => {
+  test("is charged before it is allocated", async () => {
     const memory = memoryOf(1_000_000);
     const outcome = await outcomeOf("last_over_time(vector(1)[300d:1m])", { memory });
     assert.ok(outcome instanceof AppError && outcome.code === "rate_limited");
   });
 
-  test("is given back as parts of the query are done", async () => {
+  test("is released as parts of the query finish", async () => {
     const memory = memoryOf(100_000_000);
     const outcome = await outcomeOf("sum(last_over_time(vector(1)[300d:1m]))", { memory });
     assert.ok(!(outcome instanceof Error));
@@ -150,8 +150,8 @@ describe("regular expressions", () => {
     assertRefused(readFileSync(hostileFile, "utf8"), /expression too large/),
   );
 
-  test("label_replace takes turns while it matches, and ends in time", async () => {
-    // As large as an expression may be, on a value in which each character leads to another set of instructions.
+  test("label_replace matches in slices, and ends at its deadline", async () => {
+    // The largest allowed expression, on a value in which each character leads to another set of instructions.
     const expression = `${"(.{1,20}a.*){45}".repeat(4)}b(x?)`;
     const value = Array.from({ length: 400 }, (_, index) => "ab"[((index * 7919) >> 4) % 2]).join("");
     const query = `label_replace(label_replace(vector(1),"x","${value}","",""),"y","$1","x","${expression}")`;
@@ -161,7 +161,7 @@ describe("regular expressions", () => {
     assert.ok(late instanceof AppError && late.code === "timeout");
   });
 
-  test("label_replace makes no label longer than is allowed", () => {
+  test("label_replace creates no label above the maximum length", () => {
     const long = `label_replace(vector(1),"x","${"a".repeat(20_000)}","","")`;
     return assertRefused(
       `label_replace(${long},"y","$1$1$1$1","x","(.*)")`,
@@ -183,7 +183,7 @@ describe("the text of a query", () => {
     test(`${title} are refused`, () => assertRefused(query, message));
   }
 
-  test("a selector that a query has many times is asked of the store once", async () => {
+  test("a selector that a query repeats is requested once from the store", async () => {
     const storage = storageOf(manySeries(1));
     const outcome = await outcomeOf(`sum(a)${" + sum(a)".repeat(99)}`, {}, storage);
     assert.ok(!(outcome instanceof Error));
@@ -211,14 +211,14 @@ describe("many series", () => {
     "limit_ratio(0.5, a)",
     "quantile(0.9, a)",
   ]) {
-    test(`${query} is evaluated in turns`, async () => {
+    test(`${query} is evaluated in slices`, async () => {
       const outcome = await outcomeOf(query, {}, storage);
-      // The info series of this storage contradict each other, which is found out in turns too.
+      // The info series of this storage contradict each other, which is also detected in slices.
       if (query !== "info(a)") assert.ok(!(outcome instanceof Error), query);
     });
   }
 
-  test("topk gives the best first, ties in the order of a stable sort", async () => {
+  test("topk returns the largest first, ties in the order of a stable sort", async () => {
     const outcome = await outcomeOf("topk(60000, a)", {}, storageOf(manySeries(60_000)));
     assert.ok(!(outcome instanceof Error) && outcome.value.type === "vector");
     const values = outcome.value.samples.map(({ value }) => value);
@@ -229,7 +229,7 @@ describe("many series", () => {
     );
   });
 
-  test("an answer is written in turns, and never as a whole", async () => {
+  test("an answer is written in slices, and never as a whole", async () => {
     const query = { query: "a", startMs: 1000, endMs: 40_000, stepMs: 1000 };
     const { holdMs, outcome } = await longestHold(async () => {
       const { value } = await queryRange(storage, query);
@@ -248,7 +248,7 @@ describe("many series", () => {
     await assert.rejects(queryRange(storage, query), /the result has more than 5000000 samples, the limit/);
   });
 
-  test("an answer with too long labels is refused", async () => {
+  test("an answer with labels that are too long is refused", async () => {
     const long = storageOf(
       Array.from({ length: 100 }, (_, index) => ({
         labels: labelsFrom([["text", `${index}${"x".repeat(2_000_000)}`]]),

@@ -51,7 +51,7 @@ describe("the scripts cover the language", () => {
   });
 });
 
-describe("the runner finds what is wrong", () => {
+describe("the runner detects mistakes", () => {
   const load = 'load 1m\n  a{x="1"} 1+1x10\n\n';
 
   for (const [title, script, reason] of [
@@ -87,7 +87,7 @@ describe("npm run promqltest", () => {
     assert.deepEqual([code, stdout], [0, `${cases} passed, 0 failed\n`]);
   });
 
-  test("fails where a case fails, and where a folder has no scripts", async () => {
+  test("fails if a case fails, and if a folder has no scripts", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-promqltest-"));
     try {
       assert.match((await runCommand(folder)).stderr, /has no scripts/);

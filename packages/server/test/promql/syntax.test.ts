@@ -10,7 +10,7 @@ import { printExpression } from "../../src/languages/promql/syntax/print.ts";
 import { nowhere } from "../../src/languages/promql/syntax/source-range.ts";
 import { arbitraryExpression } from "../support/arbitrary-expression.ts";
 
-/** The tree without positions, which are the only thing that printing may change. */
+/** The tree without positions, the only thing that printing may change. */
 function withoutPositions(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutPositions);
   if (typeof value !== "object" || value === null) return value;
@@ -21,7 +21,7 @@ function withoutPositions(value: unknown): unknown {
   );
 }
 
-/** The tree without parentheses either. */
+/** The tree without parentheses as well. */
 function bare(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(bare);
   if (typeof value !== "object" || value === null) return value;
@@ -94,7 +94,7 @@ describe("printing and parsing", () => {
     assert.equal(parsed.kind === "vector-selector" && parsed.matchers[0]!.value, value);
   });
 
-  test("every number that is printed reads back", () => {
+  test("every printed number is parsed back to the same number", () => {
     fc.assert(fc.property(fc.double(), (value) => Object.is(parseNumber(formatPlain(value)), value)));
     fc.assert(fc.property(fc.double(), (value) => Object.is(parseNumber(formatSampleValue(value)), value)));
   });
@@ -140,7 +140,7 @@ describe("parsing", () => {
     });
   }
 
-  test("nodes are frozen and know where they stand", () => {
+  test("nodes are frozen and know their position", () => {
     const expression = parseExpression("sum(rate(a[5m]))");
     assert.ok(Object.isFrozen(expression));
     assert.deepEqual(expression.kind === "aggregation" && expression.expression.at, { start: 4, end: 15 });

@@ -23,7 +23,7 @@ function scriptedReader(rows: readonly object[] = []): { reader: TenantReader; s
   return { reader, statements };
 }
 
-/** Characters of the longest statement's parameters as a URL has them. */
+/** The length of the longest statement's parameters in a URL. */
 function longestUrl(statements: readonly Statement[]): number {
   return Math.max(
     ...statements.map((statement) =>
@@ -82,7 +82,7 @@ describe("a large answer of logs", () => {
     scope_id: "1",
   }));
 
-  /** How often other work had a turn meanwhile. */
+  /** How often other work ran meanwhile. */
   async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
     let turns = 0;
     let running = true;
@@ -99,7 +99,7 @@ describe("a large answer of logs", () => {
     return turns;
   }
 
-  test("is made and written while others are served", async () => {
+  test("is built and written while other requests are served", async () => {
     const { reader } = scriptedReader(rows);
     const search = {
       project: "p",
@@ -124,7 +124,7 @@ describe("a large answer of logs", () => {
     assert.equal(text, JSON.stringify(answer));
   });
 
-  test("with a few huge lines is written in pieces too", () => {
+  test("with a few huge lines is also written in pieces", () => {
     const huge = { data: [["1", "x".repeat(2 ** 20)]] };
     assert.equal(incrementalJson(huge).kind, "stream");
   });

@@ -1,4 +1,4 @@
-/** Calls that are cancelled in every state; no call leaves anything behind. */
+/** Calls that are cancelled in every state; none leaks anything. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -10,7 +10,7 @@ import { answer, chatCall, fail, failed, hang, rateLimited, type Step } from "./
 const one = { engines: ["a"], models: { m: { targets: [{ engine: "a" }] } } };
 
 describe("a cancelled call", () => {
-  test("ends at once when nothing has begun, and reaches no engine", async () => {
+  test("ends immediately if nothing has begun, and reaches no engine", async () => {
     await using routing = await routingFixture(one);
     const cancelled = chatCall(AbortSignal.abort());
     await assert.rejects(routing.chat("m").complete(cancelled), { code: "client_closed" });
@@ -18,7 +18,7 @@ describe("a cancelled call", () => {
     assert.equal(routing.engine("a").calls.length, 0);
   });
 
-  test("ends the running attempt, which is told as cancelled and not tried again", async () => {
+  test("ends the running attempt, which is reported as cancelled and not retried", async () => {
     await using routing = await routingFixture(one);
     routing.engine("a").always = hang();
     const abort = new AbortController();
@@ -42,7 +42,7 @@ describe("a cancelled call", () => {
     await assert.rejects(running, { code: "timeout" });
   });
 
-  test("ends a pause between two tries", async () => {
+  test("ends a pause between two attempts", async () => {
     const abort = new AbortController();
     await using routing = await routingFixture(
       {
@@ -88,7 +88,7 @@ describe("a cancelled call", () => {
   });
 });
 
-test("whatever calls do, no place stays taken and no engine stays busy", async () => {
+test("no slot stays occupied and no engine stays busy, whatever calls do", async () => {
   const error = fc.constantFrom(
     failed(),
     rateLimited(),
@@ -146,7 +146,7 @@ test("whatever calls do, no place stays taken and no engine stays busy", async (
         assert.equal(engine.running, 0);
         engine.steps = [];
       }
-      // Every place is free and no circuit stays shut: after the pause all three places can be taken.
+      // Every slot is free and no circuit stays open: after the pause all three slots can be used.
       routing.clock.nowMs += 100_000;
       for (const engine of routing.engines) engine.always = answer("well");
       for (let call = 0; call < 20; call++) {

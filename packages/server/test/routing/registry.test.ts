@@ -1,4 +1,4 @@
-/** Which model an ID stands for, who may call it, and which models are listed. */
+/** Which model an ID refers to, who may call it, and which models are listed. */
 import assert from "node:assert/strict";
 import { PassThrough } from "node:stream";
 import { describe, test } from "node:test";
@@ -29,7 +29,7 @@ function listedIds(routing: Fixture, allowedModels?: readonly string[]): string[
 }
 
 describe("the list of models", () => {
-  test("has those that chat before others, for clients that take the first", async () => {
+  test("lists chat models first, for clients that use the first", async () => {
     await using routing = await routingFixture(
       { engines: ["a-voice", "chats"], models: { m: { targets: [{ engine: "chats" }] } } },
       {
@@ -44,7 +44,7 @@ describe("the list of models", () => {
 });
 
 describe("a model ID", () => {
-  test("is a configured model before an alias' target, a found model and an engine's name", async () => {
+  test("refers to a configured model before an alias' target, a discovered model and an engine's name", async () => {
     await using routing = await withModels(
       { a: ["m", "a/m"], b: [] },
       {
@@ -58,7 +58,7 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "a/m"), ["b", "third", "a/m"]);
   });
 
-  test("may be an alias, over several steps, and answers with the model's own ID", async () => {
+  test("may be an alias, over several steps, and answers carry the model's own ID", async () => {
     await using routing = await withModels(
       { a: [] },
       { models: { m: { targets: [{ engine: "a" }] } }, aliases: { fast: "m", default: "fast" } },
@@ -66,7 +66,7 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "default"), ["a", "m-upstream", "m"]);
   });
 
-  test("may be what an engine lists, if only one engine does", async () => {
+  test("may be one that an engine lists, if only one engine does", async () => {
     await using routing = await withModels({ a: ["x", "both"], b: ["org/y", "both"] });
     assert.deepEqual(await answers(routing, "x"), ["a", "x", "x"]);
     assert.deepEqual(await answers(routing, "org/y"), ["b", "org/y", "org/y"]);
@@ -80,13 +80,13 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "b/org/new"), ["b", "org/new", "b/org/new"]);
   });
 
-  test("that names an engine is that engine's, whatever another engine lists", async () => {
+  test("that names an engine belongs to that engine, whatever another engine lists", async () => {
     await using routing = await withModels({ openai: [], router: ["openai/gpt"] });
     assert.deepEqual(await answers(routing, "openai/gpt"), ["openai", "gpt", "openai/gpt"]);
     assert.deepEqual(listedIds(routing), ["router/openai/gpt"]);
   });
 
-  test("of a configured engine comes before the same of an engine that was only found", async () => {
+  test("of a configured engine precedes the same ID of a discovered one", async () => {
     await using routing = await withModels(
       { mine: ["x"], found: ["x"] },
       {
@@ -98,7 +98,7 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
   });
 
-  test("of an engine that was found is not listed twice when the same vendor is configured", async () => {
+  test("of a discovered engine is not listed twice when the same vendor is configured", async () => {
     await using routing = await withModels(
       { mine: ["x"], found: ["x"] },
       { engines: { mine: scripted(1) }, implicitEngines: { found: { settings: scripted(2), optional: false } } },
@@ -107,7 +107,7 @@ describe("a model ID", () => {
     assert.deepEqual(await answers(routing, "found/x"), ["found", "x", "found/x"]);
   });
 
-  test("that an engine knows not to have is unknown, and the engine's own words stay here", async () => {
+  test("that an engine is known not to have is unknown, and the engine's message is not passed on", async () => {
     await using routing = await withModels({ a: ["x"] });
     routing.engine("a").absent = ["gone"];
     assert.throws(() => routing.chat("a/gone"), {
@@ -136,7 +136,7 @@ describe("an allow-list", () => {
     aliases: { fast: "gpt-small", hush: "secret" },
   };
 
-  test("hides what it does not have", async () => {
+  test("hides models outside it", async () => {
     await using routing = await withModels({ a: ["found"] }, some);
     assert.deepEqual(listedIds(routing), ["fast", "found", "gpt-large", "gpt-small", "hush", "secret"]);
     assert.deepEqual(listedIds(routing, ["gpt-*", "found"]), ["fast", "found", "gpt-large", "gpt-small"]);
@@ -144,7 +144,7 @@ describe("an allow-list", () => {
     assert.deepEqual(listedIds(routing, []), []);
   });
 
-  test("answers alike for a model that is there and one that is not", async () => {
+  test("gives the same answer for existing and missing models", async () => {
     await using routing = await withModels({ a: [] }, some);
     const access = { allowedModels: ["gpt-*"] };
     const messageFor = (id: string): string => {
@@ -163,7 +163,7 @@ describe("an allow-list", () => {
     assert.throws(() => routing.chat("gpt-huge", access), { code: "model_not_found" });
   });
 
-  test("never suggests what it does not have", async () => {
+  test("never suggests models outside it", async () => {
     await using routing = await withModels({ a: [] }, some);
     const check = (error: unknown): boolean => error instanceof AppError && !error.message.includes('"secret"');
     assert.throws(() => routing.chat("secrets", { allowedModels: ["secrets", "gpt-*"] }), check);
@@ -178,7 +178,7 @@ describe("an allow-list", () => {
   });
 });
 
-test("what is listed tells where a model comes from, and hidden models answer unlisted", async () => {
+test("listed models name their origin, and hidden models answer unlisted", async () => {
   await using routing = await withModels(
     { a: ["up"] },
     {
@@ -201,7 +201,7 @@ test("what is listed tells where a model comes from, and hidden models answer un
 });
 
 describe("discovery", () => {
-  test("does not hold up the start, and its models come when they come", async () => {
+  test("does not delay the start, and adds its models when it finds them", async () => {
     let list = (): void => {};
     const listing = new Promise<void>((resolve) => (list = resolve));
     await using routing = await routingFixture(
@@ -220,7 +220,7 @@ describe("discovery", () => {
     assert.deepEqual(await answers(routing, "x"), ["slow", "x", "x"]);
   });
 
-  test("never keeps the server from starting, whatever it found", async () => {
+  test("never prevents the server from starting, whatever it finds", async () => {
     await using routing = await routingFixture(
       {
         engines: ["a"],
@@ -237,7 +237,7 @@ describe("discovery", () => {
     assert.throws(() => routing.chat("odd/x"), { code: "model_not_found" });
   });
 
-  test("that fails is logged once, and takes nothing away that was there", async () => {
+  test("that fails is logged once, and removes no known model", async () => {
     const lines = new PassThrough({ encoding: "utf8" });
     await using routing = await routingFixture(
       { engines: ["a"], discovery: { refresh_interval_ms: 1 } },
@@ -257,7 +257,7 @@ describe("discovery", () => {
     assert.equal(logged.length, 1, logged.join("\n"));
   });
 
-  test("takes the models of an optional engine away when it no longer answers", async () => {
+  test("removes the models of an optional engine when it no longer answers", async () => {
     let up = true;
     await using routing = await routingFixture(
       { implicitEngines: { ollama: { settings: scripted(), optional: true } }, discovery: { refresh_interval_ms: 1 } },

@@ -7,7 +7,7 @@ import { answer, chatCall, fail, failed, hang } from "./scripted-engine.ts";
 const toOne: SomeConfig = { engines: { a: scripted(1) }, models: { m: { targets: [{ engine: "a" }] } } };
 
 describe("a reload", () => {
-  test("lets running streams end on the engine on which they began, and closes it after the last", async () => {
+  test("lets running streams finish on their original engine, and closes it after the last", async () => {
     await using routing = await routingFixture(toOne);
     const old = routing.engine("a");
     old.always = answer("one ", "two ", "three");
@@ -28,7 +28,7 @@ describe("a reload", () => {
     assert.equal(replacement.closed, false);
   });
 
-  test("keeps engines whose settings are the same, with what is known of them", async () => {
+  test("keeps engines whose settings are the same, with their state", async () => {
     const some: SomeConfig = {
       engines: { a: scripted(1), b: scripted(1) },
       models: { m: { targets: [{ engine: "a" }], retries: { attempts: 0 } } },
@@ -49,7 +49,7 @@ describe("a reload", () => {
     await assert.rejects(routing.chat("n").complete(chatCall()), { code: "overloaded" });
   });
 
-  test("counts calls of both configurations against a target's places", async () => {
+  test("counts calls of both configurations against a target's concurrency limit", async () => {
     const some: SomeConfig = {
       engines: { a: scripted(1) },
       models: { m: { targets: [{ engine: "a", max_concurrent: 2 }] } },
@@ -65,7 +65,7 @@ describe("a reload", () => {
     await routing.chat("m").complete(chatCall());
   });
 
-  test("that fails changes nothing and leaves no engine behind", async () => {
+  test("that fails changes nothing and leaks no engine", async () => {
     await using routing = await routingFixture(toOne);
     await assert.rejects(
       routing.reload({
@@ -88,7 +88,7 @@ describe("a reload", () => {
     await assert.rejects(found.complete(chatCall()), { code: "model_not_found" });
   });
 
-  test("lets a call that is about to fall back find its fallback still open", async () => {
+  test("keeps the fallback open for a call that is about to fall back", async () => {
     const some: SomeConfig = {
       engines: { a: scripted(1), b: scripted(1) },
       models: {
@@ -110,7 +110,7 @@ describe("a reload", () => {
     assert.equal(fallback.closed, true);
   });
 
-  test("may come many times at once, and the last one holds", async () => {
+  test("may be repeated concurrently, and the last one wins", async () => {
     await using routing = await routingFixture(toOne);
     await Promise.all([2, 3, 4, 5].map((version) => routing.reload({ ...toOne, engines: { a: scripted(version) } })));
     assert.deepEqual(

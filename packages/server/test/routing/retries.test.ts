@@ -1,4 +1,4 @@
-/** Which failures are retried, on which target, and which error the caller gets in the end. */
+/** Which failures are retried, on which target, and which error the caller finally gets. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { AppError, type ErrorCode } from "../../src/errors.ts";
@@ -13,7 +13,7 @@ function codeIs(code: ErrorCode): (error: unknown) => boolean {
 }
 
 describe("a failing target", () => {
-  test("a 429 and then an answer is an answer, with both attempts told", async () => {
+  test("that returns a 429 and then an answer succeeds, with both attempts reported", async () => {
     await using routing = await routingFixture(one);
     routing.engine("a").steps = [fail(rateLimited()), answer("fine")];
     const call = chatCall();
@@ -29,7 +29,7 @@ describe("a failing target", () => {
   });
 
   for (const code of ["rate_limited", "overloaded", "upstream_failed", "upstream_timeout"] as const) {
-    test(`${code} is tried again, two more times and no more`, async () => {
+    test(`${code} is retried twice and no more`, async () => {
       await using routing = await routingFixture(one);
       routing.engine("a").always = fail(new AppError(code, "no"));
       await assert.rejects(routing.chat("m").complete(chatCall()), codeIs(code));
@@ -38,7 +38,7 @@ describe("a failing target", () => {
   }
 
   for (const code of ["invalid_request", "unsupported_parameter", "context_length_exceeded"] as const) {
-    test(`${code} is the caller's to mend: tried once, on no other target`, async () => {
+    test(`${code} is the caller's mistake: tried once, on no other target`, async () => {
       await using routing = await routingFixture(two);
       for (const engine of routing.engines) engine.always = fail(new AppError(code, "no"));
       await assert.rejects(routing.chat("m").complete(chatCall()), codeIs(code));
@@ -46,14 +46,14 @@ describe("a failing target", () => {
     });
   }
 
-  test("what an engine throws that is no AppError is internal, and another target is asked", async () => {
+  test("an engine's error that is not an AppError is internal, and another target is tried", async () => {
     await using routing = await routingFixture(two);
     for (const engine of routing.engines) engine.steps = [fail(new TypeError("x is not a function")), answer("late")];
     await assert.rejects(routing.chat("m").complete(chatCall()), codeIs("internal"));
     assert.deepEqual([routing.engine("a").calls.length, routing.engine("b").calls.length], [1, 1]);
   });
 
-  test("the pauses double, have jitter of at most half, and stop at the longest", async () => {
+  test("pauses grow exponentially, have jitter of at most half, and are capped", async () => {
     await using routing = await routingFixture({
       engines: ["a"],
       models: { m: { targets: [{ engine: "a" }], retries: { attempts: 6, backoff_ms: 100, max_backoff_ms: 1_000 } } },
@@ -74,7 +74,7 @@ describe("a failing target", () => {
     assert.deepEqual(routing.pauses, [3_000]);
   });
 
-  test("a longer Retry-After is the caller's to wait for", async () => {
+  test("a longer Retry-After is passed on to the caller", async () => {
     await using routing = await routingFixture(one);
     routing.engine("a").steps = [fail(rateLimited(30_000))];
     await assert.rejects(routing.chat("m").complete(chatCall()), { code: "rate_limited", retryAfterMs: 30_000 });
@@ -82,7 +82,7 @@ describe("a failing target", () => {
     assert.equal(routing.engine("a").calls.length, 1);
   });
 
-  test("a target that asked for a longer pause is not asked again, however often others fail", async () => {
+  test("a target that asked for a longer pause is not tried again, however often others fail", async () => {
     await using routing = await routingFixture({
       ...two,
       models: { m: { ...two.models.m, retries: { attempts: 6 } } },
@@ -93,7 +93,7 @@ describe("a failing target", () => {
     assert.deepEqual([routing.engine("a").calls.length, routing.engine("b").calls.length], [1, 5]);
   });
 
-  test("another target is asked at once, without a pause", async () => {
+  test("another target is tried immediately, without a pause", async () => {
     await using routing = await routingFixture(two);
     routing.engine("a").always = fail(failed());
     for (let call = 0; call < 4; call++) await routing.chat("m").complete(chatCall());
@@ -101,7 +101,7 @@ describe("a failing target", () => {
     assert.equal(routing.engine("b").calls.length, 4);
   });
 
-  test("a target that asked for a pause is left alone by other calls while there is another", async () => {
+  test("other calls avoid a target that asked for a pause while another is available", async () => {
     await using routing = await routingFixture(two);
     routing.engine("a").steps = [fail(rateLimited(20_000))];
     for (let call = 0; call < 30; call++) await routing.chat("m").complete(chatCall());
@@ -111,14 +111,14 @@ describe("a failing target", () => {
     assert.ok(routing.engine("a").calls.length > 5);
   });
 
-  test("an engine that does not know the model is not asked again", async () => {
+  test("an engine that does not know the model is not tried again", async () => {
     await using routing = await routingFixture(one);
     routing.engine("a").always = fail(new AppError("model_not_found", "no"));
     await assert.rejects(routing.chat("m").complete(chatCall()), codeIs("model_not_found"));
     assert.equal(routing.engine("a").calls.length, 1);
   });
 
-  test("no further tries are made when none are configured", async () => {
+  test("nothing is retried when retries are disabled", async () => {
     await using routing = await routingFixture({
       ...two,
       models: { m: { ...two.models.m, retries: { attempts: 0 } } },
@@ -128,7 +128,7 @@ describe("a failing target", () => {
     assert.equal(routing.engine("a").calls.length + routing.engine("b").calls.length, 1);
   });
 
-  test("of a 502 and a 429 with Retry-After the caller hears the one that says when to come back", async () => {
+  test("of a 502 and a 429 with Retry-After the caller gets the latter", async () => {
     await using routing = await routingFixture({
       ...two,
       models: { m: { ...two.models.m, retries: { attempts: 1 } } },
@@ -151,7 +151,7 @@ describe("fallbacks", () => {
     },
   };
 
-  test("answer in order when the model cannot, and say which model answered", async () => {
+  test("answer in order when the model cannot, and report which model answered", async () => {
     await using routing = await routingFixture(chain);
     routing.engine("a").always = fail(failed());
     routing.engine("b").always = fail(failed());
@@ -174,14 +174,14 @@ describe("fallbacks", () => {
     }
   });
 
-  test("do not see a request that is wrong", async () => {
+  test("do not receive an invalid request", async () => {
     await using routing = await routingFixture(chain);
     routing.engine("a").always = fail(new AppError("invalid_request", "no"));
     await assert.rejects(routing.chat("m").complete(chatCall()), codeIs("invalid_request"));
     assert.equal(routing.engine("b").calls.length, 0);
   });
 
-  test("that fail too leave the caller with what the model said", async () => {
+  test("that also fail leave the caller with the model's error", async () => {
     await using routing = await routingFixture(chain);
     const refused = new AppError("unsupported_parameter", "no logit_bias", { param: "logit_bias" });
     routing.engine("a").always = fail(refused);
@@ -190,7 +190,7 @@ describe("fallbacks", () => {
     await assert.rejects(routing.chat("m").complete(chatCall()), refused);
   });
 
-  test("make the soonest Retry-After of all the caller's", async () => {
+  test("report the soonest Retry-After of all to the caller", async () => {
     await using routing = await routingFixture(chain);
     routing.engine("a").always = fail(rateLimited(50_000));
     routing.engine("b").always = fail(rateLimited(8_000));
@@ -198,7 +198,7 @@ describe("fallbacks", () => {
     await assert.rejects(routing.chat("m").complete(chatCall()), { code: "rate_limited", retryAfterMs: 8_000 });
   });
 
-  test("that the organization may not call are passed over", async () => {
+  test("that the organization may not call are skipped", async () => {
     await using routing = await routingFixture(chain);
     routing.engine("a").always = fail(failed());
     const completion = await routing.chat("m", { allowedModels: ["m", "third"] }).complete(chatCall());
@@ -208,14 +208,14 @@ describe("fallbacks", () => {
 });
 
 describe("streams", () => {
-  test("that fail before the first chunk are tried again", async () => {
+  test("that fail before the first chunk are retried", async () => {
     await using routing = await routingFixture(two);
     routing.engine("a").always = fail(failed());
     routing.engine("b").always = answer("one ", "two");
     for (let round = 0; round < 4; round++) assert.equal(await streamedText(routing.chat("m")), "one two");
   });
 
-  test("that fail after the first chunk are not, and the failure is the caller's", async () => {
+  test("that fail after the first chunk are not, and the caller gets the failure", async () => {
     await using routing = await routingFixture(two);
     for (const engine of routing.engines) engine.always = fail(failed(), "one ");
     const seen: string[] = [];

@@ -1,4 +1,4 @@
-/** A registry over scripted engines, with a clock that moves only when a test or a pause moves it. */
+/** A registry over scripted engines, with a clock that advances only in a test or a pause. */
 import type { ChatCompletionChunk } from "../../src/api/chat-answer.ts";
 import type { EngineSettings } from "../../src/config/engine-settings.ts";
 import type { ImplicitEngine } from "../../src/config/discovery.ts";
@@ -10,14 +10,14 @@ import { createRegistry, type Registry } from "../../src/routing/registry.ts";
 import type { ModelsConfig } from "../../src/routing/route-table.ts";
 import { chatCall, ScriptedEngine } from "./scripted-engine.ts";
 
-/** Settings of some engine; only whether two of them are the same matters here. */
+/** Settings of an arbitrary engine; only whether two of them are equal matters here. */
 export function scripted(version = 1): EngineSettings {
   return { type: "mistral", api_key: `key-${version}` } as EngineSettings;
 }
 
 export const everyone: ModelAccess = { allowedModels: undefined };
 
-/** Only what a test cares about; the rest is the default. */
+/** Only what a test needs; the rest is the default. */
 export interface SomeConfig {
   readonly engines?: readonly string[] | Readonly<Record<string, EngineSettings>>;
   readonly implicitEngines?: Readonly<Record<string, ImplicitEngine>>;
@@ -56,7 +56,7 @@ export function configOf(some: SomeConfig): ModelsConfig {
   };
 }
 
-/** The usual small generator of test chance (mulberry32). */
+/** A small common random number generator (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -71,11 +71,11 @@ export interface Fixture {
   readonly registry: Registry;
   /** The newest engine of this name. */
   engine(name: string): ScriptedEngine;
-  /** All engines that were ever made. */
+  /** All engines ever created. */
   readonly engines: readonly ScriptedEngine[];
   readonly engineSettings: readonly EngineSettings[];
   readonly clock: { nowMs: number };
-  /** Pauses that routing took, milliseconds. */
+  /** The pauses that routing made, in milliseconds. */
   readonly pauses: number[];
   chat(id: string, access?: ModelAccess): ChatModel;
   reload(some: SomeConfig): Promise<void>;
@@ -88,7 +88,7 @@ export interface FixtureOptions {
   readonly discoveryWaitMs?: number;
   /** Called with each engine before it is used. */
   readonly prepare?: (engine: ScriptedEngine) => void;
-  /** Real pauses instead of ones that only move the clock. */
+  /** Real pauses instead of ones that only advance the clock. */
   readonly sleep?: (durationMs: number, signal: AbortSignal) => Promise<void>;
 }
 

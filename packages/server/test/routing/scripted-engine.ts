@@ -4,7 +4,7 @@ import type { TargetTimeouts } from "../../src/config/engines/upstream.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Attempt, ChatCall, ChatModel, Engine, ModelDescription } from "../../src/engines/engine.ts";
 
-/** What one call does: gives an answer, fails, waits for the test, or runs until it is cancelled. */
+/** The behaviour of one call: returns an answer, fails, waits for the test, or runs until it is cancelled. */
 export type Step =
   | { readonly kind: "answer"; readonly chunks?: readonly string[] }
   | { readonly kind: "fail"; readonly error: Error; readonly afterChunks?: readonly string[] }
@@ -25,7 +25,7 @@ export class ScriptedEngine implements Engine {
   readonly name: string;
   /** Models that were called, in order. */
   readonly calls: string[] = [];
-  /** Taken one by one; when there is none left, `always` is what happens. */
+  /** Consumed one by one; when none is left, `always` applies. */
   steps: Step[] = [];
   always: Step = answer("hello");
   models: readonly string[] = [];
@@ -41,7 +41,7 @@ export class ScriptedEngine implements Engine {
   /** Time limits that a target had for a model. */
   readonly timeouts = new Map<string, TargetTimeouts | undefined>();
 
-  /** Models that the engine knows not to have. */
+  /** Models that the engine is known not to have. */
   absent: readonly string[] = [];
 
   chat(model: string, timeouts?: TargetTimeouts): ChatModel {
@@ -110,7 +110,7 @@ function chunkOf(model: string, text: string): ChatCompletionChunk {
   return { id: "scripted", created: 1, model, object: "chat.completion.chunk", choices };
 }
 
-/** A call as the chat room makes it, with the attempts that were told. */
+/** A call as the chat operation makes it, with the reported attempts. */
 export function chatCall(signal: AbortSignal = new AbortController().signal): ChatCall & { attempts: Attempt[] } {
   const request = { model: "any", messages: [{ role: "user" as const, content: "Hi" }] };
   const attempts: Attempt[] = [];

@@ -16,7 +16,7 @@ function callsOf(routing: Fixture): Record<string, number> {
 }
 
 describe("weights", () => {
-  test("are the shares of the calls", async () => {
+  test("determine the shares of the calls", async () => {
     await using routing = await routingFixture(
       {
         engines: ["a", "b", "c", "off"],
@@ -42,7 +42,7 @@ describe("weights", () => {
     assert.equal(off, 0);
   });
 
-  test("give way to load: a slow target collects fewer calls", async () => {
+  test("yield to load: a slow target gets fewer calls", async () => {
     await using routing = await routingFixture(two);
     routing.engine("a").always = hang("first");
     const abort = new AbortController();
@@ -53,14 +53,14 @@ describe("weights", () => {
       const text = (await iterator.next()).value?.choices[0]?.delta.content;
       if (text === "hello") await iterator.next();
     }
-    // Only when chance names the busy target twice, a quarter of the time, it gets the call.
+    // The busy target gets the call only when chance selects it twice, a quarter of the time.
     const { a = 0, b = 0 } = callsOf(routing);
     assert.ok(a >= 12 && a <= 38, `a had ${a}, b had ${b}`);
     abort.abort();
     for (const iterator of iterators) await iterator.return?.();
   });
 
-  test("of a target that was out come back little by little", async () => {
+  test("of a target that recovers are restored gradually", async () => {
     await using routing = await routingFixture({
       ...two,
       routing: { failure_threshold: 1, window_ms: 1_000, open_ms: 10_000 },
@@ -68,7 +68,7 @@ describe("weights", () => {
     routing.engine("a").steps = [fail(failed())];
     while (callsOf(routing)["a"] === 0) await callTimes(routing, 1);
     routing.clock.nowMs += 10_001;
-    // The open target may be tried again: the next call that chance sends there is the probe.
+    // The open target may be probed again: the next call that chance sends there is the probe.
     while (callsOf(routing)["a"] === 1) await callTimes(routing, 1);
     const early = callsOf(routing)["a"]!;
     await callTimes(routing, 1_000);
@@ -81,7 +81,7 @@ describe("weights", () => {
   });
 });
 
-describe("places", () => {
+describe("concurrency limits", () => {
   const limited = {
     engines: ["a", "b"],
     models: {
@@ -94,7 +94,7 @@ describe("places", () => {
     },
   };
 
-  test("are taken at the next target when one is full; then the model is overloaded", async () => {
+  test("send calls to the next target when one is full; then the model is overloaded", async () => {
     await using routing = await routingFixture(limited);
     for (const engine of routing.engines) engine.always = hang("first");
     const abort = new AbortController();
@@ -128,7 +128,7 @@ describe("places", () => {
     await stream.return?.();
   });
 
-  test("that are all taken lead to the fallbacks", async () => {
+  test("that are all reached lead to the fallbacks", async () => {
     await using routing = await routingFixture({
       engines: ["a", "b"],
       models: {
@@ -156,7 +156,7 @@ describe("outages", () => {
     for (let call = 0; call < times; call++) await assert.rejects(routing.chat("m").complete(chatCall()));
   }
 
-  test("end the calls at once, until one call finds the target well again", async () => {
+  test("fail calls immediately, until a probe finds the target healthy", async () => {
     await using routing = await routingFixture(breaking);
     await failTimes(routing, failed(), 3);
     routing.clock.nowMs += 5_000;
@@ -181,7 +181,7 @@ describe("outages", () => {
     await callTimes(routing, 2);
   });
 
-  test("are not over when the probe's client leaves, nor does that lock the target out", async () => {
+  test("do not end when the probe's client disconnects, nor does that lock the target out", async () => {
     await using routing = await routingFixture(breaking);
     await failTimes(routing, failed(), 3);
     routing.clock.nowMs += 15_000;
@@ -200,14 +200,14 @@ describe("outages", () => {
     new AppError("context_length_exceeded", "no"),
     rateLimited(),
   ]) {
-    test(`do not come from ${error.code}`, async () => {
+    test(`are not caused by ${error.code}`, async () => {
       await using routing = await routingFixture(breaking);
       await failTimes(routing, error, 20);
       assert.equal(routing.engine("a").calls.length, 20);
     });
   }
 
-  test("do not come from clients that leave", async () => {
+  test("are not caused by clients that disconnect", async () => {
     await using routing = await routingFixture(breaking);
     routing.engine("a").always = hang();
     for (let call = 0; call < 10; call++) {
@@ -219,7 +219,7 @@ describe("outages", () => {
     assert.equal(routing.engine("a").calls.length, 10);
   });
 
-  test("come from streams that break, too", async () => {
+  test("are caused by broken streams, too", async () => {
     await using routing = await routingFixture(breaking);
     routing.engine("a").always = fail(failed(), "first");
     for (let call = 0; call < 3; call++) {

@@ -25,7 +25,7 @@ function idleModel(metadata: Record<string, string>): Uint8Array {
   });
 }
 
-describe("a model whose files are not as they should be", () => {
+describe("a model whose files are invalid", () => {
   test("every missing file is named at the start", async () => {
     const start = startTestEngine({ kind: "transducer" }, async (folder) => {
       await writeTinyRecognizer(folder, "transducer");
@@ -35,7 +35,7 @@ describe("a model whose files are not as they should be", () => {
     await assert.rejects(start, /^AppError: The model "tiny" cannot be used: .*models\/tiny lacks joiner, tokens\.$/);
   });
 
-  test("files that the configuration names are looked for by these names", async () => {
+  test("configured file names are used to find the files", async () => {
     const files = { model: "other.onnx", lexicon: ["a.txt", "b.txt"] };
     const start = startTestEngine({ kind: "vits", files }, (folder) => writeTinyVoice(folder));
     await assert.rejects(start, /lacks model \(.*other\.onnx\), lexicon \(.*a\.txt\), lexicon \(.*b\.txt\)\.$/);
@@ -43,7 +43,7 @@ describe("a model whose files are not as they should be", () => {
     await assert.rejects(unknown, /a vits model has no files joiner; its files are model, tokens, /);
   });
 
-  test("a folder that is nowhere is told with the places where it was looked for", async () => {
+  test("a folder that does not exist is reported with the places that were searched", async () => {
     const start = startTestEngine({ kind: "vits", folder: "nowhere" }, async () => {});
     await assert.rejects(
       start,
@@ -51,7 +51,7 @@ describe("a model whose files are not as they should be", () => {
     );
   });
 
-  test("a file that is no ONNX file is refused at the start", async () => {
+  test("a file that is not an ONNX file is refused at the start", async () => {
     for (const content of ["", "version https://git-lfs.github.com/spec/v1\n", "<!doctype html>", "\u0008\u0008"]) {
       const start = startTestEngine({ kind: "vits" }, async (folder) => {
         await writeTinyVoice(folder);
@@ -61,7 +61,7 @@ describe("a model whose files are not as they should be", () => {
     }
   });
 
-  test("a model that the library does not like is an error that quotes it, call after call", async () => {
+  test("a model that the library rejects causes an error that quotes it, call after call", async () => {
     const logger = recordingLogger();
     const files: [string, Uint8Array][] = [
       ["'sample_rate' does not exist in the metadata", idleModel({ comment: "piper" })],
@@ -82,7 +82,7 @@ describe("a model whose files are not as they should be", () => {
     }
   });
 
-  test("files that are cut off are an error", async () => {
+  test("truncated files cause an error", async () => {
     const write = async (folder: string): Promise<void> => {
       await writeTinyRecognizer(folder, "transducer");
       const path = join(folder, "decoder.onnx");
@@ -96,7 +96,7 @@ describe("a model whose files are not as they should be", () => {
     await assert.rejects(transcribing, { code: "upstream_failed", message: 'The model "tiny" cannot be loaded.' });
   });
 
-  test("tokens that are no numbers are an error", async () => {
+  test("invalid tokens cause an error", async () => {
     const write = async (folder: string): Promise<void> => {
       await writeTinyVoice(folder);
       await writeFile(join(folder, "tokens.txt"), "many words in one line\n");

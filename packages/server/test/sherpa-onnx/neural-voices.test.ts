@@ -17,7 +17,7 @@ function seconds(pieces: readonly SpeechPiece[]): number {
   return pieces.reduce((sum, { samples, sampleRate }) => sum + samples.length / sampleRate, 0);
 }
 
-/** How often the loud parts rise through zero in a second. */
+/** How often the loud parts cross zero upwards per second. */
 function heightOf({ samples, sampleRate }: SpeechPiece): number {
   let rises = 0;
   let loud = 0;
@@ -34,7 +34,7 @@ for (const [voice, kind, names] of [
   ["kokoro", "kokoro", ["af_anna", "bm_bert"]],
   ["kitten", "kitten", ["af_anna", "bm_bert"]],
 ] as const) {
-  test(`${voice} is known by its files, has its voices, and speaks`, { skip }, async () => {
+  test(`${voice} is recognized by its files, lists its voices, and speaks`, { skip }, async () => {
     await using engine = await startTestEngine({ kind }, (folder) => writeNeuralVoice(folder, voice, espeakData!));
     assert.equal(await detectKind(engine.folder), kind);
     const model = engine.engine.speech!("tiny")!;

@@ -4,7 +4,7 @@
  */
 import protobuf from "protobufjs";
 
-/** The part of the format that tests need. */
+/** The part of the format that the tests need. */
 const format = `
 syntax = "proto3";
 message ModelProto {

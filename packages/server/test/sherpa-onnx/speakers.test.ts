@@ -16,7 +16,7 @@ function start(
   kind: "transducer" | "streaming_transducer",
   change: (folder: string) => Promise<void> = async () => {},
 ): Promise<TestEngine> {
-  // The recognizer's files have usual names, those of the speakers lie beside them.
+  // The recognizer's files have their usual names, with the speakers' files next to them.
   return startTestEngine({ kind, speakers }, async (folder) => {
     await writeTinyRecognizer(folder, kind);
     await writeTinySpeakers(folder);
@@ -38,8 +38,8 @@ async function told(
     .map(({ text, speaker }): [string, TranscribedSegment["speaker"]] => [text, speaker]);
 }
 
-describe("telling speakers apart", () => {
-  test("speakers have numbers in the order in which they are heard, and are known again", async () => {
+describe("speaker diarization", () => {
+  test("numbers speakers in the order in which they are heard, and recognizes them again", async () => {
     const samples = recording(
       silence(0.5),
       spokenBy(1, sentence("▁one", "▁two")),
@@ -60,12 +60,12 @@ describe("telling speakers apart", () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await start(kind);
       assert.deepEqual(await told(recognizer, samples), expected, kind);
-      // Every recording begins anew.
+      // Every recording starts from the beginning.
       assert.deepEqual((await told(recognizer, samples.slice(samples.length / 2)))[0]?.[1], 0, kind);
     }
   });
 
-  test("speech without a pause is cut where another speaker goes on", async () => {
+  test("splits speech without a pause when the speaker changes", async () => {
     await using recognizer = await start("transducer");
     const samples = recording(
       silence(0.5),
@@ -81,7 +81,7 @@ describe("telling speakers apart", () => {
     ]);
   });
 
-  test("a voice that no model hears is unknown", async () => {
+  test("reports a voice that no model hears as unknown", async () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await start(kind);
       const samples = recording(silence(0.5), sentence("▁one", "▁two"), silence(1.5));
@@ -89,7 +89,7 @@ describe("telling speakers apart", () => {
     }
   });
 
-  test("deltas come as without speakers", async () => {
+  test("sends the same deltas as without speakers", async () => {
     await using recognizer = await start("streaming_transducer");
     const samples = recording(silence(0.5), spokenBy(0, sentence("▁one", "▁two")), silence(1.5));
     const call = transcriptionCall(recordedAudio(samples), { partials: true });
@@ -99,14 +99,14 @@ describe("telling speakers apart", () => {
     assert.ok(deltas.length >= 2);
   });
 
-  test("models that are missing or wrong are told at the start", async () => {
+  test("reports missing or invalid models at the start", async () => {
     const without = start("transducer", (folder) => rm(join(folder, "embedding.onnx")));
     await assert.rejects(without, /neither .*tiny\/embedding\.onnx nor .* exists \(speakers\.embedding\)/);
     const wrong = start("transducer", (folder) => writeFile(join(folder, "segmentation.onnx"), "no model"));
     await assert.rejects(wrong, /segmentation\.onnx is not an ONNX file/);
   });
 
-  test("voices are compared by their direction, and a voice without one is unknown", () => {
+  test("compares voices by their direction, and reports one without it as unknown", () => {
     const apart = new SpeakerRegistry(0.3);
     assert.equal(apart.identify(Float32Array.of(1, 0, 0)), 0);
     assert.equal(apart.identify(Float32Array.of(0, 5, 0)), 1);

@@ -26,7 +26,7 @@ function samplesOf(pieces: readonly SpeechPiece[]): number {
   return pieces.reduce((sum, { samples }) => sum + samples.length, 0);
 }
 
-/** How often the wave rises through zero in a second. */
+/** How often the wave crosses zero upwards per second. */
 function heightOf({ samples, sampleRate }: SpeechPiece): number {
   let rises = 0;
   for (let index = 1; index < samples.length; index++) if (samples[index - 1]! <= 0 && samples[index]! > 0) rises++;
@@ -45,7 +45,7 @@ function isRunning(pid: number): boolean {
 const mibs = (bytes: number): number => Math.round(bytes / 2 ** 20);
 
 describe("speech by sherpa-onnx", () => {
-  test("a text is spoken phrase by phrase, and its words are where they are heard", async () => {
+  test("a text is spoken phrase by phrase, and its words are located in the audio", async () => {
     await using voice = await startVoice();
     const input = "Hello there. This is a somewhat longer sentence, it goes on and on.";
     const pieces = await speak(voice, input);
@@ -65,7 +65,7 @@ describe("speech by sherpa-onnx", () => {
     }
   });
 
-  test("speed changes the length over the whole range, and the pitch stays", async () => {
+  test("speed changes the length over the whole range, and keeps the pitch", async () => {
     await using voice = await startVoice();
     const whole = await speak(voice, "aaaaaaaaaaaaaaaaaaaa");
     for (const speed of [0.25, 0.5, 1.5, 2, 4]) {
@@ -76,7 +76,7 @@ describe("speech by sherpa-onnx", () => {
     }
   });
 
-  test("a model's speakers are voices, under their numbers or the names that they are given", async () => {
+  test("a model's speakers are voices, under their numbers or configured names", async () => {
     await using numbered = await startVoice({ speakers: 3 });
     const voices = await numbered.engine.speech!("tiny")!.voices(new AbortController().signal);
     assert.deepEqual(
@@ -102,7 +102,7 @@ describe("speech by sherpa-onnx", () => {
     await assert.rejects(startVoice({ speakers: 2 }, { voices: named }), /"anna" uses speaker 2, but the model has 2/);
   });
 
-  test("names of speakers in the file are the voices' names, Kokoro's with language and gender", async () => {
+  test("names of speakers in the file become voice names, Kokoro's with language and gender", async () => {
     await using voice = await startVoice({ speakers: 2, metadata: { speaker_names: "af_bella,zm_yunxi" } });
     assert.deepEqual(await voice.engine.speech!("tiny")!.voices(new AbortController().signal), [
       { name: "af_bella", speaker: 0, languages: ["en-US"], gender: "female" },
@@ -110,7 +110,7 @@ describe("speech by sherpa-onnx", () => {
     ]);
   });
 
-  test("awkward texts are spoken, and what the voice cannot say is not heard", async () => {
+  test("awkward texts are spoken, and unpronounceable parts are silent", async () => {
     await using voice = await startVoice();
     for (const input of ["", " ", "日本語", "…", "\u0000\uD800", ...awkwardTexts]) {
       if (input.includes(unspeakable)) continue;
@@ -123,7 +123,7 @@ describe("speech by sherpa-onnx", () => {
     await assert.rejects(speak(voice, "Hi.", { instructions: "Sing." }), { code: "unsupported_parameter" });
   });
 
-  test("a text at which the library dies fails its own call, and the next one is spoken by a new process", async () => {
+  test("a text that crashes the library fails only its call, and a new process speaks the next one", async () => {
     await using voice = await startVoice();
     await speak(voice, "Hi.");
     const [before] = modelProcesses();
@@ -132,12 +132,12 @@ describe("speech by sherpa-onnx", () => {
     assert.notEqual(modelProcesses()[0], before);
   });
 
-  test("what callers say is in no log", async () => {
+  test("callers' texts never reach the log", async () => {
     const logged: unknown[] = [];
     const log = (fields: object): void => void logged.push(fields);
     const logger = { debug: log, info: log, warn: log, error: log };
     await using voice = await startTestEngine({ kind: "vits" }, (folder) => writeTinyVoice(folder), logger);
-    // The library complains about both, with their texts.
+    // The library complains about both, and quotes their texts.
     await speak(voice, "Geheimnis: 秘密");
     await assert.rejects(speak(voice, `秘密 ${unspeakable}`), { code: "upstream_failed" });
     const text = inspect(logged, { depth: 9 });
@@ -145,7 +145,7 @@ describe("speech by sherpa-onnx", () => {
     assert.doesNotMatch(text, /秘密|Geheimnis/);
   });
 
-  test("a process that is killed fails the running calls, and those in line are answered", async () => {
+  test("a killed process fails its running calls, and queued ones are answered", async () => {
     await using voice = await startVoice({ work: 5 });
     await speak(voice, "Hi.");
     const [pid] = modelProcesses();
@@ -156,7 +156,7 @@ describe("speech by sherpa-onnx", () => {
     assert.equal((await waiting).length, 1);
   });
 
-  test("a caller that leaves is let go at once, and its work does not hold up others", async () => {
+  test("a disconnected caller is released immediately, and its work does not delay others", async () => {
     await using voice = await startVoice({ work: 40 });
     await speak(voice, "Hi.");
     const [pid] = modelProcesses();
@@ -169,7 +169,7 @@ describe("speech by sherpa-onnx", () => {
     await until(() => modelProcesses()[0] !== pid);
   });
 
-  test("leaving the loop ends the work on the next phrase", async () => {
+  test("leaving the loop stops the work on the next phrase", async () => {
     await using voice = await startVoice({ work: 4 });
     const pieces = voice.engine.speech!("tiny")!.speak(speechCall("One. Two. Three. Four. ".repeat(500)));
     let count = 0;
@@ -180,7 +180,7 @@ describe("speech by sherpa-onnx", () => {
     assert.equal((await speak(voice, "Hi.")).length, 1);
   });
 
-  test("beyond processes and queue_limit a call is refused", async () => {
+  test("a call beyond processes and queue_limit is refused", async () => {
     await using voice = await startVoice({ work: 5 }, { queue_limit: 1 });
     const taken = [speak(voice, "one"), speak(voice, "two")];
     await assert.rejects(speak(voice, "three"), { code: "overloaded" });
@@ -188,20 +188,20 @@ describe("speech by sherpa-onnx", () => {
     assert.equal((await speak(voice, "three")).length, 1);
   });
 
-  test("several processes work at the same time", async () => {
+  test("several processes work concurrently", async () => {
     await using voice = await startVoice({ work: 5 }, { processes: 2 });
     await Promise.all([speak(voice, "one"), speak(voice, "two"), speak(voice, "three")]);
     assert.equal(modelProcesses().length, 2);
   });
 
-  test("an idle model gives its memory back, and is loaded again", async () => {
+  test("an idle model is unloaded, and loaded again", async () => {
     await using voice = await startVoice({}, { idle_unload_ms: 50 });
     await speak(voice, "Hi.");
     await until(() => modelProcesses().length === 0);
     assert.equal((await speak(voice, "Hi.")).length, 1);
   });
 
-  test("a model whose only caller left while it was loaded gives its memory back", { timeout: 60_000 }, async () => {
+  test("a model whose only caller left during loading is unloaded", { timeout: 60_000 }, async () => {
     const messages: string[] = [];
     const logger = { ...silentLogger, info: (_: unknown, message: string) => void messages.push(message) };
     const settings = { kind: "vits", idle_unload_ms: 50 } as const;
@@ -214,7 +214,7 @@ describe("speech by sherpa-onnx", () => {
     await until(() => messages.includes("model unloaded after being idle"));
   });
 
-  test("a long text takes no more memory than a short one", async () => {
+  test("a long text needs no more memory than a short one", async () => {
     await using voice = await startVoice();
     const model = voice.engine.speech!("tiny")!;
     let seconds = 0;
@@ -229,7 +229,7 @@ describe("speech by sherpa-onnx", () => {
   });
 
   test(
-    "a model's process gets no keys of the server's, only where libraries lie",
+    "a model's process gets none of the server's keys, only the library paths",
     { skip: existsSync("/proc/self/environ") ? false : "needs /proc" },
     async (t) => {
       const environment = { SOUNDING_ADMIN_KEY: "secret", LD_LIBRARY_PATH: "/nowhere" };

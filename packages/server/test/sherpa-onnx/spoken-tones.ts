@@ -1,17 +1,17 @@
 /**
- * Recordings for tiny recognizers: something like a voice, which a voice detector takes for speech, and on it words of
- * a language of our own, in which every token is a short high tone.
+ * Recordings for tiny recognizers: a voice-like sound that a voice detector accepts as speech, with words of an invented
+ * language in which every token is a short high tone.
  */
 import { joinSamples } from "../../src/audio/samples.ts";
 import { voice } from "../audio/signals.ts";
 
 export const recordingRate = 16_000;
 
-/** Tokens by number; the first stands for nothing. `s` goes on with the word before it. */
+/** Tokens by number; the first is the blank. `s` continues the word before it. */
 export const tokens = ["<blk>", "▁one", "▁two", "▁three", "s"] as const;
 export type Token = Exclude<(typeof tokens)[number], "<blk>">;
 
-/** Of each token's tone, hertz. */
+/** The frequency of each token's tone, in hertz. */
 export const toneOf: Readonly<Record<Token, number>> = { "▁one": 4_400, "▁two": 5_200, "▁three": 6_100, s: 7_000 };
 const toneSeconds = 0.12;
 const toneLevel = 0.2;
@@ -22,7 +22,7 @@ export interface ToneAt {
   readonly at: number;
 }
 
-/** Speech of this length with tones in it. */
+/** Speech of this length that contains tones. */
 export function speech(seconds: number, tones: readonly ToneAt[]): Float32Array<ArrayBuffer> {
   const samples = Float32Array.from(voice(recordingRate, seconds));
   for (const { token, at } of tones) {

@@ -1,4 +1,4 @@
-/** A real engine with models that a test has written. */
+/** A real engine with models written by a test. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -16,7 +16,7 @@ export interface TestEngine extends AsyncDisposable {
 
 type Settings = Partial<SherpaOnnxModelSettings> & Pick<SherpaOnnxModelSettings, "kind">;
 
-/** Starts an engine with the model `tiny`, whose files `write` puts into a folder. */
+/** Starts an engine with the model `tiny`, whose files `write` creates in a folder. */
 export async function startTestEngine(
   settings: Settings,
   write: (folder: string) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Networks in the form of Moonshine, which hears samples: a filter for each tone takes the place of the features. The
- * decoder says every token that it hears, each once, in the order of their numbers, and then the end.
+ * Networks in the form of Moonshine, which reads samples: a filter for each tone replaces the features. The decoder emits
+ * every detected token once, in numerical order, and then the end.
  */
 import { floats, integers, node, type OnnxModel, type OnnxNode, type TensorSpec } from "./onnx-file.ts";
 import { identity } from "./tiny-networks.ts";
@@ -9,10 +9,10 @@ import { recordingRate, tokens, toneOf, type Token } from "./spoken-tones.ts";
 export const moonshineTokens = ["<unk>", "<s>", "</s>", ...tokens.slice(1)];
 const size = moonshineTokens.length;
 const window = 640;
-/** The library takes a frame for so many samples. */
+/** The library counts a frame for this many samples. */
 const step = 384;
 
-/** Cosine and sine of each token's tone; nothing for those without. */
+/** Cosine and sine of each token's tone; zero for those without one. */
 function filters(): number[] {
   return [Math.cos, Math.sin].flatMap((wave) =>
     moonshineTokens.flatMap((name) =>
@@ -64,7 +64,7 @@ const weights = {
     [size, size],
     identity(size).map((each) => each * -50),
   ),
-  // Tones have the level 0.2, the voice has a tenth of it there.
+  // Tones have the level 0.2; at their frequency the voice has a tenth of it.
   bias: floats(
     [size],
     moonshineTokens.map((name, index) => (name === "</s>" ? 0.1 : -0.0001 * index)),

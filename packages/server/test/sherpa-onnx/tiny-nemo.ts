@@ -1,9 +1,9 @@
-/** Networks in the forms of NVIDIA's NeMo: CTC, and a transducer that tells how long its tokens take (TDT, Parakeet). */
+/** Networks in the forms of NVIDIA's NeMo: CTC, and a transducer that predicts the duration of its tokens (TDT, Parakeet). */
 import { floats, integers, node, type OnnxModel } from "./onnx-file.ts";
 import { bands, detect, penalties, shortened, slaneyBand, transposed } from "./tiny-networks.ts";
 import { tokens } from "./spoken-tones.ts";
 
-/** The first is one that is not known, the last is the blank. */
+/** The first is the unknown token, the last is the blank. */
 export const nemoTokens = ["<unk>", ...tokens.slice(1), "<blk>"];
 const size = nemoTokens.length;
 const hearing = { scale: slaneyBand, threshold: -2, columns: nemoTokens };
@@ -81,7 +81,7 @@ export function nemoDecoder(): OnnxModel {
   };
 }
 
-/** After the tokens' logits those of how many frames to go on: always one. */
+/** After the tokens' logits, those of the number of frames to advance: always one. */
 export function nemoJoiner(): OnnxModel {
   const steps = [0, 1, 0, 0, 0];
   return {

@@ -1,6 +1,6 @@
 /**
- * The networks of tiny recognizers of the tones in spoken-tones.ts: each looks at one band of the features for each
- * token, and for nothing at a level between silence and a tone.
+ * The networks of tiny recognizers of the tones in spoken-tones.ts: each reads one band of the features per token, and
+ * predicts the blank at a level between silence and a tone.
  */
 import { floats, integers, node, type OnnxModel, type OnnxNode } from "./onnx-file.ts";
 import { tokens, toneOf, type Token } from "./spoken-tones.ts";
@@ -25,9 +25,9 @@ interface DetectorOptions {
   readonly scale: (frequency: number) => number;
   /** Between the level of the voice and that of a tone. */
   readonly threshold: number;
-  /** Of the columns, each token's and its own. */
+  /** Of the columns, each token's own. */
   readonly columns?: readonly string[];
-  /** The column that stands for nothing. */
+  /** The column of the blank. */
   readonly blank?: string;
   /** Features of one frame, if several frames are joined. */
   readonly inputs?: number;
@@ -45,7 +45,7 @@ export function detector(options: DetectorOptions): NonNullable<OnnxModel["weigh
   return { detector: floats([inputs, columns.length], weights), bias: floats([columns.length], bias) };
 }
 
-/** Each `step`th of the frames in `input` (batch, frame, feature), as far as `length` goes, to `logits`. */
+/** Every `step`th frame of `input` (batch, frame, feature), up to `length`, to `logits`. */
 export function detect(
   input: string,
   { length = everyFrame, step = 4, ...options }: DetectorOptions & { readonly length?: number; readonly step?: number },
@@ -66,7 +66,7 @@ export function detect(
   };
 }
 
-/** Of `input` frames, how many are left when every fourth is taken: `lens`. */
+/** How many of `input` frames remain when every fourth is used: `lens`. */
 export function shortened(input: string) {
   return {
     nodes: [node("Add", [input, "three"], "padded_lens"), node("Div", ["padded_lens", "four"], "lens")],
@@ -78,7 +78,7 @@ export function transposed(name: string, to: string): OnnxNode {
   return node("Transpose", [name], to, { perm: [0, 2, 1] });
 }
 
-/** A diagonal of penalties for what was said before; nothing for the tokens without a tone. */
+/** A diagonal of penalties for tokens that were already emitted; zero for the tokens without a tone. */
 export function penalties(columns: readonly string[] = tokens): number[] {
   return columns.flatMap((row, index) => columns.map((_, column) => (index === column && row in toneOf ? -50 : 0)));
 }

@@ -1,5 +1,5 @@
 /**
- * Tiny voices in the forms of Piper, Kokoro, Kitten and Matcha, whose texts espeak-ng turns into sounds inside the
+ * Tiny voices in the forms of Piper, Kokoro, Kitten and Matcha, whose texts espeak-ng converts to phonemes inside the
  * library: every letter of the phonetic alphabet is a tone of 50 ms.
  */
 import { mkdir, symlink, writeFile } from "node:fs/promises";
@@ -11,10 +11,10 @@ export type NeuralVoice = "piper" | "kokoro" | "kitten" | "matcha";
 export const neuralVoiceRate = 22_050;
 const signSamples = 1_102;
 const signs = ["_", "^", "$", " ", ...Array.from("abcdefghijklmnopqrstuvwxyzæçðøħŋœɐɑɒɔəɚɛɜɡɪɹʃʊʌʒθᵻˈˌː.,!?;:")];
-/** Signs with a sound; the others are silent. */
+/** Audible symbols; the others are silent. */
 const levels = signs.map((sign) => (/[a-zæçðøħŋœɐɑɒɔəɚɛɜɡɪɹʃʊʌʒθᵻ]/.test(sign) ? 0.5 : 0));
 const speakers = 2;
-/** Numbers of a speaker's style: the height of the tone is the first. */
+/** The values of a speaker's style: the pitch of the tone is the first. */
 const styleSize = 4;
 /** Kokoro has a style for each length of a text. */
 const kokoroLengths = 510;
@@ -60,7 +60,7 @@ function piper(): OnnxModel {
   };
 }
 
-/** Kokoro and Kitten take a speaker's style and the speed. */
+/** Kokoro and Kitten accept a speaker's style and the speed. */
 function styled(metadata: Record<string, string | number>): OnnxModel {
   return {
     inputs: [
@@ -113,7 +113,7 @@ function matcha(): OnnxModel {
   };
 }
 
-/** Each column of the spectrum as long as a sign. */
+/** Each column of the spectrum is as long as a symbol. */
 function vocoder(): OnnxModel {
   const wave = Array.from({ length: signSamples }, (_, index) =>
     Math.sin((2 * Math.PI * 200 * index) / neuralVoiceRate),

@@ -40,7 +40,7 @@ function encoder(): OnnxModel {
   };
 }
 
-/** Takes from the token that was last what would say it again. */
+/** Subtracts from the last token what would repeat it. */
 function decoder(): OnnxModel {
   return {
     inputs: [["y", "int64", ["N", 1]]],
@@ -63,7 +63,7 @@ function joiner(): OnnxModel {
   };
 }
 
-/** What a streaming Zipformer of one layer remembers between two chunks; ours hands it on as it is. */
+/** The state of a one-layer streaming Zipformer between two chunks; ours passes it on unchanged. */
 const states: TensorSpec[] = [
   ["cached_key_0", "float", [2, "N", 1]],
   ["cached_nonlin_attn_0", "float", [1, "N", 2, 3]],

@@ -1,10 +1,10 @@
-/** A network in the form of SenseVoice: seven frames joined, and what was heard besides words told first. */
+/** A network in the form of SenseVoice: seven frames joined, and language, emotion and event before the words. */
 import { floats, node, type OnnxModel } from "./onnx-file.ts";
 import { bands, detect, kaldiBand } from "./tiny-networks.ts";
 import { tokens } from "./spoken-tones.ts";
 
 const joined = 7;
-/** Language, feeling, event, and whether numbers are written out. */
+/** Language, emotion, event, and whether numbers are written out. */
 const said = ["<|en|>", "<|NEUTRAL|>", "<|Speech|>", "<|withitn|>"];
 export const senseVoiceTokens = [...tokens, ...said];
 const size = senseVoiceTokens.length;

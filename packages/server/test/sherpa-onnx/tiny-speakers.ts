@@ -1,11 +1,11 @@
-/** Tiny models for speaker diarization: each speaker hums a constant tone of their own. */
+/** Tiny models for speaker diarization: each speaker hums a different constant tone. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeOnnx, floats, integers, node, type OnnxModel } from "./onnx-file.ts";
 import { recordingRate } from "./spoken-tones.ts";
 import { bands, kaldiBand } from "./tiny-networks.ts";
 
-/** Of each speaker, hertz. */
+/** The frequency of each speaker, in hertz. */
 const hums = [3_000, 3_500, 3_900];
 const humLevel = 0.1;
 
@@ -67,7 +67,7 @@ function segmentation(): OnnxModel {
   };
 }
 
-/** How much louder each hum's band is than those of the others. */
+/** By how much each hum's band is louder than those of the others. */
 function embedding(): OnnxModel {
   const weights = Array.from({ length: bands * hums.length }, () => 0);
   for (const [row, hum] of hums.entries()) {

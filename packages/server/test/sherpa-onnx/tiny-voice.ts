@@ -1,4 +1,4 @@
-/** A tiny voice: every letter is a tone of 50 ms, every other sign as much silence, so that words can be seen in the sound. */
+/** A tiny voice: every letter is a tone of 50 ms, every other character a silence of that length, so that words are visible in the audio. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { encodeOnnx, floats, integers, node, type OnnxModel, type OnnxNode } from "./onnx-file.ts";
@@ -6,22 +6,22 @@ import { encodeOnnx, floats, integers, node, type OnnxModel, type OnnxNode } fro
 export interface TinyVoiceOptions {
   /** Speaker n's tone is n + 1 times as high. */
   readonly speakers?: number;
-  /** Products of large matrices before anything is said; one takes some 50 ms. */
+  /** Products of large matrices before the first sample; one takes about 50 ms. */
   readonly work?: number;
-  /** Takes the place of what the file says of itself. */
+  /** Replaces the metadata of the file. */
   readonly metadata?: Readonly<Record<string, string | number>>;
 }
 
 export const tinyVoiceRate = 16_000;
-/** Of one sign at speed 1. */
+/** The length of one character at speed 1. */
 export const signSamples = 800;
-/** The model's file has no level for it: the library fails at it. */
+/** The model's file has no level for it, so the library fails on it. */
 export const unspeakable = "%";
 
 const signs = " abcdefghijklmnopqrstuvwxyz0123456789.,!?:;'-";
 const matrixSize = 1_200;
 
-/** `work` products, of which nothing is heard. */
+/** `work` products that are not audible. */
 function workNodes(work: number): OnnxNode[] {
   const products = Array.from({ length: work }, (_, index) =>
     node("MatMul", [index === 0 ? "matrix" : `product${index - 1}`, "matrix"], `product${index}`),

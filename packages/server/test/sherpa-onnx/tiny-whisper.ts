@@ -1,6 +1,6 @@
 /**
- * Networks in the form of Whisper: the encoder hands on each frame's logits; the decoder says every token that is in
- * them, each once, in the order of their numbers, and then the end. It takes "one" for no German word.
+ * Networks in the form of Whisper: the encoder passes on each frame's logits; the decoder emits every token in them once,
+ * in numerical order, and then the end. It does not recognize "one" as a German word.
  */
 import { floats, integers, node, type OnnxModel } from "./onnx-file.ts";
 import { bands, detect, identity, slaneyBand } from "./tiny-networks.ts";
@@ -26,7 +26,7 @@ export const whisperTokens = tokens.map(
   (token, index) => `${Buffer.from(token.replace("▁", " ")).toString("base64")} ${index}\n`,
 );
 
-/** @param words whether it was exported with what its words look at */
+/** @param words whether it was exported with the alignment of its words */
 export function whisperEncoder(words: boolean): OnnxModel {
   const { nodes, weights } = detect("x", { scale: slaneyBand, threshold: 0, columns: names, blank: "", step: 2 });
   return {
@@ -68,10 +68,10 @@ export function whisperEncoder(words: boolean): OnnxModel {
 export function whisperDecoder(words: boolean): OnnxModel {
   const cache = [1, 1, contextLength, size] as const;
   const cross = [1, 1, "S", size] as const;
-  // What was said is not said again.
+  // Emitted tokens are not repeated.
   const after = identity(size).map((each) => each * -50);
   after[numberOf("<de>") * size + numberOf("▁one")] = -50;
-  // A tone is heard above this level of Whisper's own features; and the first of several comes first.
+  // A tone is detected above this level of Whisper's own features; of several, the first precedes.
   const bias = names.map((name, index) => (name === "<eot>" ? 0.55 : -0.001 * index));
   return {
     inputs: [
@@ -107,7 +107,7 @@ export function whisperDecoder(words: boolean): OnnxModel {
             node("Gather", ["identity", "next"], "next_one_hot"),
             node("Transpose", ["n_layer_cross_v"], "by_token", { perm: [0, 1, 3, 2] }),
             node("MatMul", ["next_one_hot", "by_token"], "looks"),
-            // At the end it looks at the end.
+            // At the end it attends to the end.
             node("Shape", ["n_layer_cross_v"], "cross_shape"),
             node("Gather", ["cross_shape", "two"], "frame_count"),
             node("Range", ["zero", "frame_count", "one_step"], "frame_numbers"),

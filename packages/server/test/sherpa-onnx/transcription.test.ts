@@ -33,7 +33,7 @@ function segmentsOf(transcribed: readonly Transcribed[]): TranscribedSegment[] {
   return transcribed.filter((each) => each.kind === "segment");
 }
 
-/** Two sentences, with their words where they are given in seconds. */
+/** Two sentences, with their words if these are given in seconds. */
 const twoSentences = {
   samples: recording(silence(1), sentence("▁one", "s", "▁two"), silence(2), sentence("▁three", "▁one"), silence(1.5)),
   texts: ["ones two", "three one"],
@@ -58,7 +58,7 @@ function checkWords(segments: readonly TranscribedSegment[], expected: readonly 
 }
 
 for (const kind of ["zipformer_ctc", "transducer", "nemo_ctc", "nemo_transducer", "sense_voice"] as const) {
-  test(`a ${kind} model writes down each segment of speech, with the times of its words`, async () => {
+  test(`a ${kind} model transcribes each segment of speech, with word times`, async () => {
     await using recognizer = await startRecognizer(kind);
     const segments = segmentsOf(await transcribe(recognizer, twoSentences.samples));
     assert.deepEqual(
@@ -74,7 +74,7 @@ for (const kind of ["zipformer_ctc", "transducer", "nemo_ctc", "nemo_transducer"
 }
 
 for (const kind of ["streaming_transducer", "streaming_zipformer_ctc"] as const) {
-  test(`a ${kind} model tells what it understands while it listens`, async () => {
+  test(`a ${kind} model streams text while it listens`, async () => {
     await using recognizer = await startRecognizer(kind);
     const heard = await transcribe(recognizer, twoSentences.samples, { partials: true });
     const segments = segmentsOf(heard);
@@ -101,7 +101,7 @@ for (const kind of ["streaming_transducer", "streaming_zipformer_ctc"] as const)
 }
 
 for (const kind of ["whisper", "moonshine"] as const) {
-  test(`a ${kind} model writes down each segment of speech, without its words`, async () => {
+  test(`a ${kind} model transcribes each segment of speech, without word times`, async () => {
     await using recognizer = await startRecognizer(kind);
     assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, false);
     const samples = recording(silence(1), sentence("▁one", "▁two", "s"), silence(2), sentence("▁three"), silence(1.5));
@@ -120,7 +120,7 @@ for (const kind of ["whisper", "moonshine"] as const) {
 }
 
 describe("transcription by sherpa-onnx", () => {
-  test("a Whisper that was exported with its alignment heads tells when words are spoken", async () => {
+  test("a Whisper model exported with alignment heads returns word times", async () => {
     await using recognizer = await startRecognizer("whisper_with_words");
     assert.equal(recognizer.engine.transcription!("tiny")!.givesWords, true);
     const samples = recording(silence(1), sentence("▁one", "▁two", "▁three", "s"), silence(1));
@@ -130,7 +130,7 @@ describe("transcription by sherpa-onnx", () => {
       words.map(({ text }) => text),
       ["one", "two", "threes"],
     );
-    // The first word begins where the segment does.
+    // The first word begins at the segment's start.
     for (const [index, startMs] of [
       [1, 1_900],
       [2, 2_400],
@@ -140,7 +140,7 @@ describe("transcription by sherpa-onnx", () => {
     assert.ok(words[0]!.startMs >= 500 && words[0]!.endMs <= words[1]!.startMs);
   });
 
-  test("Whisper is told the language, call by call, and refuses those that it does not know", async () => {
+  test("Whisper receives the language of each call, and refuses languages that it does not know", async () => {
     await using recognizer = await startRecognizer("whisper");
     const samples = recording(silence(0.5), sentence("▁one", "▁two"), silence(1));
     const heard = async (language: string) =>
@@ -159,7 +159,7 @@ describe("transcription by sherpa-onnx", () => {
     assert.deepEqual((await transcribe(any, samples, { language: "fr-FR", words: false })).length, 1);
   });
 
-  test("a transducer is sure of its words, a CTC model does not say", async () => {
+  test("a transducer reports the confidence of its words, a CTC model does not", async () => {
     for (const kind of ["transducer", "streaming_transducer", "zipformer_ctc"] as const) {
       await using recognizer = await startRecognizer(kind);
       for (const { words } of segmentsOf(await transcribe(recognizer, twoSentences.samples))) {
@@ -171,7 +171,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("deltas come while the recording is still uploaded", async () => {
+  test("deltas are sent while the recording is still uploaded", async () => {
     await using recognizer = await startRecognizer("streaming_transducer");
     const samples = recording(silence(0.5), sentence("▁one", "▁two", "▁three"), silence(1));
     let given = 0;
@@ -188,7 +188,7 @@ describe("transcription by sherpa-onnx", () => {
     assert.ok(given < 2.5 * recordingRate, `${given / recordingRate} s were uploaded before the first delta`);
   });
 
-  test("how much silence ends a segment is the caller's choice", async () => {
+  test("the caller chooses how much silence ends a segment", async () => {
     const samples = recording(silence(0.5), sentence("▁one"), silence(1.2), sentence("▁two"), silence(3));
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await startRecognizer(kind);
@@ -204,7 +204,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("speech without a pause is cut where it is quiet, and nothing is lost", async () => {
+  test("speech without a pause is split at a quiet point, and nothing is lost", async () => {
     await using recognizer = await startRecognizer("transducer");
     const said = Array.from({ length: 70 }, (_, index) => (["▁one", "▁two", "▁three"] as const)[index % 3]!);
     const samples = recording(
@@ -221,7 +221,7 @@ describe("transcription by sherpa-onnx", () => {
     for (const { startMs, endMs } of segments) assert.ok(endMs - startMs <= 28_000);
   });
 
-  test("nothing said is no segment", async () => {
+  test("silence yields no segment", async () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await startRecognizer(kind);
       for (const samples of [new Float32Array(0), Float32Array.of(0.1), silence(3), noise(48_000, 0.01)]) {
@@ -230,7 +230,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("a language that the model does not understand is refused", async () => {
+  test("a language that the model does not support is refused", async () => {
     await using german = await startRecognizer("transducer", { languages: ["de-DE", "de-AT"] });
     await assert.rejects(transcribe(german, silence(1)), {
       code: "invalid_request",
@@ -240,7 +240,7 @@ describe("transcription by sherpa-onnx", () => {
     assert.deepEqual(await transcribe(german, silence(1), { language: "de-CH" }), []);
   });
 
-  test("many recordings at the same time do not disturb each other", async () => {
+  test("many concurrent recordings do not affect each other", async () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await startRecognizer(kind, { processes: 2 });
       const tokens = ["▁one", "▁two", "▁three"] as const;
@@ -264,7 +264,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("a process that is killed fails its calls, and the next one is answered", async () => {
+  test("a killed process fails its calls, and the next one is answered", async () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await startRecognizer(kind);
       const audio = {
@@ -285,7 +285,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("a caller that leaves is let go at once, even while nothing is uploaded", async () => {
+  test("a disconnected caller is released immediately, even while nothing is uploaded", async () => {
     for (const kind of ["transducer", "streaming_transducer"] as const) {
       await using recognizer = await startRecognizer(kind);
       const leaving = new AbortController();
@@ -307,7 +307,7 @@ describe("transcription by sherpa-onnx", () => {
     }
   });
 
-  test("twenty minutes are heard in the memory of one", async () => {
+  test("twenty minutes need the memory of one", async () => {
     await using recognizer = await startRecognizer("zipformer_ctc");
     const minute = recording(sentence("▁one", "▁two"), silence(58.4));
     const audio = {
@@ -330,7 +330,7 @@ describe("transcription by sherpa-onnx", () => {
     assert.ok(most < 150 * 2 ** 20, `${Math.round(most / 2 ** 20)} MiB more`);
   });
 
-  test("what speaks does not transcribe, and the other way round", async () => {
+  test("a speech model does not transcribe, and vice versa", async () => {
     await using recognizer = await startRecognizer("transducer");
     assert.equal(recognizer.engine.speech!("tiny"), undefined);
     assert.throws(() => recognizer.engine.transcription!("other"), { code: "model_not_found" });

@@ -3,12 +3,12 @@ import assert from "node:assert/strict";
 import type { SpeechPiece } from "../../src/engines/engine.ts";
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
-/** Times are told in tenths of a millisecond. */
+/** Times are reported in tenths of a millisecond. */
 const toleranceMs = 0.1;
 
 /**
- * Marks stand where something is written, whole characters of it, one after the other; every letter, digit and emoji is in
- * one; times go forward and stay within the sound of the piece.
+ * Marks cover whole characters of the text and follow one another; every letter, digit and emoji is in one mark; times
+ * never decrease and stay within the piece's audio.
  */
 export function assertMarks(text: string, pieces: readonly SpeechPiece[]): void {
   const borders = new Set([...graphemes.segment(text)].map(({ index }) => index).concat(text.length));

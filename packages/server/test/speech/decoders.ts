@@ -1,11 +1,11 @@
-/** Other software's decoders, to check our audio independently. Tests that need a missing one are skipped. */
+/** Independent decoders to check our audio. Tests that need a missing one are skipped. */
 import { spawnSync } from "node:child_process";
 
 export function hasProgram(name: string): boolean {
   return spawnSync(name, ["--version"], { stdio: "ignore" }).error === undefined;
 }
 
-/** The audio as 16-bit samples at the rate that its file tells, by ffmpeg. */
+/** The audio as 16-bit samples at the rate in its file, decoded by ffmpeg. */
 export function decode(audio: Uint8Array, sampleRate: number): Int16Array {
   const run = spawnSync(
     "ffmpeg",
@@ -17,7 +17,7 @@ export function decode(audio: Uint8Array, sampleRate: number): Int16Array {
   return new Int16Array(run.stdout.buffer.slice(run.stdout.byteOffset, run.stdout.byteOffset + run.stdout.length));
 }
 
-/** What ffprobe says of the file's stream. */
+/** What ffprobe reports about the file's stream. */
 export function probe(audio: Uint8Array): { codec_name: string; sample_rate: string; channels: number } {
   const run = spawnSync("ffprobe", ["-v", "error", "-print_format", "json", "-show_streams", "-i", "pipe:0"], {
     input: audio,

@@ -1,4 +1,4 @@
-/** Settings of the speech engines as a configuration without any has them. */
+/** The speech engines' default settings. */
 import { Value } from "typebox/value";
 import { espeakEngine, type EspeakEngineSettings } from "../../src/config/engines/espeak.ts";
 import { fliteEngine, type FliteEngineSettings } from "../../src/config/engines/flite.ts";

@@ -1,4 +1,4 @@
-/** The engine `espeak` with the real program, where it is installed. */
+/** The engine `espeak` with the real program, if it is installed. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -59,7 +59,7 @@ for (const [variant, skip] of [
       }
     });
 
-    test("speaks other languages, and words stand where they are written", async () => {
+    test("speaks other languages, with correct word positions", async () => {
       const text = "Bonjour le monde, ça va bien ?";
       const pieces = await speak(text, { voice: "fr-fr+f3" });
       assert.ok(seconds(pieces) > 1 && seconds(pieces) < 5);
@@ -79,8 +79,8 @@ for (const [variant, skip] of [
       }
     });
 
-    test("awkward texts are spoken, never obeyed, and their marks are in order", async () => {
-      // A program is a process for each phrase, so it reads a part of them.
+    test("awkward texts are spoken as text, never as commands, and their marks are in order", async () => {
+      // A program is a process per phrase, so it reads only some of them.
       const texts = variant === "package" ? awkwardTexts : awkwardTexts.filter((_, index) => index % 4 === 0);
       for (const text of [...texts, "[[h@'loU]] -v fr --help $(ls)"])
         assertMarks(text, await speak(text, { speed: 2 }));
@@ -114,7 +114,7 @@ function childrenThatSpeak(): number[] {
 describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not installed" }, () => {
   const engine = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant: "package" }, parts);
 
-  test("speaks where no program is installed", async () => {
+  test("speaks if no program is installed", async () => {
     const settings = { ...espeakEngineSettings, program: "no-such-program" };
     const other = createEspeakEngine("espeak-ng", settings, parts);
     const [piece] = await Array.fromAsync(other.speech!("espeak-ng")!.speak(call("Guten Tag.", { voice: "de" })));
@@ -122,7 +122,7 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
     await other.close();
   });
 
-  test("is found, but no process of it started, when models are listed", async () => {
+  test("is found when models are listed, without starting its process", async () => {
     const settings = { ...espeakEngineSettings, program: "no-such-program" };
     const other = createEspeakEngine("espeak-ng", settings, parts);
     const before = childrenThatSpeak();
@@ -140,7 +140,7 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
     await assert.rejects(Array.fromAsync(model.speak(call("1", { voice: "nobody" }))), { code: "invalid_request" });
   });
 
-  test("tells when words are spoken: loud within them, silent in the pause of a comma, stretched or not", async () => {
+  test("reports when words are spoken: loud within them, silent at a comma, stretched or not", async () => {
     const text = "😀 Cost $3.50, out of it, gone.";
     for (const speed of [0.4, 1]) {
       const input = call(text, { speed });
@@ -162,7 +162,7 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
     await engine.close();
   });
 
-  test("that dies of a phrase fails one call and is replaced", async () => {
+  test("that crashes on a phrase fails one call and is replaced", async () => {
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (_: unknown, message: string) => warnings.push(message) };
     const variant = createPackageBackend({ processes: 1, logger });
@@ -180,12 +180,12 @@ describe("the package of espeak-ng", { skip: hasPackage() ? false : "is not inst
 });
 
 describe("a speech program", () => {
-  test("that is not there is said to be", async () => {
+  test("that is missing is reported", async () => {
     const engine = createEspeakEngine("espeak-ng", { ...programSettings, program: "no-such-program" }, parts);
     await assert.rejects(engine.listModels(new AbortController().signal), { code: "overloaded" });
   });
 
-  test("is looked for by each who calls: one who leaves meanwhile takes no other with him", async () => {
+  test("is looked up by each caller: one that disconnects affects no other", async () => {
     const directory = await mkdtemp(join(tmpdir(), "sounding-espeak-"));
     const program = join(directory, "speech");
     const listing = "Pty Language Age/Gender VoiceName\n 2 en-us --/M English_(America)\n";

@@ -1,4 +1,4 @@
-/** The engine `flite` as the rest of the server sees it: real synthesis in real worker threads. */
+/** The engine `flite` as the rest of the server uses it: real synthesis in real worker threads. */
 import assert from "node:assert/strict";
 import { after, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
@@ -57,7 +57,7 @@ describe("flite", () => {
     });
   }
 
-  test("words are loud where the marks say, and the pauses are silent", async () => {
+  test("audio is loud at the marks, and silent in the pauses", async () => {
     const [piece] = await collect(model.speak(call("Boats go home.")));
     const at = (ms: number): number => Math.round((ms / 1000) * piece!.sampleRate);
     const part = (from: number, to: number) => loudness({ ...piece!, samples: piece!.samples.slice(at(from), at(to)) });
@@ -81,7 +81,7 @@ describe("flite", () => {
     }
   });
 
-  test("a long text comes in pieces, a sentence at each beginning", async () => {
+  test("a long text is streamed in pieces, each starting with a sentence", async () => {
     const pieces = await collect(model.speak(call("One is here. Two is there. Three, at last, is everywhere.")));
     assert.deepEqual(
       pieces.flatMap(({ sentence }) => (sentence === undefined ? [] : [sentence.offset])),
@@ -94,7 +94,7 @@ describe("flite", () => {
     assert.ok(seconds(pieces) > 0 && seconds(pieces) < 1);
   });
 
-  test("leaving ends the work: the next call is answered at once", async () => {
+  test("leaving the loop ends the work: the next call is answered immediately", async () => {
     const long = "All work and no play makes Jack a dull boy. ".repeat(2_000);
     for await (const piece of model.speak(call(long, { speed: 0.25 }))) {
       assert.ok(piece.samples.length > 0);
@@ -150,7 +150,7 @@ describe("awkward texts", () => {
 });
 
 describe("worker threads", () => {
-  test("a thread that dies fails one phrase and is replaced", async () => {
+  test("a thread that crashes fails one phrase and is replaced", async () => {
     const warnings: string[] = [];
     const pool = createWorkerPool({
       workers: 1,
@@ -165,7 +165,7 @@ describe("worker threads", () => {
     await assert.rejects(pool.speak(phrase, job), { code: "overloaded" });
   });
 
-  test("a cancelled phrase does not keep its thread", async () => {
+  test("a cancelled phrase releases its thread", async () => {
     const pool = createWorkerPool({ workers: 1, logger: silentLogger });
     const controller = new AbortController();
     const slow = { text: "many words ".repeat(400), voice: "slt" as const, stretch: 8 };
@@ -174,7 +174,7 @@ describe("worker threads", () => {
       { text: "Hello.", voice: "kal16", stretch: 1 },
       { first: true, signal: new AbortController().signal },
     );
-    // Whole, the slow phrase would take minutes.
+    // Uninterrupted, the slow phrase would take minutes.
     controller.abort(new Error("left"));
     await assert.rejects(cancelled, /left/);
     assert.ok((await quick).samples.length > 1000);

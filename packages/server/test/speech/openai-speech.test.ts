@@ -42,7 +42,7 @@ function samplesOf(pieces: readonly SpeechPiece[]): number[] {
 }
 
 describe("speech from an OpenAI-compatible server", () => {
-  test("is asked for as PCM and read whole, however its bytes are cut", async () => {
+  test("is requested as PCM and read whole, however its bytes are split", async () => {
     const pcm = ramp(1_000);
     await using remote = await engineAt(async (exchange) => {
       exchange.begin(200, { "content-type": "audio/pcm" });
@@ -69,7 +69,7 @@ describe("speech from an OpenAI-compatible server", () => {
     });
   });
 
-  test("may come as WAV, or at the rate that a header tells", async () => {
+  test("may be returned as WAV, or at the rate in a header", async () => {
     const encoder = await createEncoder({ format: "wav", sampleRate: 22_050, stream: false });
     encoder.push(new Float32Array(50).fill(0.25));
     const wav = encoder.end();
@@ -87,7 +87,7 @@ describe("speech from an OpenAI-compatible server", () => {
     assert.deepEqual([asPcm[0]!.sampleRate, samplesOf(asPcm).length], [8_000, 50]);
   });
 
-  test("comes in several requests for a long text, none above the server's limit", async () => {
+  test("is requested in several parts for a long text, none above the server's limit", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.begin(200, { "content-type": "audio/pcm" });
       await exchange.send(ramp(10));
@@ -99,7 +99,7 @@ describe("speech from an OpenAI-compatible server", () => {
     assert.equal(inputs.join(" "), "A sentence of some length. ".repeat(400).trim());
   });
 
-  test("has estimated marks where they are wanted", async () => {
+  test("has estimated marks on request", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.begin(200, { "content-type": "audio/pcm" });
       await exchange.send(ramp(24_000));
@@ -128,7 +128,7 @@ describe("speech from an OpenAI-compatible server", () => {
     });
   }
 
-  test("an answer that is cut fails, and leaving cancels the request", async () => {
+  test("a truncated answer fails, and leaving cancels the request", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.begin(200, { "content-type": "audio/pcm" });
       await exchange.send(ramp(10));

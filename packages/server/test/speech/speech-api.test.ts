@@ -43,9 +43,9 @@ describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () 
 
   for (const format of ["wav", "mp3", "opus", "pcm"] as const) {
     for (const rate of [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]) {
-      test(`${format} at ${rate} Hz has the right type, rate and length, whole and streamed`, async () => {
+      test(`${format} at ${rate} Hz has the correct type, rate and length, batch and streamed`, async () => {
         const pcm = await bytesOf(await server.post({ ...spoken, response_format: "pcm", sample_rate: rate }));
-        // Each decoder is a process: both deliveries are decoded at one rate, the others as they come in turn.
+        // Each decoder is a process: both deliveries are decoded at one rate, the others in rotation.
         for (const stream of rate === 24_000 ? [false, true] : [rate % 2_000 === 0]) {
           const response = await server.post({ ...spoken, response_format: format, sample_rate: rate, stream });
           assert.equal(response.headers.get("content-type"), types[format]);
@@ -58,7 +58,7 @@ describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () 
           const { codec_name: codec, sample_rate: found, channels } = probe(audio);
           assert.deepEqual([codec, Number(found), channels], [codecs[format], format === "opus" ? 48_000 : rate, 1]);
           const seconds = decode(audio, rate).length / rate;
-          // A streamed MP3 cannot tell its end, so its last frames are padded.
+          // A streamed MP3 cannot mark its end, so its last frames are padded.
           const tolerance = format === "mp3" && stream ? 0.15 : 0.02;
           assert.ok(
             Math.abs(seconds - pcm.length / 2 / rate) < tolerance,
@@ -78,11 +78,11 @@ describe("formats", { skip: hasProgram("ffmpeg") ? false : "needs ffmpeg" }, () 
   });
 
   for (const format of ["wav", "mp3", "opus"] as const) {
-    test(`${format} decodes to the same samples whole and streamed: nothing clicks where pieces meet`, async () => {
+    test(`${format} decodes to the same samples batch and streamed, without clicks between pieces`, async () => {
       const long = { ...spoken, input: `${text} `.repeat(3), response_format: format, sample_rate: 24_000 };
       const whole = decode(await bytesOf(await server.post(long)), 24_000);
       const streamed = decode(await bytesOf(await server.post({ ...long, stream: true })), 24_000);
-      // A player cuts the silence with which an MP3 begins only where a header tells it, which a stream cannot have.
+      // A player trims an MP3's initial silence only if a header declares it, which a stream cannot have.
       const from = whole.length >> 1;
       const lag = Array.from({ length: format === "mp3" ? 3_000 : 1 }, (_, index) => index).find((each) =>
         whole.subarray(from, from + 500).every((sample, index) => sample === streamed[from + index + each]),
@@ -148,7 +148,7 @@ describe("word boundaries", () => {
     assert.ok(first!.audio_offset_ms + first!.duration_ms <= second!.audio_offset_ms);
   });
 
-  test("a stream is lines, each boundary before its audio, and the audio is the batch answer's", async () => {
+  test("a stream has one JSON object per line, each boundary before its audio, and the same audio as the batch answer", async () => {
     const request = { ...spoken, response_format: "pcm", stream: true, enable_word_boundary: true };
     const lines = await linesOf(await server.post(request));
     let samples = 0;
@@ -171,7 +171,7 @@ describe("word boundaries", () => {
     assertSame(Buffer.concat(audio), await bytesOf(await server.post({ ...spoken, response_format: "pcm" })));
   });
 
-  test("boundary_types chooses among them", async () => {
+  test("boundary_types selects among them", async () => {
     const request = { ...spoken, enable_word_boundary: true, boundary_types: ["punctuation"] };
     const answer = (await (await server.post(request)).json()) as { word_boundaries: WordBoundary[] };
     assert.deepEqual(
@@ -180,7 +180,7 @@ describe("word boundaries", () => {
     );
   });
 
-  test("times follow the speed", async () => {
+  test("times scale with the speed", async () => {
     const timeOfSpeech = async (speed: number): Promise<number> => {
       const response = await server.post({ ...spoken, speed, enable_word_boundary: true, boundary_types: ["word"] });
       const { word_boundaries: words } = (await response.json()) as { word_boundaries: WordBoundary[] };
@@ -243,7 +243,7 @@ describe("voices", () => {
     });
   }
 
-  test("a language that the voice has is accepted", async () => {
+  test("a language that the voice supports is accepted", async () => {
     await bytesOf(await server.post({ ...spoken, speech_synthesis_language: "en-US" }));
   });
 });
@@ -251,7 +251,7 @@ describe("voices", () => {
 describe("OpenAI's client", () => {
   const client = new OpenAI({ apiKey: testSecret, baseURL: `${server.url}/v1`, maxRetries: 0 });
 
-  test("gets audio, whole and as a stream", async () => {
+  test("gets audio, batch and as a stream", async () => {
     const whole = await client.audio.speech.create({
       model: "tts-1",
       voice: "alloy",

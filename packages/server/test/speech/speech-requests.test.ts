@@ -147,7 +147,7 @@ describe("a failing engine", () => {
     assert.deepEqual(lines[1], { type: "error", error });
   });
 
-  test("is an event without a last one in a stream of events", async () => {
+  test("is an event without a final one in a stream of events", async () => {
     await using server = await serverWith({ speak: () => failing(broken, 1) });
     const text = await (await server.post({ ...request, stream_format: "sse" })).text();
     assert.match(text, /data: \{"error":.*\}\n\n$/);
@@ -166,7 +166,7 @@ describe("a failing engine", () => {
 });
 
 describe("time and cancellation", () => {
-  /** Speaks until it is aborted; tells when it has ended. */
+  /** Speaks until it is aborted; reports when it has ended. */
   function endless() {
     const { promise: ended, resolve } = Promise.withResolvers<number>();
     let pieces = 0;
@@ -205,7 +205,7 @@ describe("time and cancellation", () => {
   });
 
   for (const form of [{ stream: true }, { stream: true, enable_word_boundary: true, boundary_types: ["word"] }, {}]) {
-    test(`a client that leaves stops the engine: ${JSON.stringify(form)}`, async () => {
+    test(`a client that disconnects stops the engine: ${JSON.stringify(form)}`, async () => {
       const { speak, ended, pieces } = endless();
       await using server = await serverWith({ speak });
       const controller = new AbortController();

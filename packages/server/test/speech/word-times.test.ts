@@ -20,7 +20,7 @@ interface TimedWord {
   readonly endMs: number;
 }
 
-/** Lines of `word start end confidence`; a number in brackets tells a pronunciation. */
+/** Lines of `word start end confidence`; a number in brackets identifies a pronunciation. */
 function recognise(wav: Uint8Array): TimedWord[] {
   const options = "-time yes -remove_silence no -logfn /dev/null";
   const lines = runOn(wav, "wav", `pocketsphinx_continuous -infile {} ${options}`).toString().split("\n");
@@ -31,7 +31,7 @@ function recognise(wav: Uint8Array): TimedWord[] {
   });
 }
 
-/** The words that both have, in order: a longest common subsequence. */
+/** The words common to both, in order: a longest common subsequence. */
 function matched(told: readonly TimedWord[], heard: readonly TimedWord[]): [TimedWord, TimedWord][] {
   const lengths = Array.from({ length: told.length + 1 }, () => new Uint16Array(heard.length + 1));
   for (let i = told.length - 1; i >= 0; i--) {
@@ -55,7 +55,7 @@ function missing(): string | false {
 }
 
 describe("word times", { skip: missing() }, () => {
-  test("are those at which a recognizer hears the words", async (context) => {
+  test("match those at which a recognizer hears the words", async (context) => {
     const engine = createFliteEngine("flite", { ...fliteEngineSettings, preload: false }, { logger: silentLogger });
     const server = await startTestSpeech({ engines: [engine] });
     after(() => server[Symbol.asyncDispose]());

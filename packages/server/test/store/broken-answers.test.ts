@@ -102,7 +102,7 @@ describe("an answer of the store", () => {
     });
   }
 
-  test("that ends with an error behind some rows is that error, never the rows alone", async () => {
+  test("that ends with an error after some rows is that error, never just the rows", async () => {
     for (const [code, expected] of [
       [159, "upstream_timeout"],
       [396, "invalid_request"],
@@ -113,21 +113,21 @@ describe("an answer of the store", () => {
     }
   });
 
-  test("that is cut in the middle is to be asked for again", async () => {
+  test("that is cut in the middle can be retried", async () => {
     answer = (response) => response.end(`${rows}[1`);
     await assert.rejects(reader.query(statement), refused("overloaded"));
     answer = (response) => {
       response.write(rows, () => response.destroy());
     };
     await assert.rejects(reader.query(statement), refused("overloaded"));
-    // Two columns, and nothing of them.
+    // Two columns without data.
     for (const end of [true, false]) {
       answer = (response) => response.write(Buffer.from([2]), () => (end ? response.end() : response.destroy()));
       await assert.rejects(reader.columns(statement), refused("overloaded"));
     }
   });
 
-  test("that stops in the middle until the time is over took too long", async () => {
+  test("that stalls in the middle until the deadline is a timeout", async () => {
     answer = (response) => void response.write(rows);
     await assert.rejects(reader.query(statement, { timeoutMs: 1 }), refused("upstream_timeout", /took too long/));
     // Two columns, no rows yet: the reader waits for the rest of the first block.
@@ -135,7 +135,7 @@ describe("an answer of the store", () => {
     await assert.rejects(reader.columns(statement, { timeoutMs: 1 }), refused("upstream_timeout"));
   });
 
-  test("whose reader leaves in the middle closes the store's connection, which ends the statement there", async () => {
+  test("whose reader stops in the middle closes the store's connection, which ends the statement there", async () => {
     const left = Promise.withResolvers<void>();
     answer = (response) => {
       response.once("close", () => left.resolve());
@@ -149,7 +149,7 @@ describe("an answer of the store", () => {
     await left.promise;
   });
 
-  test("is not asked for with parameters that no URL can hold", async () => {
+  test("is not requested with parameters too long for a URL", async () => {
     answer = (response) => response.end(rows);
     for (const text of ["x".repeat(2_000_000), "\u6f22".repeat(300_000), "%".repeat(500_000)]) {
       const long = sql`SELECT ${bind.text(text)}, ${callerOrganization}`;
@@ -158,14 +158,14 @@ describe("an answer of the store", () => {
     assert.equal(requests, 0);
   });
 
-  test("is charged to the request's memory while it arrives, and ends when there is no more", async () => {
+  test("is charged to the request's memory while it arrives, and ends when the budget is exhausted", async () => {
     answer = (response) => response.end(rows);
     const budget = new MemoryBudget(1_000_000);
     const charge = budget.open("org_broken");
     await reader.query(statement, { memory: charge });
     assert.equal(budget.usedBytes, 4 * rows.length);
     charge.release();
-    // As much as the budget allows one request is too large; what others hold passes.
+    // The budget has room for other requests, but not for this one.
     const small = new MemoryBudget(2 * rows.length);
     await assert.rejects(
       reader.query(statement, { memory: small.open("org_broken") }),
@@ -178,7 +178,7 @@ describe("an answer of the store", () => {
     await assert.rejects(reader.columns(statement, { memory: budget.open("org_broken") }), refused("rate_limited"));
   });
 
-  test("is asked for with limits that end in an error, whatever the server's profile says", async () => {
+  test("is requested with limits that cause an error, whatever the server's profile", async () => {
     answer = (response) => response.end(rows);
     await reader.query(statement);
     const sent = new URL(urls[0]!, "http://localhost").searchParams;

@@ -1,6 +1,6 @@
 /**
- * Runs the statements for a cluster in a ClickHouse that believes to be one (a keeper in memory, one shard, one replica),
- * prints what came of them, and kills itself: such a keeper never lets its tables go. `node cluster-process.ts FOLDER`
+ * Runs the statements for a cluster in a ClickHouse configured as one (an in-memory keeper, one shard, one replica), prints
+ * the results, and kills itself: such a keeper never releases its tables. `node cluster-process.ts FOLDER`
  */
 import { writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";

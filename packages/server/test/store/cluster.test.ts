@@ -11,13 +11,13 @@ import { temporaryDirectory } from "./test-store.ts";
 const statements = createTables({ cluster: "main" });
 
 describe("on a cluster", () => {
-  test("every statement concerns the whole cluster", () => {
+  test("every statement runs on the whole cluster", () => {
     for (const statement of statements) {
       assert.match(statement, /^CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS \w+ ON CLUSTER 'main'/);
     }
   });
 
-  test("the tables are replicated, with a distributed table of the plain name before each", async () => {
+  test("the tables are replicated, each with a distributed table of the plain name in front", async () => {
     const directory = await temporaryDirectory();
     try {
       const script = fileURLToPath(new URL("cluster-process.ts", import.meta.url));
@@ -39,13 +39,13 @@ describe("on a cluster", () => {
     }
   });
 
-  test("a cluster's name that could end a quotation is refused", () => {
+  test("a cluster name that could end a quotation is refused", () => {
     assert.throws(() => createTables({ cluster: "x' DROP" }), TypeError);
   });
 });
 
 describe("on one server", () => {
-  test("the tables are plain, and the same but for name and engine", () => {
+  test("the tables are plain, and otherwise the same", () => {
     const single = createTables({ cluster: undefined }).join("\n");
     assert.doesNotMatch(single, /ON CLUSTER|Replicated|_local|Distributed/);
     const local = statements

@@ -39,7 +39,7 @@ async function untilDamaged(store: Store): Promise<string> {
   }
 }
 
-test("a part whose data is damaged fails its readers with a clear error and is reported", async () => {
+test("a damaged part fails its readers with a clear error and is reported", async () => {
   await using opened = await openTestStore();
   const { store, directory } = opened;
   await store.append(spanBatch("org_damaged", numberedSpans("a", 500)));
@@ -56,7 +56,7 @@ test("a part whose data is damaged fails its readers with a clear error and is r
   assert.equal(store.state().ready, true);
 });
 
-test("a part that is set aside at the start is reported, and the rest is served", async () => {
+test("a part that is detached at the start is reported, and the rest is served", async () => {
   const directory = await temporaryDirectory();
   try {
     {

@@ -22,13 +22,13 @@ const anyMap = fc.array(fc.tuple(anyText, anyText), { maxLength: 5 });
 const uint64 = fc.bigInt(0n, 2n ** 64n - 1n);
 
 let organizations = 0;
-/** Each run has rows of its own. */
+/** Each run has its own rows. */
 function freshOrganization(): string {
   organizations += 1;
   return `org_run${organizations}`;
 }
 
-describe("rows come back as they were written", () => {
+describe("rows are read back as they were written", () => {
   test("logs: texts, maps, numbers, times", async () => {
     const record = fc.record({
       body: anyText,
@@ -157,7 +157,7 @@ describe("rows come back as they were written", () => {
     );
   });
 
-  test("bytes of a message without making texts of them", async () => {
+  test("bytes of a message without decoding them to text", async () => {
     const organizationId = freshOrganization();
     const source = Buffer.from("0a1b2c3d4e5f60718293a4b5c6d7e8f9", "hex");
     const nano = Buffer.alloc(8);
@@ -194,7 +194,7 @@ describe("rows come back as they were written", () => {
     );
   });
 
-  test("a column written twice for a row is a fault that nothing is stored of", () => {
+  test("a column written twice for a row is an internal error, and nothing is stored", () => {
     const block = new BlockWriter(points);
     block.columns.value.float(1);
     block.columns.value.float(2);
@@ -203,7 +203,7 @@ describe("rows come back as they were written", () => {
   });
 });
 
-describe("rows that describe others", () => {
+describe("rows that describe resources and scopes", () => {
   test("are known once they are durable, to their organization", async () => {
     const { store } = opened;
     const block = new BlockWriter(scopes);

@@ -18,7 +18,7 @@ const statement = sql`SELECT 1 AS one WHERE organization = ${callerOrganization}
 const isAppError = (code: string) => (error: unknown) => error instanceof AppError && error.code === code;
 
 describe("statements that read", () => {
-  /** In the order of their arrival at the store: the organization, and the response. */
+  /** In order of arrival at the store: the organization, and the response. */
   let arrived: { readonly organization: string; readonly url: URL; readonly response: ServerResponse }[];
   const arrivals = new EventEmitter();
   let server: ReturnType<typeof createServer>;
@@ -55,7 +55,7 @@ describe("statements that read", () => {
   }
   const answer = (index: number) => arrived[index]!.response.end('["one"]\n[1]\n');
 
-  test("of one organization leave a place for another, which is served at once", async () => {
+  test("of one organization leave a slot for another, which is served immediately", async () => {
     const flood = Array.from({ length: 50 }, () => read("org_a"));
     await untilArrived(places - 1);
     assert.equal(queue.waiting, 47);
@@ -75,7 +75,7 @@ describe("statements that read", () => {
     assert.equal((await Promise.all(flood)).length, 50);
   });
 
-  test("of an organization that comes when all places are taken are next, before the queue of those that hold them", async () => {
+  test("of an organization that arrives when all slots are taken run next, before the queue of those that hold them", async () => {
     const floods = Array.from({ length: 50 }, (_, index) => read(index % 2 === 0 ? "org_a" : "org_b"));
     await untilArrived(places);
     const single = read("org_c");
@@ -91,7 +91,7 @@ describe("statements that read", () => {
     await Promise.all(floods);
   });
 
-  test("leave the queue when the caller does, and never reach the store", async () => {
+  test("leave the queue when the caller disconnects, and never reach the store", async () => {
     const running = Array.from({ length: places - 1 }, () => read("org_a"));
     await untilArrived(places - 1);
     const leaving = new AbortController();
@@ -105,7 +105,7 @@ describe("statements that read", () => {
     assert.equal(arrived.length, places - 1);
   });
 
-  test("wait no longer than the query may take, and are then refused with the time to come back", async () => {
+  test("wait no longer than the query's deadline, and are then refused with Retry-After", async () => {
     const running = Array.from({ length: places - 1 }, () => read("org_a"));
     await untilArrived(places - 1);
     await assert.rejects(read("org_a", { timeoutMs: 1 }), (error) => {
@@ -117,7 +117,7 @@ describe("statements that read", () => {
     await Promise.all(running);
   });
 
-  test("give their place back when they fail", async () => {
+  test("release their slot when they fail", async () => {
     const failing = Array.from({ length: places - 1 }, () => read("org_a"));
     await untilArrived(places - 1);
     const failed = Promise.all(failing.map((each) => assert.rejects(each, isAppError("overloaded"))));
@@ -129,7 +129,7 @@ describe("statements that read", () => {
     await next;
   });
 
-  test("count as time of the store for the request that they belong to", async () => {
+  test("count as store time of the request that they belong to", async () => {
     const cost = new RequestCost("test");
     const reading = runWithCost(cost, () => read("org_a"));
     await untilArrived(1);
@@ -141,6 +141,6 @@ describe("statements that read", () => {
   });
 });
 
-test("as many statements read at a time as the machine can run, within bounds", () => {
+test("concurrency of reads follows the machine's size, within bounds", () => {
   assert.deepEqual([1, 2, 6, 64].map(defaultConcurrentReads), [4, 4, 12, 16]);
 });

@@ -39,7 +39,7 @@ function watchEngine(): { logger: Logger; pids: number[]; untilStarts(count: num
   };
 }
 
-/** Resolves when so many more batches are acknowledged. */
+/** Resolves when this many more batches are acknowledged. */
 function createLedger(): { acknowledged: string[]; add(batch: string): void; untilMore(count: number): Promise<void> } {
   const acknowledged: string[] = [];
   let onMore: () => void = () => {};
@@ -56,8 +56,8 @@ function createLedger(): { acknowledged: string[]; add(batch: string): void; unt
   };
 }
 
-describe("nothing acknowledged is lost or doubled", () => {
-  test(`when the embedded engine is killed ${kills} times under load, and it is started again`, async () => {
+describe("nothing acknowledged is lost or duplicated", () => {
+  test(`when the embedded engine is killed ${kills} times under load and restarted`, async () => {
     const engine = watchEngine();
     await using opened = await openTestStore({ logger: engine.logger });
     const ledger = createLedger();
@@ -97,7 +97,7 @@ describe("nothing acknowledged is lost or doubled", () => {
         lines.on("line", (batch) => {
           acknowledged.push(batch);
           seen += 1;
-          // The process and its engine are a group of their own.
+          // The process and its engine form their own process group.
           if (seen === enough) process.kill(-child.pid!, "SIGKILL");
         });
         await once(child, "close");
@@ -110,7 +110,7 @@ describe("nothing acknowledged is lost or doubled", () => {
     }
   });
 
-  test("when only the server is killed: its engine ends too and lets the folder go", async () => {
+  test("when only the server is killed: its engine ends too and releases the folder", async () => {
     const directory = await temporaryDirectory();
     try {
       const child = spawn(
@@ -124,7 +124,7 @@ describe("nothing acknowledged is lost or doubled", () => {
         if (acknowledged.length === 10) child.kill("SIGKILL");
       });
       await once(child, "close");
-      // Opening waits until the old engine has gone: two cannot have one folder.
+      // Opening waits until the old engine has exited: two cannot share a folder.
       await using opened = await openTestStore({ directory });
       assert.deepEqual(findFaults(acknowledged, await countSpans(opened.store, "org_orphan")), []);
     } finally {
@@ -132,7 +132,7 @@ describe("nothing acknowledged is lost or doubled", () => {
     }
   });
 
-  test(`when the store stands still for ${pauseMs} ms under load: senders are told to come again, memory is bounded`, async () => {
+  test(`when the store is suspended for ${pauseMs} ms under load: senders are told to retry, memory is bounded`, async () => {
     const engine = watchEngine();
     const settings = { queue_bytes: 60_000, organization_queue_bytes: 40_000, write_timeout_ms: 700 };
     await using opened = await openTestStore({ logger: engine.logger, settings });
@@ -169,7 +169,7 @@ describe("nothing acknowledged is lost or doubled", () => {
     }
   });
 
-  test("when the disk is full: writes are refused, reads go on, and all is well when there is room again", async (context) => {
+  test("when the disk is full: writes are refused, reads continue, and everything recovers when space is free", async (context) => {
     const directory = await temporaryDirectory();
     const disk = join(directory, "disk");
     await mkdir(disk);
@@ -188,7 +188,7 @@ describe("nothing acknowledged is lost or doubled", () => {
         acknowledged.push(name);
       };
       await append("before");
-      // As much as there is room for.
+      // Fills the remaining space.
       await writeFile(join(disk, "filler"), Buffer.alloc(200_000_000)).catch(() => {});
       await assert.rejects(append("during"), (error: AppError) => error.code === "overloaded");
       assert.equal((await countSpans(store, "org_full")).get("before-0"), 1);

@@ -38,7 +38,7 @@ describe("the embedded store", () => {
     }
   });
 
-  test("writes what waits before it ends", async () => {
+  test("writes its queue before it ends", async () => {
     const directory = await temporaryDirectory();
     try {
       const first = await openTestStore({ directory });
@@ -54,7 +54,7 @@ describe("the embedded store", () => {
     }
   });
 
-  test("drops rows when their days are over, each project's by its own number", async () => {
+  test("deletes rows after their retention, which each project sets", async () => {
     await using opened = await openTestStore();
     const dayNano = 86_400_000_000_000n;
     const startUnixNano = recentUnixNano - 10n * dayNano;
@@ -71,7 +71,7 @@ describe("the embedded store", () => {
       compression: false,
       maximumConnections: 1,
     });
-    // What the store does by itself within hours.
+    // What the store does automatically within hours.
     for (const table of ["spans", "trace_index"]) {
       await connection.command(`OPTIMIZE TABLE ${table} FINAL`, AbortSignal.timeout(30_000));
     }
@@ -86,7 +86,7 @@ describe("the embedded store", () => {
     await connection.close();
   });
 
-  test("refuses a request whose rows are of too many days, and only that one", async () => {
+  test("refuses a request whose rows span too many days, and only that one", async () => {
     await using opened = await openTestStore();
     const dayNano = 86_400_000_000_000n;
     const scattered = numberedSpans("scattered", 150).map((span, index) => ({
@@ -105,7 +105,7 @@ describe("the embedded store", () => {
     assert.equal((await countSpans(opened.store, "org_narrow")).size, 60);
   });
 
-  test("tells operators of damaged parts, and goes on with the rest", async () => {
+  test("reports damaged parts to operators, and continues with the rest", async () => {
     const directory = await temporaryDirectory();
     try {
       {
@@ -114,7 +114,7 @@ describe("the embedded store", () => {
           await opened.store.append(spanBatch(`org_${name}`, numberedSpans(name, 10)));
       }
       const table = join(directory, "telemetry/clickhouse/data/default/spans");
-      // A part is named by its partition and by the numbers of its first and last insert, counted with the table's changes.
+      // A part is named after its partition and the numbers of its first and last insert, counted with the table's changes.
       const insertOf = (name: string): number => Number(/_(\d+)_\1_\d+$/.exec(name)?.[1] ?? 0);
       const [last] = (await readdir(table)).sort((left, right) => insertOf(right) - insertOf(left));
       await truncate(join(table, last!, "data.bin"), 10);
@@ -139,10 +139,10 @@ describe("the embedded store", () => {
     }
   });
 
-  test("says that the package is missing when it is", async () => {
+  test("reports that the package is missing", async () => {
     const directory = await temporaryDirectory();
     try {
-      // The same sources where no package can be found.
+      // The same sources in a place where no package can be found.
       const source = fileURLToPath(new URL("../../src", import.meta.url));
       await cp(source, directory, { recursive: true });
       const child = fork(join(directory, "store/embedded/main.ts"), [], { execArgv: [] });
@@ -161,7 +161,7 @@ describe("the embedded store", () => {
   });
 });
 
-test("a path that is too long for a socket gets one in the folder of temporary files", async () => {
+test("a path that is too long for a socket gets one in the temporary folder", async () => {
   const long = join(await temporaryDirectory(), "a".repeat(100));
   const path = await socketPathFor(long);
   assert.ok(Buffer.byteLength(path) <= 100, path);
@@ -169,7 +169,7 @@ test("a path that is too long for a socket gets one in the folder of temporary f
   assert.notEqual(path, await socketPathFor(`${long}b`));
 });
 
-test("a store that is switched off refuses and says why", async () => {
+test("a store that is disabled refuses and explains why", async () => {
   const store = createDisabledStore();
   const refused = (error: unknown): boolean => error instanceof AppError && error.code === "overloaded";
   await assert.rejects(store.append(spanBatch("org_off", numberedSpans("off", 1))), refused);

@@ -11,6 +11,6 @@ await sendLoad({
   prefix,
   senders: 6,
   signal: new AbortController().signal,
-  // Written before anything else happens: what was printed was acknowledged, also if the process ends right now.
+  // Written before anything else: whatever was printed was acknowledged, even if the process ends right now.
   onAcknowledged: (batch) => writeSync(1, `${batch}\n`),
 });

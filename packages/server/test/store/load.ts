@@ -9,7 +9,7 @@ export const batchRows = 50;
 export interface LoadOptions {
   readonly store: Store;
   readonly organizationId: string;
-  /** Begins the names of the batches, so that they differ between runs. */
+  /** Prefix of the batches' names, so that they differ between runs. */
   readonly prefix: string;
   readonly senders: number;
   readonly signal: AbortSignal;
@@ -17,7 +17,7 @@ export interface LoadOptions {
   onRefused?(error: AppError): void;
 }
 
-/** Resolves when the signal has fired and every sender has its last answer. @throws what is no refusal of the store's */
+/** Resolves when the signal has fired and every sender has its last answer. @throws any error other than a refusal by the store */
 export async function sendLoad(options: LoadOptions): Promise<void> {
   const { store, organizationId, prefix, senders, signal } = options;
   const sendOne = async (name: string): Promise<void> => {
@@ -40,7 +40,7 @@ export async function sendLoad(options: LoadOptions): Promise<void> {
   await Promise.all(Array.from({ length: senders }, (_, sender) => send(sender)));
 }
 
-/** What is wrong with the answers: rows of acknowledged batches that are not there, and rows that are there twice. */
+/** Errors in the answers: rows of acknowledged batches that are missing or duplicated. */
 export function findFaults(acknowledged: readonly string[], counts: ReadonlyMap<string, number>): string[] {
   const lost = acknowledged
     .flatMap((name) => numberedSpans(name, batchRows))

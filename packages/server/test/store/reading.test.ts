@@ -26,7 +26,7 @@ after(() => opened[Symbol.asyncDispose]());
 const anybody = scopeOf("org_nobody");
 
 describe("parameters", () => {
-  test("arrive as they are, whatever is in them", async () => {
+  test("arrive unchanged, whatever they contain", async () => {
     const reader = opened.store.open(anybody);
     const pieces = fc.constantFrom(
       "'",
@@ -81,12 +81,12 @@ describe("parameters", () => {
     });
   });
 
-  test("that are no numbers are refused before they are sent", () => {
+  test("that are not valid numbers are refused before they are sent", () => {
     assert.throws(() => bind.uint64("1); DROP TABLE spans"), TypeError);
     assert.throws(() => bind.time("now()"), TypeError);
   });
 
-  test("hundreds at once do not mix", async () => {
+  test("do not mix in hundreds of concurrent queries", async () => {
     const reader = opened.store.open(anybody);
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, index) =>
@@ -101,7 +101,7 @@ describe("parameters", () => {
 });
 
 describe("statements", () => {
-  test("take no text made at run time", () => {
+  test("accept no text built at run time", () => {
     const made = Object.assign(["SELECT 1"], { raw: ["SELECT 1"] }) as unknown as TemplateStringsArray;
     assert.throws(() => sql(made), TypeError);
   });
@@ -120,7 +120,7 @@ describe("statements", () => {
 });
 
 describe("organizations", () => {
-  test("see their own rows, whatever the statement says", async () => {
+  test("see only their own rows, whatever the statement", async () => {
     const { store } = opened;
     await store.append(spanBatch("org_left", numberedSpans("same", 3)));
     await store.append(spanBatch("org_right", numberedSpans("same", 5)));
@@ -184,14 +184,14 @@ describe("answers", () => {
     assert.deepEqual(rows, [{ project: "default", first: String(recentUnixNano), last: String(recentUnixNano + 9n) }]);
   });
 
-  test("that are larger than allowed are an error, not a part", async () => {
+  test("that are too large are an error, never truncated", async () => {
     const reader = opened.store.open(anybody);
     const statement = sql`SELECT number, ${callerOrganization} FROM numbers(1000)`;
     await assert.rejects(reader.query(statement, { maximumRows: 100 }), isAppError("invalid_request"));
     assert.equal((await reader.query(statement, { maximumRows: 1000 })).length, 1000);
   });
 
-  test("come row by row where that is asked, and leaving the loop ends the query", async () => {
+  test("are streamed row by row on request, and leaving the loop ends the query", async () => {
     let seen = 0;
     for await (const row of opened.store
       .open(anybody)
@@ -242,7 +242,7 @@ describe("columns", () => {
     assert.equal(stale[0], 0x7ff0000000000002n);
   });
 
-  test("come in several blocks when there are many rows, and none for no rows", async () => {
+  test("are returned in several blocks for many rows, and none for no rows", async () => {
     const reader = opened.store.open(anybody);
     const many = await reader.columns(sql`SELECT number, ${callerOrganization} FROM numbers(200000)`, {
       maximumRows: 200_000,
@@ -255,7 +255,7 @@ describe("columns", () => {
     assert.deepEqual(await reader.columns(sql`SELECT number, ${callerOrganization} FROM numbers(0)`), []);
   });
 
-  test("of a type that has no array are a fault of the statement", async () => {
+  test("of a type without an array are an internal error of the statement", async () => {
     await assert.rejects(
       opened.store.open(anybody).columns(sql`SELECT map('a', 1), ${callerOrganization}`),
       isAppError("internal"),
@@ -274,7 +274,7 @@ describe("long queries", () => {
     return Number(row!.n);
   };
 
-  test("end in the store too when the caller leaves", async () => {
+  test("are also cancelled in the store when the caller disconnects", async () => {
     const leaving = new AbortController();
     const query = opened.store.open(anybody).query(slow, { signal: leaving.signal });
     query.catch(() => {});
@@ -284,11 +284,11 @@ describe("long queries", () => {
     while ((await running()) > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   });
 
-  test("end at their time limit with a word that says so", async () => {
+  test("end at their time limit with an error that says so", async () => {
     await assert.rejects(opened.store.open(anybody).query(slow, { timeoutMs: 1000 }), isAppError("upstream_timeout"));
   });
 
-  test("do not tell what the statement was", async () => {
+  test("do not reveal the statement", async () => {
     const secret = "the tenant's own text";
     await assert.rejects(
       opened.store.open(anybody).query(sql`SELECT toUInt8(${bind.text(secret)}), ${callerOrganization}`),

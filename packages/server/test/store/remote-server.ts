@@ -1,6 +1,6 @@
 /**
- * What stands for a ClickHouse server elsewhere: the embedded engine behind TCP, with what a real server does besides:
- * it checks the user and takes and gives compressed bodies.
+ * Simulates a remote ClickHouse server: the embedded engine behind TCP, with a real server's additional behaviour: it
+ * checks the user, and accepts and sends compressed bodies.
  */
 import { once } from "node:events";
 import { rm } from "node:fs/promises";
@@ -41,7 +41,7 @@ export async function startRemoteServer(): Promise<RemoteServer> {
     upstream.end(body);
     return (await answered)[0];
   };
-  /** A real server takes rows in the body; the engine's process takes them in a file. */
+  /** A real server accepts rows in the body; the engine's process reads them from a file. */
   const ask = (method: string, path: string, body: Buffer): Promise<IncomingMessage> =>
     new URLSearchParams(path.slice(2)).has("query")
       ? withSpoolFile(spoolDirectory, [body], (name) =>

@@ -18,8 +18,8 @@ const settingsFor = (server: RemoteServer, password = remotePassword) => ({
   clickhouse: { url: server.url, user: "sounding", password, database: "default", compression: true },
 });
 
-describe("a ClickHouse server elsewhere", () => {
-  test("is brought to the schema by servers that start at once, and each reads what the others wrote", async () => {
+describe("a remote ClickHouse server", () => {
+  test("is migrated by servers that start concurrently, and each reads what the others wrote", async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openTestStore({ settings: settingsFor(remote) })));
     try {
       await Promise.all(
@@ -33,7 +33,7 @@ describe("a ClickHouse server elsewhere", () => {
     }
   });
 
-  test("that is away for a while costs senders and readers a refusal with a time, and is used again", async () => {
+  test("that is temporarily unreachable causes refusals with Retry-After, and is used again", async () => {
     await using opened = await openTestStore({ settings: { ...settingsFor(remote), write_timeout_ms: 3000 } });
     const { store } = opened;
     remote.down = true;
@@ -92,7 +92,7 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of a newer version is left alone", async () => {
+  test("of a newer version is left unchanged", async () => {
     const connection = connect();
     await connection.command(
       `INSERT INTO schema_migrations (version, name) SELECT ${schemaVersion + 1}, 'later'`,

@@ -13,7 +13,7 @@ import type { Batch, Store } from "../../src/store/store.ts";
 import { Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
 
-/** All defaults, but patient: the machine that runs the tests may be slow. */
+/** All defaults, but with long timeouts: the machine that runs the tests may be slow. */
 export const testSettings: TelemetrySettings = {
   ...(Value.Default(telemetry, {}) as TelemetrySettings),
   write_timeout_ms: 30_000,
@@ -22,7 +22,7 @@ export const testSettings: TelemetrySettings = {
 
 export interface TestStoreOptions {
   readonly settings?: Partial<TelemetrySettings>;
-  /** A folder that stays when the store is closed; a fresh one that goes with it when absent. */
+  /** A folder that remains when the store is closed; if absent, a temporary one that is removed with it. */
   readonly directory?: string;
   readonly logger?: Logger;
   readonly readyWithinMs?: number;
@@ -37,7 +37,7 @@ export async function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), "sounding-store-"));
 }
 
-/** Resolves when the store is ready. @throws Error with the state's reason when it is not in time */
+/** Resolves when the store is ready. @throws Error with the state's reason if it is not ready in time */
 export async function openTestStore(options: TestStoreOptions = {}): Promise<TestStore> {
   const directory = options.directory ?? (await temporaryDirectory());
   const store = await openStore({

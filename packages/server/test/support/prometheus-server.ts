@@ -1,4 +1,4 @@
-/** A real Prometheus with our samples, on a free loopback port; Debian's package `prometheus` has what it needs. */
+/** A real Prometheus with our samples, on a free loopback port, from Debian's package `prometheus`. */
 import { execFile, spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
@@ -22,13 +22,13 @@ export interface PrometheusServer extends AsyncDisposable {
   readonly process: ChildProcess;
 }
 
-/** Why there is no Prometheus on this machine; false where there is one. */
+/** Why Prometheus is not available on this machine; false if it is. */
 export const noPrometheus: string | false =
   ["prometheus", "promtool"].find((name) => spawnSync(name, ["--version"]).status !== 0)?.concat(" is not installed") ??
   false;
 
 /**
- * Lines of OpenMetrics, one for each sample. Those of one name must follow each other.
+ * Lines of OpenMetrics, one per sample. Those of one name must be adjacent.
  * https://github.com/OpenObservability/OpenMetrics/blob/main/specification/OpenMetrics.md
  */
 export function* openMetricsLines(all: Iterable<PrometheusSeries>): Generator<string> {
@@ -47,7 +47,7 @@ function numeral(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** Writes the samples as blocks of Prometheus' storage and starts it on them. @throws when it does not get ready in a minute */
+/** Writes the samples as blocks of Prometheus' storage and starts it on them. @throws if it is not ready within a minute */
 export async function startPrometheus(lines: Iterable<string>): Promise<PrometheusServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-prometheus-"));
   const file = join(directory, "samples.txt");
@@ -83,7 +83,7 @@ async function address(child: ChildProcess): Promise<string> {
     lines.push(line);
     const listening = /msg="Listening on" address=(\S+)/.exec(line);
     if (listening === null) continue;
-    // Whatever else it logs is read away, so that it is never held up.
+    // The rest of its log is drained, so that it never blocks.
     child.stderr!.resume();
     return listening[1]!;
   }

@@ -1,4 +1,4 @@
-/** A recording in memory, as an upload would be. */
+/** A recording in memory, like an upload. */
 import { createResampler } from "../../src/audio/resampler.ts";
 import type { RecordedAudio } from "../../src/engines/engine.ts";
 

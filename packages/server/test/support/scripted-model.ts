@@ -12,7 +12,7 @@ export function chunk(
   return { ...head, object: "chat.completion.chunk", choices, ...more };
 }
 
-/** The chunks of an answer that says the words, each a chunk, and ends with its usage. */
+/** The chunks of an answer with these words, one per chunk, that ends with its usage. */
 export function saying(...words: string[]): ChatCompletionChunk[] {
   return [
     ...words.map((content) => chunk([{ index: 0, delta: { content }, finish_reason: null }])),

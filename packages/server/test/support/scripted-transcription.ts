@@ -48,7 +48,7 @@ export function spoken(text: string, { startMs = 0, confidence = 0.9 } = {}): Tr
   return segment(text, { startMs, endMs: startMs + words.length * 100, words });
 }
 
-/** Listens to everything, at 16 000 Hz. @returns the number of samples */
+/** Reads everything, at 16 000 Hz. @returns the number of samples */
 export async function listen({ audio }: TranscriptionCall): Promise<number> {
   let count = 0;
   for await (const samples of audio.open(16_000)) count += samples.length;
@@ -72,7 +72,7 @@ export function scriptedTranscription(script: TranscriptionScript = {}): Scripte
   };
 }
 
-/** An engine with one model that transcribes. */
+/** An engine with one transcription model. */
 export function transcriptionEngine(name: string, model: TranscriptionModel): Engine {
   return {
     name,

@@ -1,28 +1,28 @@
 /**
  * An HTTP server that a test controls: it stalls, cuts, garbles, drips and floods as its script says, and
- * counts what clients do to it. Nothing in it waits for time to pass; tests wait for conditions with `until`.
+ * counts what clients do to it. It never waits for time to pass; tests wait for conditions with `until`.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 
-/** What the server does with a request. Throwing fails the answer with status 500 and is kept in `faults`. */
+/** What the server does with a request. Throwing fails the answer with status 500 and is recorded in `faults`. */
 export type Script = (exchange: ScriptedExchange) => Promise<void> | void;
 
 export interface ScriptedUpstream {
-  /** `http://127.0.0.1:port`, without a slash at the end. */
+  /** `http://127.0.0.1:port`, without a trailing slash. */
   readonly url: string;
   /** Every request so far, in the order of arrival. */
   readonly exchanges: readonly ScriptedExchange[];
   /** Errors that scripts threw. */
   readonly faults: readonly unknown[];
   readonly openSockets: number;
-  /** Requests whose client went away before the answer was whole. */
+  /** Requests whose client disconnected before the answer was complete. */
   readonly aborts: number;
-  /** What following requests get. */
+  /** The behaviour for the next requests. */
   script: Script;
-  /** Waits until the condition holds; fails after `withinMs`. It is looked at whenever something happens here. */
+  /** Waits until the condition holds; fails after `withinMs`. It is checked on every event of this server. */
   until(condition: () => boolean, what: string, withinMs?: number): Promise<void>;
   /** Ends every connection and the server. */
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export class ScriptedExchange {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Resolves when the answer is over: whole, cut, or left by the client. */
+  /** Resolves when the answer has ended: complete, cut, or abandoned by the client. */
   readonly closed: Promise<void>;
   readonly #response: ServerResponse;
 
@@ -58,12 +58,12 @@ export class ScriptedExchange {
     return JSON.parse(this.body.toString());
   }
 
-  /** Whether the connection is gone. */
+  /** Whether the connection is closed. */
   get gone(): boolean {
     return this.#response.destroyed || this.#response.closed;
   }
 
-  /** Sends status and headers at once. */
+  /** Sends status and headers immediately. */
   begin(status: number, headers: Record<string, string> = {}): void {
     this.#response.writeHead(status, headers);
     this.#response.flushHeaders();
@@ -73,13 +73,13 @@ export class ScriptedExchange {
     this.begin(200, { "content-type": "text/event-stream; charset=utf-8", ...headers });
   }
 
-  /** A whole JSON answer. */
+  /** A complete JSON answer. */
   answer(value: unknown, status = 200, headers: Record<string, string> = {}): void {
     this.#response.writeHead(status, { "content-type": "application/json", ...headers });
     this.#response.end(typeof value === "string" ? value : JSON.stringify(value));
   }
 
-  /** Sends bytes; resolves when the client may take more, or is gone. */
+  /** Sends bytes; resolves when the client can accept more, or has disconnected. */
   async send(bytes: string | Uint8Array): Promise<void> {
     if (this.gone) return;
     if (!this.#response.write(bytes)) {
@@ -98,7 +98,7 @@ export class ScriptedExchange {
     await this.send(values.map(toEvent).join(""));
   }
 
-  /** Sends the pieces as so many TCP segments, each after the one before has left. */
+  /** Sends each piece as a separate TCP segment, after the previous one was sent. */
   async drip(pieces: Iterable<string | Uint8Array>): Promise<void> {
     for (const piece of pieces) {
       if (this.gone) return;
@@ -108,7 +108,7 @@ export class ScriptedExchange {
     }
   }
 
-  /** Sends the same bytes again and again until the client is gone, no faster than it reads. @returns bytes sent */
+  /** Repeats the same bytes until the client disconnects, no faster than it reads. @returns bytes sent */
   async flood(bytes: string | Uint8Array): Promise<number> {
     let sent = 0;
     while (!this.gone) {
@@ -121,7 +121,7 @@ export class ScriptedExchange {
     return sent;
   }
 
-  /** Writes past HTTP's framing, for answers that are no HTTP. */
+  /** Bypasses HTTP's framing, for answers that are not HTTP. */
   raw(bytes: string | Uint8Array): void {
     this.#response.socket?.write(bytes);
   }
@@ -141,12 +141,12 @@ export class ScriptedExchange {
   }
 }
 
-/** One server-sent event; strings go as they are. */
+/** One server-sent event; strings are sent unchanged. */
 export function toEvent(value: unknown): string {
   return `data: ${typeof value === "string" ? value : JSON.stringify(value)}\n\n`;
 }
 
-/** @param options.keepAliveMs how long a connection that nobody uses is kept */
+/** @param options.keepAliveMs how long an idle connection is kept */
 export async function startScriptedUpstream(
   script: Script,
   { keepAliveMs }: { readonly keepAliveMs?: number } = {},
@@ -172,7 +172,7 @@ export async function startScriptedUpstream(
       changed();
       await upstream.script(exchange);
     } catch (error) {
-      // The client may leave while it sends; that is its right and no fault of the script.
+      // The client may disconnect while it sends, which is not a fault of the script.
       if (response.destroyed) return;
       faults.push(error);
       if (response.headersSent) response.destroy();
@@ -234,7 +234,7 @@ async function waitUntil(
       if (condition()) end(resolve);
     };
     const timer = setTimeout(() => end(() => reject(new Error(`waited ${withinMs} ms in vain: ${what}`))), withinMs);
-    // Conditions may also look at things that this server does not know of.
+    // Conditions may also depend on things outside this server.
     const poll = setInterval(check, 20);
     waiting.add(check);
   });

@@ -20,7 +20,7 @@ interface TestSpeechOptions {
   readonly maxInputCharacters?: number;
 }
 
-/** An engine with one model that speaks. */
+/** An engine with one speech model. */
 export function speechEngine(name: string, model: SpeechModel): Engine {
   return {
     name,

@@ -74,7 +74,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     ...server,
     finishedTranscriptions: finished,
     refusedTranscriptions: refused,
-    /** Where uploads wait that are too large for memory. */
+    /** Where uploads that are too large for memory are spooled. */
     directory,
     headers,
     get: (path: string) => fetch(`${server.url}${path}`, { headers }),
@@ -90,7 +90,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
   };
 }
 
-/** A WAV file of so many seconds of a tone, 16-bit mono at 16 000 Hz. */
+/** A WAV file with a tone of this many seconds, 16-bit mono at 16 000 Hz. */
 export function toneFile(seconds = 1): Blob {
   return new Blob([encodeWav(sine(440, 16_000, seconds), 16_000)], { type: "audio/wav" });
 }

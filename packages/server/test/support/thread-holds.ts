@@ -6,7 +6,7 @@ function cpuMs(): number {
   return (system + user) / 1000;
 }
 
-/** The longest hold, in milliseconds of CPU, while the work runs; what the work throws is its outcome too. */
+/** The longest hold, in milliseconds of CPU, while the work runs; an error of the work is passed on. */
 export async function longestHold<Result>(
   work: () => Promise<Result>,
 ): Promise<{ readonly holdMs: number; readonly outcome: Result | Error }> {

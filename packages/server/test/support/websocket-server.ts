@@ -52,7 +52,7 @@ export class ServerSocket {
     this.#send(binaryFrame, bytes);
   }
 
-  /** Says goodbye with a code and its reason. */
+  /** Sends a close frame with a code and its reason. */
   close(code: number, reason: string): void {
     const body = Buffer.alloc(2 + Buffer.byteLength(reason));
     body.writeUInt16BE(code);
@@ -60,12 +60,12 @@ export class ServerSocket {
     this.#send(closeFrame, body);
   }
 
-  /** Ends the connection without a goodbye. */
+  /** Ends the connection without a close frame. */
   cut(): void {
     this.#duplex.destroy();
   }
 
-  /** Bytes that are no frame. */
+  /** Bytes that are not a frame. */
   raw(bytes: Buffer): void {
     this.#duplex.write(bytes);
   }
@@ -80,7 +80,7 @@ export class ServerSocket {
     if (!this.gone) this.#duplex.write(Buffer.concat([short ?? (body.length < 65_536 ? medium : head), body]));
   }
 
-  /** Clients' frames are masked, and these clients' never in parts. */
+  /** Clients' frames are masked, and these clients never fragment them. */
   #read(bytes: Buffer): void {
     this.#bytes = Buffer.concat([this.#bytes, bytes]);
     while (this.#bytes.length >= 2) {

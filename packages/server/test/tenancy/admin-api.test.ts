@@ -19,7 +19,7 @@ interface Answer {
 
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
-/** Fails unless the answer has this status, and gives its body. */
+/** Fails unless the answer has this status, and returns its body. */
 async function expecting<Body>(status: number, call: Promise<Answer>): Promise<Body> {
   const answer = await call;
   assert.equal(answer.status, status, JSON.stringify(answer.body));
@@ -49,7 +49,7 @@ onEachDatabase("the admin API", ({ open }) => {
     for (const close of closing) await close();
   });
 
-  /** A server with two organizations: `operator` may do all, `acme` and `globex` are their admins' calls. */
+  /** A server with two organizations: `operator` may do everything, `acme` and `globex` call as their admins. */
   async function start() {
     const control = await open();
     const first = await bootstrap(control);
@@ -83,7 +83,7 @@ onEachDatabase("the admin API", ({ open }) => {
     return { as, operator, ordinary: as(first!.key), acme: await tenant("acme"), globex: await tenant("globex") };
   }
 
-  test("takes an organization, a project and a key through their lives", async () => {
+  test("manages an organization, a project and a key through their lifecycle", async () => {
     const { operator, as } = await start();
     const created = await expecting<Organization>(
       201,
@@ -123,7 +123,7 @@ onEachDatabase("the admin API", ({ open }) => {
     await refusal(409, operator("PATCH", path, { name: "again" }));
   });
 
-  test("asks for the permission admin", async () => {
+  test("requires the permission admin", async () => {
     const { ordinary, as } = await start();
     for (const { method, path } of adminOperations) {
       const concrete = path.replace("/admin/v1", "").replace(/\{\w+\}/, "x");
@@ -132,7 +132,7 @@ onEachDatabase("the admin API", ({ open }) => {
     }
   });
 
-  test("shows an organization's admin its own organization and nothing else", async () => {
+  test("shows an organization's admin only its own organization", async () => {
     const { acme, globex } = await start();
     const project = await expecting<Project>(201, globex.call("POST", "/projects", { name: "secret plans" }));
     const own = async (path: string) => (await expecting<{ data: Project[] }>(200, acme.call("GET", path))).data;
@@ -146,7 +146,7 @@ onEachDatabase("the admin API", ({ open }) => {
     assert.deepEqual(await own(`/projects?after=${project.id}`), []);
   });
 
-  test("says of another organization's objects what it says of those that do not exist", async () => {
+  test("answers for another organization's objects as for missing ones", async () => {
     const { acme, globex } = await start();
     const project = await expecting<Project>(201, globex.call("POST", "/projects", { name: "secret plans" }));
     const attempts: [method: string, path: (id: string) => string, id: string, body?: unknown][] = [
@@ -175,7 +175,7 @@ onEachDatabase("the admin API", ({ open }) => {
     await expecting(200, globex.call("GET", `/projects/${project.id}`));
   });
 
-  test("lets an organization's admin not reach beyond it", async () => {
+  test("confines an organization's admin to its organization", async () => {
     const { acme, globex, operator } = await start();
     const denied = async (code: string, ...call: Parameters<Call>) =>
       assert.equal((await refusal(403, acme.call(...call))).code, code);
@@ -201,7 +201,7 @@ onEachDatabase("the admin API", ({ open }) => {
     assert.deepEqual([key.organization_id, key.operator], [acme.organization.id, false]);
   });
 
-  test("refuses what is not in the contract, with the field, the value and what is allowed", async () => {
+  test("refuses input outside the contract, with the field, the value and what is allowed", async () => {
     const { operator } = await start();
     const wrong: [path: string, body: unknown, param: string][] = [
       ["/organizations", {}, "name"],

@@ -27,7 +27,7 @@ async function check(control: ControlDatabase, secret: string) {
 }
 
 onEachDatabase("the first start", ({ location, open }) => {
-  test("makes an organization, a project and two keys that work, once", async () => {
+  test("creates an organization, a project and two working keys, once", async () => {
     const control = await open();
     const first = await bootstrap(control);
     assert.ok(first?.operatorKey !== undefined);
@@ -61,7 +61,7 @@ onEachDatabase("the first start", ({ location, open }) => {
     await control.close();
   });
 
-  test("installs the configured operator's key instead of making one", async () => {
+  test("installs the configured operator's key instead of creating one", async () => {
     const control = await open();
     const adminKey = newSecret();
     const first = await bootstrap(control, { adminKey });
@@ -86,7 +86,7 @@ onEachDatabase("the first start", ({ location, open }) => {
     assert.match((await failure(() => check(control, later))).message, /revoked/);
   });
 
-  test("brings the configured key back after it was revoked or its organization archived", async () => {
+  test("restores the configured key after it was revoked or its organization archived", async () => {
     const control = await open();
     const adminKey = newSecret();
     await bootstrap(control, { adminKey });
@@ -114,8 +114,8 @@ onEachDatabase("the first start", ({ location, open }) => {
   });
 });
 
-describe("the control database's place", () => {
-  test("SQLite's files are for their owner alone", async (context) => {
+describe("the control database's location", () => {
+  test("SQLite's files are readable only by their owner", async (context) => {
     const parent = mkdtempSync(join(tmpdir(), "sounding-mode-"));
     context.after(() => rmSync(parent, { recursive: true, force: true }));
     const dataDirectory = join(parent, "new", "data");
@@ -129,7 +129,7 @@ describe("the control database's place", () => {
     await control.close();
   });
 
-  test("a file that is no database, and a Postgres that is not there, are told as such", async (context) => {
+  test("a file that is not a database and an unreachable Postgres are reported as such", async (context) => {
     const dataDirectory = mkdtempSync(join(tmpdir(), "sounding-broken-"));
     context.after(() => rmSync(dataDirectory, { recursive: true, force: true }));
     writeFileSync(join(dataDirectory, "control.sqlite"), "this is not a database, whatever its name says".repeat(50));

@@ -29,7 +29,7 @@ describe("the control database in SQLite", () => {
     for (let index = 0; index < count; index++) await createKey(control, { organizationId, name: `key ${index}` });
   }
 
-  test("that may not grow says that the disk is full, changes nothing, and goes on when there is room", async () => {
+  test("that may not grow reports that the disk is full, changes nothing, and continues when there is space", async () => {
     const control = await openControlDatabase({ dataDirectory });
     try {
       await bootstrap(control);
@@ -49,7 +49,7 @@ describe("the control database in SQLite", () => {
     }
   });
 
-  test("on a disk that is full says so, still checks keys, and goes on when there is room", async (context) => {
+  test("on a full disk reports it, still checks keys, and continues when there is space", async (context) => {
     const disk = join(dataDirectory, "disk");
     await mkdir(disk);
     try {
@@ -79,7 +79,7 @@ describe("the control database in SQLite", () => {
     }
   });
 
-  test("that is read-only says so", async () => {
+  test("that is read-only reports it", async () => {
     const control = await openControlDatabase({ dataDirectory });
     await bootstrap(control);
     await control.read((database) => sql`pragma query_only = 1`.execute(database));
@@ -89,7 +89,7 @@ describe("the control database in SQLite", () => {
     await control.close();
   });
 
-  test("that another process holds is waited for without holding this one", async () => {
+  test("that another process locks is waited for without blocking this one", async () => {
     const control = await openControlDatabase({ dataDirectory });
     await bootstrap(control);
     const other = new DatabaseSync(join(dataDirectory, "control.sqlite"));
@@ -102,7 +102,7 @@ describe("the control database in SQLite", () => {
     }, 1);
     await waiting;
     clearInterval(timer);
-    // Had SQLite waited itself, no timer would have fired and the lock would never have been released.
+    // If SQLite itself waited, no timer would fire and the lock would never be released.
     assert.ok(turns >= 3);
     other.close();
     await control.close();
@@ -121,7 +121,7 @@ describe("the control database in SQLite", () => {
       },
     ],
   ] as const) {
-    test(`that was ${what} is not opened, and the message names the file and the way out`, async () => {
+    test(`that was ${what} is not opened, and the message names the file and the remedy`, async () => {
       const control = await openControlDatabase({ dataDirectory });
       await bootstrap(control);
       await control.close();
@@ -141,7 +141,7 @@ describe("the control database in SQLite", () => {
   }
 });
 
-test("every failure of a database that an operator can heal is overloaded, with what is wrong", () => {
+test("every database failure that an operator can fix is overloaded, with its cause", () => {
   const postgres = (code: string): Error => Object.assign(new Error("secret detail"), { code });
   const sqlite = (errcode: number): Error =>
     Object.assign(new Error("secret detail"), { code: "ERR_SQLITE_ERROR", errcode });

@@ -17,7 +17,7 @@ import { createUsageLedger } from "../../src/tenancy/usage.ts";
 import { failure, onEachDatabase } from "./each-database.ts";
 
 onEachDatabase("the directory", ({ open }) => {
-  test("an organization begins with a project named default, default settings and no limits", async () => {
+  test("an organization starts with a project named default, default settings and no limits", async () => {
     const control = await open();
     const organization = await createOrganization(control, { name: "acme" });
     assert.match(organization.id, /^org_[0-9a-f]{32}$/);
@@ -32,7 +32,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(await getOrganization(control, organization.id), organization);
   });
 
-  test("a change touches what it names and leaves the rest", async () => {
+  test("a change affects only the members that it names", async () => {
     const control = await open();
     const { id } = await createOrganization(control, {
       name: "acme",
@@ -50,7 +50,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(settings, { retention_days: 30, record_content: true });
   });
 
-  test("a name is taken once among what is in use, and free again after archiving", async () => {
+  test("a name is unique among active objects, and available again after archiving", async () => {
     const control = await open();
     const first = await createOrganization(control, { name: "acme" });
     const taken = {
@@ -71,7 +71,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.notEqual((await again()).id, project.id);
   });
 
-  test("archiving an organization revokes its keys and archives its projects, and nothing new can be made in it", async () => {
+  test("archiving an organization revokes its keys and archives its projects, and nothing new can be created in it", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const neighbor = await createOrganization(control, { name: "globex" });
@@ -91,7 +91,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.equal((await listOrganizations(control, { limit: 10, includeArchived: true })).data.length, 2);
   });
 
-  test("archiving a project revokes the keys that are bound to it and no others", async () => {
+  test("archiving a project revokes only the keys that are bound to it", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const project = await createProject(control, { organizationId, name: "bot" });
@@ -104,7 +104,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.equal((await failure(bindAgain)).code, "conflict");
   });
 
-  test("a key's secret is shown once and only its hash is kept", async () => {
+  test("a key's secret is shown once and only its hash is stored", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const { secret, ...key } = await createKey(control, {
@@ -133,7 +133,7 @@ onEachDatabase("the directory", ({ open }) => {
     });
   });
 
-  test("rights that contradict each other and times that are past are refused", async () => {
+  test("contradicting permissions and past times are refused", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const project = await createProject(control, { organizationId, name: "bot" });
@@ -146,7 +146,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.equal(await refused(() => updateKey(control, key.id, { expires_at: 1 })), "expires_at");
   });
 
-  test("the last operator's key stays", async () => {
+  test("the last operator's key cannot be revoked", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const operator = { organizationId, name: "o", permissions: ["admin" as const], operator: true };
@@ -159,7 +159,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.notEqual((await revokeKey(control, first.id)).revoked_at, null);
   });
 
-  test("two operators who revoke each other's keys at once leave one key", async () => {
+  test("two operators who revoke each other's keys concurrently leave one key", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const operator = { organizationId, name: "o", permissions: ["admin" as const], operator: true };
@@ -168,7 +168,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(results.map(({ status }) => status).sort(), ["fulfilled", "rejected"]);
   });
 
-  test("a revoked key stays as it is", async () => {
+  test("a revoked key does not change", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const { id } = await createKey(control, { organizationId, name: "k" });
@@ -179,7 +179,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.equal((await listKeys(control, { organizationId, limit: 5, includeRevoked: true })).data.length, 1);
   });
 
-  test("pages follow each other without gaps or repetitions", async () => {
+  test("pages follow each other without gaps or duplicates", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const made: string[] = [];
@@ -199,7 +199,7 @@ onEachDatabase("the directory", ({ open }) => {
     assert.deepEqual(empty, { object: "list", data: [], has_more: false, last_id: null });
   });
 
-  test("what does not exist is not found", async () => {
+  test("missing objects are not found", async () => {
     const control = await open();
     for (const work of [
       () => getOrganization(control, "org_x' or '1'='1"),
@@ -213,7 +213,7 @@ onEachDatabase("the directory", ({ open }) => {
     }
   });
 
-  test("any name comes back as it went in, or is refused; none harms the database", async () => {
+  test("any name is returned unchanged or refused; none harms the database", async () => {
     const control = await open();
     const made = new Set<string>();
     const hostile = fc.constantFrom(
@@ -245,7 +245,7 @@ onEachDatabase("the directory", ({ open }) => {
     await assertIntact(control);
   });
 
-  test("values that the contract would refuse harm nothing even when they reach the directory", async () => {
+  test("values that the contract would refuse do no harm even in the directory", async () => {
     const control = await open();
     const name = `x'); delete from keys; --`;
     const { id } = await createOrganization(control, { name, allowed_models: ["'; drop table keys; --"] });
@@ -254,7 +254,7 @@ onEachDatabase("the directory", ({ open }) => {
     await assertIntact(control);
   });
 
-  test("the ledger adds up tokens by key and month, whatever the order and the number of writers", async () => {
+  test("the ledger sums tokens by key and month, whatever the order and the number of writers", async () => {
     const control = await open();
     const ledger = createUsageLedger(control);
     const entry = { organizationId: "org_a", keyId: "key_a", month: "2026-11", tokens: 7 };

@@ -1,4 +1,4 @@
-/** Runs a suite on SQLite and, where Postgres is installed, on Postgres; each test opens databases of its own. */
+/** Runs a suite on SQLite and, if it is installed, on Postgres; each test opens its own databases. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import {
 import { noPostgres, startPostgres, type PostgresServer } from "./postgres-server.ts";
 
 export interface Databases {
-  /** Where a new, empty database is. */
+  /** The location of a new, empty database. */
   location(): Promise<ControlDatabaseOptions>;
   /** A new, empty database, opened; closed after the suite. */
   open(): Promise<ControlDatabase>;

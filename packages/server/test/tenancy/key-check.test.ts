@@ -11,7 +11,7 @@ import { newSecret } from "../../src/tenancy/secret.ts";
 import { failure, onEachDatabase } from "./each-database.ts";
 import { noPostgres, startPostgres, type PostgresServer } from "./postgres-server.ts";
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until it is advanced. */
 function testClock() {
   let time = Date.now();
   return { now: () => time, advance: (milliseconds: number) => void (time += milliseconds) };
@@ -21,7 +21,7 @@ function checkOf(control: ControlDatabase, now: () => number): KeyCheck {
   return createKeyCheck({ control, logger: silentLogger, now });
 }
 
-/** Asks until the answer is what is hoped for, as something in the background brings it about. */
+/** Repeats the check until a background update produces the expected answer. */
 async function until(condition: () => Promise<boolean> | boolean): Promise<void> {
   const deadlineMs = Date.now() + 20_000;
   while (!(await condition())) {
@@ -31,7 +31,7 @@ async function until(condition: () => Promise<boolean> | boolean): Promise<void>
 }
 
 onEachDatabase("the key check", ({ location, open }) => {
-  test("gives a key with its organization, and at once the second time", async () => {
+  test("returns a key with its organization, and from the cache the second time", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, {
       name: "acme",
@@ -66,7 +66,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await keys.close();
   });
 
-  test("refuses secrets that nobody has, with one message for all", async () => {
+  test("refuses unknown secrets, with the same message for all", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const { secret } = await createKey(control, { organizationId, name: "k" });
@@ -82,7 +82,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await keys.close();
   });
 
-  test("refuses a key at once after it was revoked in this process, and says so to its owner", async () => {
+  test("refuses a key immediately after it was revoked in this process, and tells its owner so", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const { id, secret } = await createKey(control, { organizationId, name: "k" });
@@ -112,7 +112,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await Promise.all([here.close(), elsewhere.close()]);
   });
 
-  test("reads a key that is in use again in the background, before it is too old", async () => {
+  test("reloads a key that is in use in the background, before it is too old", async () => {
     const place = await location();
     const [here, elsewhere] = [await openControlDatabase(place), await openControlDatabase(place)];
     const clock = testClock();
@@ -144,7 +144,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await keys.close();
   });
 
-  test("lets a key made on another server in after a second, though it was refused before", async () => {
+  test("accepts a key created on another server after a second, though it was refused before", async () => {
     const place = await location();
     const [here, elsewhere] = [await openControlDatabase(place), await openControlDatabase(place)];
     const clock = testClock();
@@ -177,7 +177,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await keys.close();
   });
 
-  test("does not let a check that began before a revocation answer from before it", async () => {
+  test("ignores a check that began before a revocation", async () => {
     const control = await open();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
     const { id, secret } = await createKey(control, { organizationId, name: "k" });
@@ -191,7 +191,7 @@ onEachDatabase("the key check", ({ location, open }) => {
     await keys.close();
   });
 
-  test("writes down when a key was last used, once a minute at most", async () => {
+  test("records when a key was last used, at most once a minute", async () => {
     const control = await open();
     const clock = testClock();
     const { id: organizationId } = await createOrganization(control, { name: "acme" });
@@ -220,7 +220,7 @@ onEachDatabase("the key check", ({ location, open }) => {
   });
 });
 
-describe("the key check while Postgres is away", { skip: noPostgres ?? false }, () => {
+describe("the key check while Postgres is unreachable", { skip: noPostgres ?? false }, () => {
   let server: PostgresServer;
   before(async () => {
     server = await startPostgres();

@@ -30,7 +30,7 @@ function findBinaries(): string | undefined {
 
 const binaries = findBinaries();
 
-/** Why there can be no Postgres on this machine; undefined when there can. */
+/** Why Postgres cannot run on this machine; undefined if it can. */
 export const noPostgres: string | undefined =
   binaries === undefined ? "Postgres is not installed (Debian: apt-get install postgresql)" : undefined;
 
@@ -41,7 +41,7 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | undefined>
       const [uid, gid] = await Promise.all(["-u", "-g"].map(async (flag) => run("id", [flag, user])));
       return { uid: Number(uid!.stdout), gid: Number(gid!.stdout) };
     } catch {
-      // No such user; the next may exist.
+      // This user does not exist; the next may.
     }
   }
   throw new Error("Postgres refuses to run as root, and there is no user postgres or nobody");

@@ -8,7 +8,7 @@ import { testKey } from "../support/test-key.ts";
 import { onEachDatabase } from "./each-database.ts";
 
 onEachDatabase("a project's settings", ({ open }) => {
-  test("are those of the organization's own project, follow changes, and are the defaults where there is none", async () => {
+  test("are those of the organization's own project, follow changes, and are the defaults without one", async () => {
     const control = await open();
     const settingsOf = createProjectSettings(control);
     const acme = await createOrganization(control, { name: "acme" });

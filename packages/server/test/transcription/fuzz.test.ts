@@ -49,7 +49,7 @@ const values = [
   "[[[[[[",
   '"',
 ];
-/** Above what stays in memory, so that each is in a file. */
+/** Above the in-memory limit, so that each is spooled to a file. */
 const recording = Buffer.from(encodeWav(sine(300, 16_000, 10), 16_000));
 
 const soundFields: [name: string, value: string][] = [
@@ -102,7 +102,7 @@ const arbitraryBody = fc
     return body;
   });
 
-test("spoilt forms are never a fault and never leave a file", { timeout: 240_000 }, async () => {
+test("corrupted forms never cause an internal error and never leave a file", { timeout: 240_000 }, async () => {
   const statuses = new Map<number, number>();
   const property = fc.asyncProperty(arbitraryBody, async (body) => {
     const response = await fetch(`${server.url}/v1/audio/transcriptions`, {
@@ -116,7 +116,7 @@ test("spoilt forms are never a fault and never leave a file", { timeout: 240_000
     assert.doesNotMatch(text, /server_error/);
   });
   await fc.assert(property, { numRuns: 300 });
-  // Else the bodies were so spoilt that the test says nothing.
+  // Otherwise the bodies were so corrupted that the test shows nothing.
   assert.ok((statuses.get(200) ?? 0) > 20 && (statuses.get(400) ?? 0) > 20, JSON.stringify([...statuses]));
   assert.deepEqual(await readdir(server.directory), []);
   if (process.platform !== "linux") return;

@@ -60,7 +60,7 @@ test("a recording that expands beyond the longest that is allowed is a 413", asy
   ]);
 });
 
-test("a client that leaves frees the decoder", async () => {
+test("a client that disconnects frees the decoder", async () => {
   const leaving = new AbortController();
   const sent = Promise.withResolvers<void>();
   let pulled = 0;
@@ -70,7 +70,7 @@ test("a client that leaves frees the decoder", async () => {
     pull(controller) {
       pulled += 1;
       if (pulled === 1) controller.enqueue(Buffer.concat([Buffer.from(head), goodOgg.subarray(0, 200)]));
-      // Nothing more comes, ever.
+      // Nothing more ever arrives.
       else sent.resolve();
     },
   });

@@ -26,7 +26,7 @@ const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: testSecret, max
 const file = new File([toneFile(2)], "talk.wav", { type: "audio/wav" });
 
 describe("OpenAI's SDK", () => {
-  test("gets a whole answer", async () => {
+  test("gets a batch answer", async () => {
     assert.equal((await client.audio.transcriptions.create({ file, model: "whisper-1" })).text, "good morning");
   });
 
@@ -48,7 +48,7 @@ describe("OpenAI's SDK", () => {
     assert.deepEqual(model.calls.at(-1)!.chunking, { prefixPaddingMs: 4_000, silenceDurationMs: 500 });
   });
 
-  test("gets events, and the probabilities of words where it includes them", async () => {
+  test("gets events, and word probabilities if it includes them", async () => {
     const stream = await client.audio.transcriptions.create({
       file,
       model: "scripted",
@@ -70,7 +70,7 @@ describe("OpenAI's SDK", () => {
     assert.deepEqual([joined, whole], ["good morning", "good morning"]);
   });
 
-  test("throws the errors of its statuses", async () => {
+  test("throws errors that match our statuses", async () => {
     await assert.rejects(client.audio.transcriptions.create({ file, model: "none" }), NotFoundError);
     const wrong = client.audio.transcriptions.create({ file, model: "scripted", response_format: "srt" });
     await assert.rejects(wrong, (error) => error instanceof BadRequestError && error.param === "response_format");

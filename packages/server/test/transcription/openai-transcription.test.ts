@@ -89,7 +89,7 @@ const verbose = {
 };
 
 describe("a recording", () => {
-  test("is sent as a WAV file of known length, with the fields that the model has", async () => {
+  test("is sent as a WAV file of known length, with the fields that the model supports", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "" }));
     await Array.fromAsync(
       remote.transcribe({
@@ -121,7 +121,7 @@ describe("a recording", () => {
     assert.deepEqual([wav.readUInt32LE(4), wav.readUInt32LE(40)], [36 + 64_000, 64_000]);
   });
 
-  test("of a high rate is brought to 16 000 Hz, one of a low rate stays as it is", async () => {
+  test("of a high rate is resampled to 16 000 Hz, one of a low rate is unchanged", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "" }));
     for (const [rate, sentRate] of [
       [44_100, 16_000],
@@ -144,7 +144,7 @@ describe("a recording", () => {
     );
   });
 
-  test("goes out at the pace of the server, never whole in memory", async () => {
+  test("is sent at the pace of the server, never whole in memory", async () => {
     let opened = 0;
     let read = 0;
     const long: RecordedAudio = {
@@ -167,7 +167,7 @@ describe("a recording", () => {
   });
 });
 
-describe("a whole answer", () => {
+describe("a batch answer", () => {
   test("of a model with times has segments and words", async () => {
     await using remote = await engineAt((exchange) => exchange.answer(verbose));
     const segments = (await Array.fromAsync(remote.transcribe({ words: true }))) as TranscribedSegment[];
@@ -204,7 +204,7 @@ describe("a whole answer", () => {
     assert.equal(remote.engine.transcription!("gpt-4o-transcribe")!.givesWords, false);
   });
 
-  test("with speakers numbers them as they are heard", async () => {
+  test("with speakers numbers them in the order in which they are heard", async () => {
     const segments = ["B", "A", "B", "unknown"].map((speaker, index) => ({
       type: "transcript.text.segment",
       id: `seg_${index}`,
@@ -229,7 +229,7 @@ describe("a whole answer", () => {
     });
   });
 
-  test("has the form that the configuration says, whatever the model's name", async () => {
+  test("has the configured form, whatever the model's name", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "Hi." }), {
       transcription_forms: { "whisper-1": "json" },
     });
@@ -241,7 +241,7 @@ describe("a whole answer", () => {
 describe("a streamed answer", () => {
   const streamed = { model: "gpt-4o-transcribe", partials: true };
 
-  test("is told as it comes, however its bytes are cut", async () => {
+  test("is passed on as it arrives, however its bytes are split", async () => {
     const events = [
       { type: "transcript.text.delta", delta: "Grüße" },
       { type: "transcript.text.delta", delta: ", Zoë" },
@@ -258,7 +258,7 @@ describe("a streamed answer", () => {
     assert.equal((await fieldsOf(remote.upstream.exchanges[0]!))["stream"], "true");
   });
 
-  test("keeps what was told when the last word differs", async () => {
+  test("keeps the text already sent when the final text differs", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(
@@ -269,7 +269,7 @@ describe("a streamed answer", () => {
     assert.deepEqual(textsOf(await Array.fromAsync(remote.transcribe(streamed))), ["delta:  helo", "segment:  helo"]);
   });
 
-  test("with speakers comes segment by segment", async () => {
+  test("with speakers is sent segment by segment", async () => {
     await using remote = await engineAt(async (exchange) => {
       exchange.beginEvents();
       await exchange.sendEvents(
@@ -315,7 +315,7 @@ describe("a streamed answer", () => {
     ["fails by an event", (e) => e.sendEvents({ type: "error", message: "oops" }), "upstream_failed"],
   ];
   for (const [what, end, code, settings] of broken) {
-    test(`that ${what} in the middle is the error ${code}, after what came before`, async () => {
+    test(`that ${what} in the middle is the error ${code}, after what was sent before`, async () => {
       await using remote = await engineAt(async (exchange) => {
         exchange.beginEvents();
         await exchange.sendEvents({ type: "transcript.text.delta", delta: "Hel" });
@@ -354,7 +354,7 @@ describe("a server that fails", () => {
     });
   }
 
-  test("a parameter that it would drop is refused by name, and the language left out", async () => {
+  test("a parameter that it would drop is refused by name, and the language is omitted", async () => {
     await using remote = await engineAt((exchange) => exchange.answer({ text: "" }), {
       unsupported_parameters: ["prompt", "language"],
     });
@@ -363,7 +363,7 @@ describe("a server that fails", () => {
     assert.equal((await fieldsOf(remote.upstream.exchanges[0]!))["language"], undefined);
   });
 
-  test("hears of a call that is given up, whole or streamed", async () => {
+  test("is notified when a call is cancelled, batch or streamed", async () => {
     await using remote = await engineAt(async (exchange) => {
       if (exchange.index === 0) return exchange.stall();
       exchange.beginEvents();
@@ -381,7 +381,7 @@ describe("a server that fails", () => {
   });
 });
 
-test("the whole way: an upload is transcribed by a remote server, whole and streamed", async () => {
+test("end to end: an upload is transcribed by a remote server, batch and streamed", async () => {
   await using remote = await engineAt(async (exchange) => {
     const { model } = await fieldsOf(exchange);
     if (model === "remote") return exchange.answer(verbose);

@@ -33,7 +33,7 @@ async function* dialogue(call: TranscriptionCall) {
   yield { ...spoken("and to you", { startMs: 1_200, confidence: 1 }), speaker: "unknown" as const };
 }
 
-describe("a whole answer", async () => {
+describe("a batch answer", async () => {
   const server = await serverWith({ transcribe: dialogue });
   after(() => server[Symbol.asyncDispose]());
   const ask = async (fields: Record<string, string>) => {
@@ -79,7 +79,7 @@ describe("a whole answer", async () => {
     });
   });
 
-  test("has words where they are asked for, each with its segment", async () => {
+  test("has words on request, each with its segment", async () => {
     const answer = (await ask({ response_format: "verbose_json", timestamp_granularities: '["word"]' })) as {
       words: unknown[];
       segments: unknown[];
@@ -91,7 +91,7 @@ describe("a whole answer", async () => {
     ]);
   });
 
-  test("has the words' probabilities where include asks for them", async () => {
+  test("has the words' probabilities if include requests them", async () => {
     const answer = (await ask({ "include[]": "logprobs" })) as { logprobs: unknown[] };
     assert.equal(answer.logprobs.length, 5);
     assert.deepEqual(answer.logprobs[0], { token: "good", bytes: [103, 111, 111, 100], logprob: -1.3863 });
@@ -121,7 +121,7 @@ describe("a stream", async () => {
     ]);
   });
 
-  test("has word and segment events where they are asked for", async () => {
+  test("has word and segment events on request", async () => {
     const granularities = { response_format: "verbose_json", timestamp_granularities: '["word","segment"]' };
     const frames = await ask(granularities);
     assert.deepEqual(
@@ -143,7 +143,7 @@ describe("a stream", async () => {
     assert.ok(only.every(({ type }) => type !== "transcript.word"));
   });
 
-  test("has the same text as the whole answer, and as its deltas joined", async () => {
+  test("has the same text as the batch answer, and as its deltas joined", async () => {
     const frames = await ask({});
     const joined = frames.map(({ delta: text = "" }) => text).join("");
     const whole = (await (await server.post(formOf(request))).json()) as { text: string };
@@ -156,7 +156,7 @@ async function* silence(call: TranscriptionCall): AsyncGenerator<never, void, un
   await listen(call);
 }
 
-describe("a recording in which nothing is said", async () => {
+describe("a recording without speech", async () => {
   const server = await serverWith({
     transcribe: silence,
   });
@@ -182,7 +182,7 @@ describe("a recording in which nothing is said", async () => {
     ]);
   });
 
-  test("without any sound is told without an engine", async () => {
+  test("without any audio is answered without an engine", async () => {
     const before = server.calls.length;
     const response = await server.post(formOf({ ...request, file: toneFile(0) }));
     assert.deepEqual([response.status, await response.json()], [200, { text: null }]);
@@ -190,8 +190,8 @@ describe("a recording in which nothing is said", async () => {
   });
 });
 
-describe("what a model gets", () => {
-  test("is the language with its region, the prompt, and how the recording is cut", async () => {
+describe("what a model receives", () => {
+  test("is the language with its region, the prompt, and how the recording is segmented", async () => {
     await using server = await serverWith();
     await server.post(
       formOf({
@@ -218,7 +218,7 @@ describe("what a model gets", () => {
     );
   });
 
-  test("is the sound itself, from the beginning and as often as it asks, at the rate that it asks for", async () => {
+  test("is the audio itself, from the beginning and as often as it asks, at the rate that it requests", async () => {
     const heard: number[] = [];
     await using server = await serverWith({
       async *transcribe(call) {
@@ -236,7 +236,7 @@ describe("what a model gets", () => {
   });
 });
 
-test("sentences are made of segments where the settings say so, the same in a stream", async () => {
+test("sentences are built from segments if the settings say so, the same in a stream", async () => {
   await using server = await serverWith({ transcribe: dialogue }, { sentences: true });
   const text = "Good morning. And to you.";
   assert.deepEqual(await (await server.post(formOf(request))).json(), { text });

@@ -185,7 +185,7 @@ describe("a bad field", () => {
     assert.deepEqual([status, code], [404, "model_not_found"]);
   });
 
-  test("words of a model that gives none are refused by name", async () => {
+  test("words of a model that returns none are refused by name", async () => {
     const words: Parts = [
       ["response_format", "verbose_json"],
       ["timestamp_granularities", '["word"]'],

@@ -1,4 +1,4 @@
-/** Transcription over time: responses during the upload, clients that leave, timeouts, large uploads. */
+/** Transcription over time: responses during the upload, clients that disconnect, timeouts, large uploads. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -44,7 +44,7 @@ function field(name: string, value: string): Buffer {
   return Buffer.from(`--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
 }
 
-/** The same behind the file. */
+/** The same after the file. */
 function lateField(name: string, value: string): Buffer {
   return Buffer.from(`\r\n--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}`);
 }
@@ -53,10 +53,10 @@ const fileHead = Buffer.from(
   '--b\r\nContent-Disposition: form-data; name="file"; filename="a.pcm"\r\nContent-Type: audio/pcm\r\n\r\n',
 );
 const formEnd = Buffer.from("\r\n--b--\r\n");
-/** One second of sound. */
+/** One second of audio. */
 const pcm = Buffer.from(encodeWav(sine(440, 16_000, 1), 16_000)).subarray(44);
 
-/** A request whose body is written by and by. */
+/** A request whose body is written gradually. */
 function beginUpload(url: string) {
   const sending = request(`${url}/v1/audio/transcriptions`, {
     method: "POST",
@@ -71,7 +71,7 @@ function beginUpload(url: string) {
   return { sending, answered, write, end: () => void sending.end(formEnd) };
 }
 
-/** The events of an answer as they come. */
+/** The events of an answer as they arrive. */
 async function* eventsOf(
   answer: IncomingMessage,
 ): AsyncGenerator<{ type?: string; text?: string; error?: { param: string } } | "[DONE]"> {
@@ -86,7 +86,7 @@ async function* eventsOf(
   }
 }
 
-/** Tells of every second of sound as soon as it has heard it. */
+/** Reports every second of audio as soon as it has read it. */
 async function* counting({ audio }: TranscriptionCall) {
   let count = 0;
   let told = 0;
@@ -97,8 +97,8 @@ async function* counting({ audio }: TranscriptionCall) {
   yield segment(Array.from({ length: told }, (_, index) => index + 1).join(" "), { endMs: told * 1_000 });
 }
 
-describe("an upload that takes its time", () => {
-  test("is answered while it runs, where model and stream stand before the file", async () => {
+describe("a slow upload", () => {
+  test("is answered while it runs, if model and stream precede the file", async () => {
     await using server = await serverWith({ transcribe: counting });
     const upload = beginUpload(server.url);
     upload.write(field("model", "scripted"), field("stream", "true"), fileHead, pcm);
@@ -114,7 +114,7 @@ describe("an upload that takes its time", () => {
     assert.deepEqual(rest, [{ type: "transcript.text.done", text: "1 2 3", logprobs: null }, "[DONE]"]);
   });
 
-  test("may still have its fields behind the file, when they come soon", async () => {
+  test("may have its fields after the file, if they arrive soon", async () => {
     await using server = await serverWith({ transcribe: counting });
     const upload = beginUpload(server.url);
     upload.write(field("model", "scripted"), field("stream", "true"), fileHead, pcm, lateField("language", "de"));
@@ -123,7 +123,7 @@ describe("an upload that takes its time", () => {
     assert.equal(server.calls[0]!.language, "de-DE");
   });
 
-  test("fails by name when a field comes that would have changed what was begun, not when it changes nothing", async () => {
+  test("fails by name when a late field would have changed the running call, but not when it changes nothing", async () => {
     await using server = await serverWith({ transcribe: counting });
     for (const [name, value, last] of [
       ["language", "de", "error"],
@@ -144,7 +144,7 @@ describe("an upload that takes its time", () => {
     }
   });
 
-  test("that breaks off fails its stream and stops the engine", async () => {
+  test("that is interrupted fails its stream and stops the engine", async () => {
     const stopped = Promise.withResolvers<AppError>();
     await using server = await serverWith({
       async *transcribe(call) {
@@ -162,7 +162,7 @@ describe("an upload that takes its time", () => {
     assert.equal(outcomeOf(server.finishedTranscriptions[0]!), "client_closed");
   });
 
-  test("that is malformed behind its file fails its stream", async () => {
+  test("that is malformed after its file fails its stream", async () => {
     await using server = await serverWith({ transcribe: counting });
     const upload = beginUpload(server.url);
     upload.write(field("model", "scripted"), field("stream", "true"), fileHead, pcm);
@@ -174,7 +174,7 @@ describe("an upload that takes its time", () => {
     assert.ok("error" in (rest.at(-1) as object), JSON.stringify(rest));
   });
 
-  test("is not held up by an engine that is slow", async () => {
+  test("is not delayed by a slow engine", async () => {
     const go = Promise.withResolvers<void>();
     await using server = await serverWith({
       async *transcribe(call) {
@@ -231,7 +231,7 @@ describe("time and cancellation", () => {
   });
 
   for (const stream of ["false", "true"]) {
-    test(`a client that leaves stops the engine, stream ${stream}`, async () => {
+    test(`a client that disconnects stops the engine, stream ${stream}`, async () => {
       const begun = Promise.withResolvers<void>();
       const stopped = Promise.withResolvers<AppError>();
       await using server = await serverWith({
@@ -256,7 +256,7 @@ describe("time and cancellation", () => {
 describe("an engine that fails", () => {
   const broken = new AppError("upstream_failed", "It broke.");
 
-  test("before it said anything is an HTTP error, streamed or not", async () => {
+  test("before its first output is an HTTP error, streamed or not", async () => {
     await using server = await serverWith({
       // oxlint-disable-next-line require-yield
       async *transcribe() {
@@ -271,7 +271,7 @@ describe("an engine that fails", () => {
     assert.deepEqual([outcomeOf(finished!), finished!.audioSeconds], ["unsupported_parameter", 0]);
   });
 
-  test("later is an HTTP error of a whole answer, and the last frame of a stream", async () => {
+  test("later is an HTTP error of a batch answer, and the last frame of a stream", async () => {
     await using server = await serverWith({
       async *transcribe(call) {
         await listen(call);
@@ -285,7 +285,7 @@ describe("an engine that fails", () => {
     assert.doesNotMatch(text, /done|\[DONE\]/);
   });
 
-  test("by taking back what it said fails the call", async () => {
+  test("by retracting its output fails the call", async () => {
     await using server = await serverWith({
       async *transcribe() {
         yield delta("good day");
@@ -295,7 +295,7 @@ describe("an engine that fails", () => {
     assert.equal((await server.post(formOf(form))).status, 502);
   });
 
-  test("is tried again, with the recording from its beginning", async () => {
+  test("is retried, with the recording from its beginning", async () => {
     let tries = 0;
     const heard: number[] = [];
     await using server = await serverWith({
@@ -312,7 +312,7 @@ describe("an engine that fails", () => {
 });
 
 describe("large uploads", () => {
-  /** Files of the directory that this process has open, under any name or none. */
+  /** The directory's files that this process has open, named or unlinked. */
   async function openFiles(directory: string): Promise<string[]> {
     const links = await Promise.all(
       (await readdir("/proc/self/fd")).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => "")),
@@ -330,7 +330,7 @@ describe("large uploads", () => {
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   }
 
-  /** What is reachable: heap, buffers and strings outside of it. */
+  /** Reachable memory: the heap, and buffers and strings outside it. */
   function heldBytes(): number {
     collectGarbage();
     const { heapUsed, external } = process.memoryUsage();
@@ -348,7 +348,7 @@ describe("large uploads", () => {
   }
 
   test(
-    "wait in a file that has no name and is gone with the call",
+    "are spooled to an unlinked file that is gone with the call",
     { skip: process.platform !== "linux" },
     async () => {
       const seen: { names: string[]; open: string[] }[] = [];
@@ -410,7 +410,7 @@ describe("large uploads", () => {
     },
   );
 
-  test("beyond the limit are refused by their announced length at once, or when it is reached", async () => {
+  test("beyond the limit are refused by their declared length immediately, or when it is reached", async () => {
     await using server = await serverWith({}, { maxFileBytes: 100_000 });
     const announced = await server.post(formOf({ ...form, file: new Blob([new Uint8Array(6_000_000)]) }));
     assert.equal(announced.status, 413);
@@ -453,7 +453,7 @@ describe("limits", () => {
     const first = await server.post(formOf({ ...form, file: toneFile(10) }));
     assert.equal(first.status, 200);
     await first.text();
-    // 10 s at 10 a second and 11 characters at 4 a token.
+    // 10 s at 10 tokens per second and 11 characters at 4 per token.
     const second = await server.post(formOf(form));
     assert.equal(second.headers.get("x-ratelimit-remaining-tokens"), String(1_000 - 100 - 3));
     const third = await server.post(formOf(form));
@@ -461,7 +461,7 @@ describe("limits", () => {
     assert.ok(Number(third.headers.get("retry-after")) > 0);
   });
 
-  test("of concurrent calls hold while an upload runs", async () => {
+  test("of concurrent calls apply while an upload runs", async () => {
     await using server = await serverWith({}, { limits: { concurrent_requests: 1 } });
     const upload = beginUpload(server.url);
     upload.write(field("model", "scripted"), fileHead, pcm);
@@ -519,7 +519,7 @@ describe("limits", () => {
     assert.deepEqual([first.status, second.status], [200, 429]);
   });
 
-  test("count an upload that its client leaves", async () => {
+  test("count an upload that its client abandons", async () => {
     await using server = await serverWith({}, { limits: { requests_per_minute: 1 } });
     const upload = beginUpload(server.url);
     upload.write(fileHead, pcm);
@@ -549,7 +549,7 @@ describe("limits", () => {
     upload.sending.destroy();
   });
 
-  test("hold while the file of an upload arrives whose model is not known yet", async () => {
+  test("apply while the file of an upload arrives whose model is not known yet", async () => {
     await using server = await serverWith({}, { limits: { concurrent_requests: 1 } });
     const upload = beginUpload(server.url);
     upload.write(fileHead, pcm);

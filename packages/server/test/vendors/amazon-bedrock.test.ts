@@ -29,7 +29,7 @@ const nova = "amazon.nova-pro-v1:0";
 const toolUse = { toolUse: { toolUseId: "t1", name: "get_weather", input: { place: "Rome" } } };
 
 describe("Amazon Bedrock", () => {
-  test("is told the whole conversation and every parameter", async () => {
+  test("receives the whole conversation and every parameter", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "Sunny." }], "end_turn")));
     const engine = openEngine("amazon_bedrock", server.url);
@@ -170,7 +170,7 @@ describe("Amazon Bedrock", () => {
       frame("messageStop", { stopReason: "tool_use" }),
       frame("metadata", { usage, metrics: { latencyMs: 5 } }),
     ]);
-    // Cut where no frame ends, as a network does.
+    // Split off frame boundaries, as a network does.
     const pieces = Array.from({ length: Math.ceil(whole.length / 97) }, (_, index) =>
       whole.subarray(index * 97, (index + 1) * 97),
     );
@@ -225,7 +225,7 @@ describe("Amazon Bedrock", () => {
     await engine.close();
   });
 
-  test("gives structured output by the model's own means where it has them", async () => {
+  test("returns structured output natively if the model supports it", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: '{"city":"Rome"}' }], "end_turn")));
     const engine = openEngine("amazon_bedrock", server.url);
@@ -236,7 +236,7 @@ describe("Amazon Bedrock", () => {
     });
   });
 
-  test("gives structured output of other models by a tool call, but neither strictly nor beside a choice", async () => {
+  test("returns structured output of other models by a tool call, but neither strictly nor with a tool choice", async () => {
     await using server = await startVendorServer();
     const call = { toolUse: { toolUseId: "t1", name: "json", input: { city: "Rome" } } };
     server.play(json(answer([call], "tool_use")));
@@ -259,7 +259,7 @@ describe("Amazon Bedrock", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test("refuses what its models differ in", async () => {
+  test("refuses parameters on which its models differ", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "x" }], "end_turn")));
     const engine = openEngine("amazon_bedrock", server.url);
@@ -288,7 +288,7 @@ describe("Amazon Bedrock", () => {
     });
   });
 
-  test("offers no models of its own accord", async () => {
+  test("offers no models without configuration", async () => {
     const engine = openEngine("amazon_bedrock", "http://127.0.0.1:9");
     assert.deepEqual(await engine.listModels(new AbortController().signal), []);
     await engine.close();

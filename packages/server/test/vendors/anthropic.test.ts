@@ -32,7 +32,7 @@ const finish = (stop: string) => [
 ];
 
 describe("Anthropic", () => {
-  test("is told the whole conversation and every parameter", async () => {
+  test("receives the whole conversation and every parameter", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ type: "text", text: "Sunny." }], "end_turn")));
     const engine = openEngine("anthropic", server.url, { headers: { "x-extra": "1" } });
@@ -221,7 +221,7 @@ describe("Anthropic", () => {
     });
   });
 
-  test("gives structured output by the model's own means", async () => {
+  test("returns structured output natively", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ type: "text", text: '{"city":"Rome"}' }], "end_turn")));
     const engine = openEngine("anthropic", server.url);
@@ -233,7 +233,7 @@ describe("Anthropic", () => {
     assert.equal(completion.choices[0]?.message.content, '{"city":"Rome"}');
   });
 
-  test("gives structured output of older models by a tool call, but not strictly", async () => {
+  test("returns structured output of older models by a tool call, but not strictly", async () => {
     await using server = await startVendorServer();
     const call = { type: "tool_use", id: "toolu_1", name: "json", input: { city: "Rome" } };
     server.play(json(answer([call], "tool_use")));
@@ -251,7 +251,7 @@ describe("Anthropic", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test("asks for reasoning by effort, and names what does not go with it", async () => {
+  test("requests reasoning by effort, and names parameters that conflict with it", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ type: "text", text: "Yes." }], "end_turn")));
     const engine = openEngine("anthropic", server.url);
@@ -265,7 +265,7 @@ describe("Anthropic", () => {
     assert.equal(server.requests.length, 1);
   });
 
-  test("says why it refused", async () => {
+  test("reports why it refused", async () => {
     await using server = await startVendorServer();
     const details = { type: "refusal", explanation: "This is dangerous." };
     server.play(json(answer([], "refusal", { stop_details: details })));

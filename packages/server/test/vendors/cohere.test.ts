@@ -20,7 +20,7 @@ const call = (id: string, text: string) => ({
 });
 
 describe("Cohere", () => {
-  test("is told the whole conversation and every parameter", async () => {
+  test("receives the whole conversation and every parameter", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ content: [{ type: "text", text: "Sunny." }] }, "COMPLETE")));
     const engine = openEngine("cohere", server.url);
@@ -79,7 +79,7 @@ describe("Cohere", () => {
     });
   });
 
-  test("takes one tool for the choice of one, and images by address with a detail", async () => {
+  test("accepts one tool for the choice of one, and images by URL with a detail", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ tool_plan: "I look.", tool_calls: [call("t1", "null")] }, "TOOL_CALL")));
     const engine = openEngine("cohere", server.url);
@@ -164,7 +164,7 @@ describe("Cohere", () => {
     });
   });
 
-  test("gives JSON, with a schema or without", async () => {
+  test("returns JSON, with a schema or without", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ content: [{ type: "text", text: "{}" }] }, "COMPLETE")));
     const engine = openEngine("cohere", server.url);
@@ -177,7 +177,7 @@ describe("Cohere", () => {
     );
   });
 
-  test("tells of errors and time-outs at the vendor", async () => {
+  test("reports errors and timeouts at the vendor", async () => {
     await using server = await startVendorServer();
     const engine = openEngine("cohere", server.url);
     for (const reason of ["ERROR", "TIMEOUT"]) {

@@ -1,4 +1,4 @@
-/** One rich request in OpenAI's form that every vendor must get in full. */
+/** One rich request in OpenAI's form that every vendor must receive in full. */
 
 export const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 

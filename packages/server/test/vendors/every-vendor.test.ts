@@ -46,7 +46,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       assert.deepEqual({ prompt_tokens, completion_tokens, total_tokens }, usage);
     });
 
-    test("passes on a first piece before the answer is whole", async () => {
+    test("passes on a first piece before the answer is complete", async () => {
       await using server = await startVendorServer();
       server.play(wire.stream("open", false));
       const engine = openEngine(type, server.url);
@@ -90,7 +90,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       });
     }
 
-    test("tells a prompt that is too long from other bad requests", async () => {
+    test("distinguishes a prompt that is too long from other bad requests", async () => {
       await using server = await startVendorServer();
       server.play(wire.failure(400, "prompt is too long: 300000 tokens > 200000 maximum"));
       const engine = openEngine(type, server.url);
@@ -117,7 +117,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("fails on nonsense instead of an answer", async () => {
+    test("fails if the answer is nonsense", async () => {
       await using server = await startVendorServer();
       const engine = openEngine(type, server.url);
       server.play(json({ hello: "world" }));
@@ -128,7 +128,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("says so when the vendor cannot be reached", async () => {
+    test("reports that the vendor cannot be reached", async () => {
       const server = await startVendorServer();
       await server[Symbol.asyncDispose]();
       const engine = openEngine(type, server.url);
@@ -136,7 +136,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("closes the vendor's connection when the client goes away", async () => {
+    test("closes the vendor's connection when the client disconnects", async () => {
       await using server = await startVendorServer();
       const engine = openEngine(type, server.url);
       for (const reply of [silent, wire.stream("open", false)]) {
@@ -182,7 +182,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("gives the reader's pace to the vendor", async () => {
+    test("applies the reader's back-pressure to the vendor", async () => {
       await using server = await startVendorServer();
       let written = 0;
       server.play(async (response, request) => {
@@ -196,7 +196,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       const stream = chatOf(engine).stream(toCall({ stream: true }));
       const chunks = stream[Symbol.asyncIterator]();
       await chunks.next();
-      // Until the vendor has been held back for a while; without brakes it never is.
+      // Until the vendor has been held back for a while; without back-pressure it never is.
       for (let held = 0, before = -1; held < 10; held = written === before ? held + 1 : 0) {
         assert.ok(written < 64, `${written} MB were taken from the vendor while nobody read`);
         before = written;
@@ -206,7 +206,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("tells the vendor the request's ID and holds a target's own limits", async () => {
+    test("sends the request's ID to the vendor and applies a target's own limits", async () => {
       await using server = await startVendorServer();
       server.play(wire.batch);
       const engine = openEngine(type, server.url);
@@ -218,7 +218,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("shows neither pages of proxies nor secrets, not even to the log", async () => {
+    test("reveals neither proxies' pages nor secrets, not even to the log", async () => {
       await using server = await startVendorServer();
       server.play((response) => {
         response.writeHead(502, { "content-type": "text/html" }).end(`<html>${apiKey}</html>`);
@@ -233,7 +233,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await engine.close();
     });
 
-    test("calls nobody for a client that is gone already", async () => {
+    test("calls nobody for a client that has already disconnected", async () => {
       await using server = await startVendorServer();
       const engine = openEngine(type, server.url);
       await assert.rejects(chatOf(engine).complete(toCall({}, AbortSignal.abort())), { code: "client_closed" });
@@ -241,7 +241,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       assert.equal(server.requests.length, 0);
     });
 
-    test("holds its time limits", async () => {
+    test("enforces its time limits", async () => {
       await using server = await startVendorServer();
       const limited = async (settings: object, reply: typeof silent, stream: boolean, says: RegExp) => {
         server.play(reply);
@@ -257,7 +257,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await limited({ total_timeout_ms: 80 }, silent, false, /did not finish within 80 ms/);
     });
 
-    test("makes several choices by several calls", async () => {
+    test("returns several choices by several calls", async () => {
       await using server = await startVendorServer();
       const engine = openEngine(type, server.url);
       server.play(wire.batch);
@@ -301,7 +301,7 @@ for (const type of Object.keys(wires) as VendorType[]) {
       await assert.rejects(complete(engine, type), { code: "overloaded" });
     });
 
-    test("offers the models of its settings", async () => {
+    test("offers the configured models", async () => {
       const engine = openEngine(type, "http://127.0.0.1:9", { models: ["a", "b"] });
       const models = await engine.listModels(new AbortController().signal);
       await engine.close();

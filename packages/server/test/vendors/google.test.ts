@@ -26,7 +26,7 @@ const answer = (parts: unknown[], finishReason?: string) => ({
 const call = { functionCall: { id: "fc1", name: "get_weather", args: { place: "Rome" } }, thoughtSignature: "sig" };
 
 describe("Google", () => {
-  test("is told the whole conversation and every parameter", async () => {
+  test("receives the whole conversation and every parameter", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "Sunny." }], "STOP")));
     const engine = openEngine("google", server.url);
@@ -108,7 +108,7 @@ describe("Google", () => {
     });
   });
 
-  test("hears audio and reads files", async () => {
+  test("accepts audio and files", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "Heard." }], "STOP")));
     const engine = openEngine("google", server.url);
@@ -135,7 +135,7 @@ describe("Google", () => {
     ]);
   });
 
-  test("answers with thoughts, text, calls and usage; a call's signature comes back with it", async () => {
+  test("answers with thoughts, text, calls and usage; a call's signature is sent back with it", async () => {
     await using server = await startVendorServer();
     const parts = [{ text: "Think.", thought: true }, { text: "Wait." }, call];
     server.play(json(answer(parts, "STOP")));
@@ -202,7 +202,7 @@ describe("Google", () => {
     assert.deepEqual(extras, [{ index: 0, extra_content: { google: { thought_signature: "sig" } } }]);
   });
 
-  test("gives JSON, with a schema or without", async () => {
+  test("returns JSON, with a schema or without", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "{}" }], "STOP")));
     const engine = openEngine("google", server.url);
@@ -216,7 +216,7 @@ describe("Google", () => {
     await engine.close();
   });
 
-  test("tells of blocked prompts, unsafe answers and broken calls", async () => {
+  test("reports blocked prompts, unsafe answers and broken calls", async () => {
     await using server = await startVendorServer();
     const engine = openEngine("google", server.url);
     server.play(json({ promptFeedback: { blockReason: "SAFETY" }, usageMetadata }));
@@ -232,7 +232,7 @@ describe("Google", () => {
     await engine.close();
   });
 
-  test("refuses the penalties for models that have none, and takes them for others", async () => {
+  test("refuses the penalties for models without them, and accepts them for others", async () => {
     await using server = await startVendorServer();
     server.play(json(answer([{ text: "x" }], "STOP")));
     const engine = openEngine("google", server.url);
@@ -246,7 +246,7 @@ describe("Google", () => {
     assert.deepEqual(server.requests[0]?.body?.["generationConfig"], { presencePenalty: 0.5 });
   });
 
-  test("hides a bad key behind its own words", async () => {
+  test("hides a bad key behind our own message", async () => {
     await using server = await startVendorServer();
     const error = { code: 400, message: "API key not valid. Please pass a valid API key.", status: "INVALID_ARGUMENT" };
     server.play(json({ error }, 400));

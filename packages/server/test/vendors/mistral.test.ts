@@ -25,7 +25,7 @@ const toolCall = (index: number, id: string, text: string) => ({
 });
 
 describe("Mistral", () => {
-  test("is told the whole conversation and every parameter", async () => {
+  test("receives the whole conversation and every parameter", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ content: "Sunny." }, "stop")));
     const engine = openEngine("mistral", server.url);
@@ -147,7 +147,7 @@ describe("Mistral", () => {
     assert.deepEqual(finishReasons, ["tool_calls"]);
   });
 
-  test("gives JSON, with a strict schema, a loose one or none", async () => {
+  test("returns JSON, with a strict schema, a loose one or none", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ content: "{}" }, "stop")));
     const engine = openEngine("mistral", server.url);
@@ -176,7 +176,7 @@ describe("Mistral", () => {
     ]);
   });
 
-  test("reasons by effort only where the model can", async () => {
+  test("reasons by effort only if the model can", async () => {
     await using server = await startVendorServer();
     server.play(json(answer({ content: "x" }, "stop")));
     const engine = openEngine("mistral", server.url);

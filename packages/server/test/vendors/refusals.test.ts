@@ -33,7 +33,7 @@ const vendors: Readonly<Record<VendorType, Vendor>> = {
 };
 const types = Object.keys(vendors) as VendorType[];
 
-/** A value of each parameter that asks for something, and how it is seen on the vendors' wires. */
+/** A non-default value of each parameter, and how it appears on the vendors' wires. */
 const asking: Readonly<Record<(typeof variedParameters)[number], { given: Record<string, unknown>; seen: RegExp }>> = {
   frequency_penalty: { given: { frequency_penalty: 0.123 }, seen: /0\.123/ },
   presence_penalty: { given: { presence_penalty: 0.123 }, seen: /0\.123/ },
@@ -119,7 +119,7 @@ const audio = { type: "input_audio", input_audio: { data: "AAAA", format: "wav" 
 const file = (mediaType: string) => ({ type: "file", file: { file_data: `data:${mediaType};base64,AAAA` } });
 const said = (...content: unknown[]) => ({ messages: [{ role: "user", content }] });
 
-/** Content that only some vendors take: which refuse it, and by which name. */
+/** Content that only some vendors accept: which refuse it, and by which name. */
 const contents: {
   given: Record<string, unknown>;
   param: string;
@@ -196,7 +196,7 @@ const contents: {
   },
 ];
 
-/** A vendor's own name for what the request also says in OpenAI's words. */
+/** A vendor's own name for what the request also sets by OpenAI's name. */
 const takenNames: Readonly<Partial<Record<VendorType, { given: Record<string, unknown>; param: string }>>> = {
   anthropic: { given: { stop: "END", stop_sequences: ["X"] }, param: "stop_sequences" },
   google: { given: { temperature: 0.5, generationConfig: { temperature: 1 } }, param: "generationConfig.temperature" },
@@ -270,7 +270,7 @@ for (const type of types) {
       });
     }
 
-    test("accepts values that ask for nothing, and does not send them", async () => {
+    test("accepts values that request nothing, and does not send them", async () => {
       await using server = await startVendorServer();
       server.play(wires[type].batch);
       const engine = openEngine(type, server.url);
@@ -280,7 +280,7 @@ for (const type of types) {
       assert.deepEqual(server.requests[1]?.body, server.requests[0]?.body);
     });
 
-    test("takes what it can of a message, and refuses the rest by name", async () => {
+    test("accepts the supported parts of a message, and refuses the rest by name", async () => {
       await using server = await startVendorServer();
       server.play(wires[type].batch);
       const engine = openEngine(type, server.url);
@@ -292,7 +292,7 @@ for (const type of types) {
       await engine.close();
     });
 
-    test("calls nobody for a request that breaks a rule", async () => {
+    test("calls nobody for an invalid request", async () => {
       await using server = await startVendorServer();
       const engine = openEngine(type, server.url);
       for (const { given, param } of invalid) {
@@ -302,7 +302,7 @@ for (const type of types) {
       assert.equal(server.requests.length, 0);
     });
 
-    test("passes unknown members on as they are, but lets them replace nothing", async () => {
+    test("passes unknown members on unchanged, but lets them replace nothing", async () => {
       await using server = await startVendorServer();
       server.play(wires[type].batch);
       const engine = openEngine(type, server.url);
@@ -315,7 +315,7 @@ for (const type of types) {
       await engine.close();
     });
 
-    test("stands in the documentation as it is", () => {
+    test("matches the documentation", () => {
       const text = readFileSync(new URL("../../../../docs/operate/engines/vendors.md", import.meta.url), "utf8");
       const rows = [...text.matchAll(/^\| `(?<entry>[^`]+)`\s*\|(?<cells>.*)\|$/gm)];
       const column = types.indexOf(type);

@@ -60,7 +60,7 @@ export function complete(
   return engine.chat!(modelOf[type]).complete(toCall(parameters));
 }
 
-/** All chunks of a stream, checked against what strict clients demand. */
+/** All chunks of a stream, checked against what strict clients require. */
 export async function collect(
   engine: Engine,
   type: VendorType,
@@ -91,7 +91,7 @@ function checkChunks(chunks: readonly ChatCompletionChunk[]): void {
   }
 }
 
-/** What the deltas of one choice make together. */
+/** What the deltas of one choice add up to. */
 export function assemble(chunks: readonly ChatCompletionChunk[], index = 0) {
   const deltas = chunks.flatMap((chunk) => chunk.choices).filter((choice) => choice.index === index);
   const calls: { id?: string; name?: string; arguments: string }[] = [];

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** JSON of unknown shape, to be looked into and compared. */
+/** JSON of unknown shape, to be inspected and compared. */
 export interface Wire {
   readonly [name: string]: Wire | undefined;
 }
@@ -18,13 +18,13 @@ export interface ReceivedRequest {
   readonly aborted: Promise<void>;
 }
 
-/** Writes the answer to one request; what it does not end stays open. */
+/** Writes the answer to one request; a response that it does not end stays open. */
 export type Reply = (response: ServerResponse, request: ReceivedRequest) => void | Promise<void>;
 
 export interface VendorServer extends AsyncDisposable {
   readonly url: string;
   readonly requests: ReceivedRequest[];
-  /** The replies to the next requests, the last one for all that follow. */
+  /** The replies to the next requests; the last one is repeated. */
   play(...replies: Reply[]): void;
 }
 
@@ -82,14 +82,14 @@ export const json =
     response.end(JSON.stringify(body));
   };
 
-/** Server-sent events; a string is a frame as it is. The stream stays open with `open`, is cut with `cut`. */
+/** Server-sent events; a string is a literal frame. The stream stays open with `open`, is cut with `cut`. */
 export function events(frames: readonly unknown[], end: "end" | "open" | "cut" = "end"): Reply {
   return async (response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
     for (const frame of frames) {
       const text = typeof frame === "string" ? frame : toEvent(frame as Record<string, unknown>);
       response.write(text);
-      // A turn of the loop, so that frames arrive in pieces as from a model.
+      // Yields a turn of the loop, so that frames arrive separately as from a model.
       await delay(1);
     }
     if (end === "end") response.end();
@@ -102,7 +102,7 @@ function toEvent(frame: Record<string, unknown>): string {
   return `${name}data: ${JSON.stringify(frame)}\n\n`;
 }
 
-/** Bytes as they are, for framings other than server-sent events. */
+/** Raw bytes, for framings other than server-sent events. */
 export function bytes(contentType: string, chunks: readonly Uint8Array[], end: "end" | "open" | "cut" = "end"): Reply {
   return async (response) => {
     response.writeHead(200, { "content-type": contentType, "x-amzn-requestid": "request-1" });

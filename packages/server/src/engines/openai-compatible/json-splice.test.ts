@@ -10,7 +10,7 @@ function splice(text: string, changes: Record<string, unknown>): string {
   return whole.toString();
 }
 
-/** The members as JSON.parse has them, with the changes made to them. */
+/** The members as JSON.parse returns them, with the changes applied. */
 function expected(text: string, changes: Record<string, unknown>): unknown {
   const members = new Map(Object.entries(JSON.parse(text) as object));
   for (const [name, value] of Object.entries(changes)) {
@@ -21,7 +21,7 @@ function expected(text: string, changes: Record<string, unknown>): unknown {
 }
 
 describe("spliceJson", () => {
-  test("sets, adds and removes members and leaves the others' text alone", () => {
+  test("sets, adds and removes members and keeps the others' text unchanged", () => {
     const text = '{ "model" : "a", "seed":12345678901234567890,\n"t": 1.0, "extra_body": {"x": [1, "}"]} }';
     assert.equal(
       splice(text, { model: "b", extra_body: undefined, stream: true }),
@@ -29,18 +29,18 @@ describe("spliceJson", () => {
     );
   });
 
-  test("copies nothing of the text", () => {
+  test("copies none of the text", () => {
     const text = Buffer.from(`{"model":"a","messages":${JSON.stringify(["x".repeat(100_000)])}}`);
     const { pieces } = spliceJson(text, { model: "b" });
     assert.ok(pieces.some((piece) => piece.buffer === text.buffer && piece.length > 100_000));
     assert.ok(pieces.every((piece) => piece.buffer === text.buffer || piece.length < 100));
   });
 
-  test("finds names that are written with escapes", () => {
+  test("finds names that contain escapes", () => {
     assert.equal(splice(String.raw`{"mod\u0065l":"a","\"":1}`, { model: "b" }), String.raw`{"\"":1,"model":"b"}`);
   });
 
-  test("keeps the last of equal names, which is the one that was checked", () => {
+  test("keeps the last of equal names, which is the validated one", () => {
     assert.equal(splice(String.raw`{"n":1,"x":0,"n":2,"\u006e":3}`, {}), String.raw`{"x":0,"\u006e":3}`);
     assert.equal(splice('{"model":"a","model":"b"}', { model: "c" }), '{"model":"c"}');
   });
@@ -54,13 +54,13 @@ describe("spliceJson", () => {
     }
   });
 
-  test("makes an object of an empty one, and an empty one of an object", () => {
+  test("empties an object, and fills an empty one", () => {
     assert.equal(splice(" { } ", { a: 1 }), '{"a":1}');
     assert.equal(splice('{"a":1}', { a: undefined }), "{}");
     assert.equal(splice("\uFEFF{}", {}), "{}");
   });
 
-  test("does for any object what parsing, changing and printing would do", () => {
+  test("gives the same result for any object as parsing, changing and printing", () => {
     const name = fc.oneof(
       fc.constantFrom("model", "stream", "a", "__proto__", ""),
       fc.string({ unit: "binary", maxLength: 8 }),
@@ -84,7 +84,7 @@ describe("spliceJson", () => {
     );
   });
 
-  test("refuses what is no JSON object, and never reads on for ever", () => {
+  test("refuses text that is not a JSON object, and always terminates", () => {
     for (const text of [
       "",
       "[]",

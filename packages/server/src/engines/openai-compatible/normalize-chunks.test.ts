@@ -12,7 +12,7 @@ const chunk = (delta: unknown, more = {}) => ({
   choices: [{ index: 0, delta, finish_reason: null, ...more }],
 });
 
-/** What clients see of these events; the stream ends with [DONE] unless told otherwise. */
+/** What clients receive for these events; the stream ends with [DONE] by default. */
 function normalize(events: readonly unknown[], isDone = true): ChatCompletionChunk[] {
   const chunks: ChatCompletionChunk[] = [];
   const normalizer = new ChunkNormalizer("fallback-model", (each) => chunks.push(each));
@@ -22,7 +22,7 @@ function normalize(events: readonly unknown[], isDone = true): ChatCompletionChu
 }
 
 describe("ChunkNormalizer", () => {
-  test("leaves good chunks as they are, with members that nobody knows", () => {
+  test("passes good chunks through unchanged, including unknown members", () => {
     const events = [
       chunk({ role: "assistant", content: "", reasoning: "Hm" }),
       { ...chunk({ content: "Hi" }, { logprobs: null, stop_reason: null }), obfuscation: "xx", usage: null },
@@ -42,13 +42,13 @@ describe("ChunkNormalizer", () => {
     assert.equal(made?.model, "fallback-model");
   });
 
-  test("says nothing more of a choice that has ended, unless there is something to say", () => {
+  test("emits nothing more for a finished choice, unless there is new content", () => {
     const end = chunk({}, { finish_reason: "stop" });
     const filtered = chunk({}, { content_filter_results: { hate: 1 } });
     assert.deepEqual(normalize([end, chunk({ role: "assistant", content: "" }), end, filtered]), [end, filtered]);
   });
 
-  test("finishes several choices each by itself", () => {
+  test("finishes several choices independently", () => {
     const of = (index: number, delta: unknown, reason: string | null = null) => ({
       ...head,
       choices: [{ index, delta, finish_reason: reason }],
@@ -64,7 +64,7 @@ describe("ChunkNormalizer", () => {
     assert.throws(() => normalize([of(0, { content: "a" }, "stop"), of(1, calls)], false), { code: "upstream_failed" });
   });
 
-  test("gives of any events chunks that satisfy the contract, or an error of the engine", () => {
+  test("turns any events into valid chunks or an engine error", () => {
     const names = ["choices", "delta", "content", "tool_calls", "function", "name", "arguments", "id", "index", "role"];
     names.push("error", "usage", "total_tokens", "logprobs", "token", "logprob", "finish_reason", "created", "refusal");
     const anything = fc.anything({

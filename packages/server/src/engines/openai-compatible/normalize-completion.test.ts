@@ -10,7 +10,7 @@ const normalize = (value: unknown) => normalizeCompletion(structuredClone(value)
 const choice = (message: unknown, more = {}) => ({ choices: [{ message, ...more }] });
 
 describe("normalizeCompletion", () => {
-  test("leaves a good answer as it is, with members that nobody knows", () => {
+  test("passes a good answer through unchanged, including unknown members", () => {
     const answer = {
       id: "chatcmpl-1",
       object: "chat.completion",
@@ -33,7 +33,7 @@ describe("normalizeCompletion", () => {
     assert.deepEqual(normalize(answer), answer);
   });
 
-  test("fills in what an engine left out", () => {
+  test("fills in what an engine omitted", () => {
     const { id, created, ...rest } = normalize(choice({}));
     assert.match(id, /^chatcmpl-[0-9a-f]{32}$/);
     assert.ok(Number.isInteger(created) && created > 1_700_000_000);
@@ -65,12 +65,12 @@ describe("normalizeCompletion", () => {
     [null, "stop"],
   ];
   for (const [given, expected] of reasons) {
-    test(`calls the finish reason ${JSON.stringify(given)} ${expected}`, () => {
+    test(`maps the finish reason ${JSON.stringify(given)} to ${expected}`, () => {
       assert.equal(normalize(choice({ content: "" }, { finish_reason: given })).choices[0]?.finish_reason, expected);
     });
   }
 
-  test("joins the parts of a content, and writes tool arguments as text", () => {
+  test("joins the parts of a content, and serializes tool arguments as text", () => {
     const toolCalls = [
       { id: "", function: { name: "f", arguments: { a: 1 } } },
       { id: "c", type: "custom", custom: { name: "x" } },
@@ -87,7 +87,7 @@ describe("normalizeCompletion", () => {
     assert.ok(!("tool_calls" in normalize(choice({ tool_calls: [] })).choices[0]!.message));
   });
 
-  test("takes away what strict clients reject", () => {
+  test("removes what strict clients reject", () => {
     const answer = normalize({
       ...choice({ content: "" }, { stop_reason: "END", logprobs: "x", error: null }),
       error: null,
@@ -128,7 +128,7 @@ describe("normalizeCompletion", () => {
     });
   }
 
-  test("gives of any JSON an answer that satisfies the contract, or an error of the engine", () => {
+  test("turns any JSON into a valid answer or an engine error", () => {
     const names = [
       "choices",
       "message",

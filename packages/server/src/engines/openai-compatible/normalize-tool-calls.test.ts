@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { ToolCallPieces } from "./normalize-tool-calls.ts";
 
-/** What clients see of the pieces, each list being one delta's. */
+/** What clients receive for the pieces; each list is one delta. */
 function normalize(...deltas: unknown[]): unknown[] {
   const calls = new ToolCallPieces();
   return deltas.map((delta) => calls.normalize(delta));
@@ -15,7 +15,7 @@ const begin = (id: string | undefined, name: string, more = {}) => ({
 });
 
 describe("ToolCallPieces", () => {
-  test("gives the first piece its type, and takes repeated ids and names from the others", () => {
+  test("sets the type of the first piece, and removes repeated IDs and names from the others", () => {
     const piece = (text: string) => ({
       index: 0,
       id: "a",
@@ -29,7 +29,7 @@ describe("ToolCallPieces", () => {
     ]);
   });
 
-  test("makes an id where the engine gives none", () => {
+  test("creates an ID if the engine gives none", () => {
     const [[first]] = normalize([begin("", "f", { index: 0 })]) as [[{ id: string }]];
     assert.match(first.id, /^call_[0-9a-f]{24}$/);
   });
@@ -50,7 +50,7 @@ describe("ToolCallPieces", () => {
     ]);
   });
 
-  test("tells calls apart to which the engine gives one index", () => {
+  test("separates calls to which the engine gives the same index", () => {
     const seen = normalize([begin("a", "f", { index: 0 }), begin("b", "g", { index: 0 })]) as [
       { index: number; id: string }[],
     ];
@@ -63,7 +63,7 @@ describe("ToolCallPieces", () => {
     );
   });
 
-  test("drops calls of other kinds with all their pieces, and leaves no gap", () => {
+  test("drops calls of other kinds with all their pieces, without a gap", () => {
     const custom = { index: 0, id: "x", type: "custom", custom: { name: "shell", input: "" } };
     assert.deepEqual(normalize([custom], [{ index: 0, custom: { input: "ls" } }], [begin("a", "f", { index: 1 })]), [
       [],
@@ -72,7 +72,7 @@ describe("ToolCallPieces", () => {
     ]);
   });
 
-  test("writes arguments as text, and passes over what is no call", () => {
+  test("serializes arguments as text, and skips what is not a call", () => {
     const calls = [{ index: 0, id: "a", function: { name: "f", arguments: { b: [1] } } }, 5, null];
     assert.deepEqual(normalize(calls, null, "x"), [
       [{ index: 0, id: "a", type: "function", function: { name: "f", arguments: '{"b":[1]}' } }],

@@ -30,14 +30,14 @@ const call = (id: number) => ({ id: String(id), type: "function", function: { na
 const batch = (choices: readonly unknown[]): unknown => normalizeCompletion({ id: "1", choices }, "m");
 
 describe("an engine's answer is refused", () => {
-  test("with more values than may be parsed at once", () => {
+  test("if it has more values than may be parsed at once", () => {
     const collector = new BodyCollector(2 ** 30);
     collector.push(Buffer.from("[" + "1,".repeat(maxResponseValues - 1)));
     assert.throws(() => collector.push(Buffer.from("1,1")), tooMany);
     assert.throws(() => stream(delta({ list: list(maxEventValues, () => 1) })), tooMany);
   });
 
-  test("with more choices than can be asked for", () => {
+  test("if it has more choices than can be requested", () => {
     const message = { content: "a" };
     assert.throws(() => batch(list(maxChoices + 1, () => ({ message }))), tooMany);
     assert.throws(() => batch([{ index: 4_000_000_000, message }]), tooMany);
@@ -46,7 +46,7 @@ describe("an engine's answer is refused", () => {
     batch(list(maxChoices, () => ({ message })));
   });
 
-  test("with more tool calls than one choice may have, in one event or in many", () => {
+  test("if a choice has too many tool calls, in one event or in many", () => {
     const calls = list(maxToolCalls + 1, call);
     assert.throws(() => batch([{ message: { tool_calls: calls } }]), tooMany);
     assert.throws(() => stream(delta({ tool_calls: calls })), tooMany);
@@ -55,7 +55,7 @@ describe("an engine's answer is refused", () => {
   });
 });
 
-test("values are counted the same however the bytes are cut", () => {
+test("values are counted the same however the bytes are split", () => {
   const value = array(constantFrom<unknown>("\\", '"', '\\"', ",:[{", 1, { "a\\": [] }), { maxLength: 20 });
   check(
     property(value, jsonValue(), array(integer({ min: 1, max: 9 })), (first, second, lengths) => {

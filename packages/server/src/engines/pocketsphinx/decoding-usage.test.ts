@@ -1,9 +1,9 @@
-/** Turns of calls and organizations at the recognizer. */
+/** How calls and organizations take turns at the recognizer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hasLessUsage, DecodingUsage } from "./decoding-usage.ts";
 
-test("the single call of an organization goes before the waiting calls of one that was served already", () => {
+test("one organization's single call precedes the queue of an organization that was served before", () => {
   const usages = new DecodingUsage();
   const [served, waiting] = [usages.open("crowd"), usages.open("crowd")];
   const single = usages.open("single");

@@ -21,7 +21,7 @@ function told(found: Recognition, range = { begin: 0, end: 10 }): (readonly [str
 }
 
 describe("words from tokens", () => {
-  test("parts of words are joined, whichever way a model writes the space before a word", () => {
+  test("parts of words are joined, however a model writes the space before a word", () => {
     const expected = [
       ["Hello,", 1_000, 1_500],
       ["wide", 1_500, 1_800],
@@ -46,7 +46,7 @@ describe("words from tokens", () => {
     }
   });
 
-  test("a pause ends a word, and durations do where they are known", () => {
+  test("a pause ends a word, and so does its duration if it is known", () => {
     const tokens: [string, number][] = [
       ["▁one", 1],
       ["▁two", 5],
@@ -61,7 +61,7 @@ describe("words from tokens", () => {
     ]);
   });
 
-  test("parts of characters belong to the word in which they stand", () => {
+  test("parts of characters belong to the word that contains them", () => {
     const found = recognition("naïve café", [
       [" na", 0],
       ["\uFFFD", 0.1],
@@ -77,7 +77,7 @@ describe("words from tokens", () => {
     ]);
   });
 
-  test("scripts without spaces have words, signs belong to the word before them", () => {
+  test("scripts without spaces have words, and punctuation belongs to the word before it", () => {
     const signs = Array.from("今天天气很好。");
     const found = recognition(
       "今天天气很好。",
@@ -103,7 +103,7 @@ describe("words from tokens", () => {
     assert.equal(recognizedWords(recognition("ab c", tokens, { startTimes: [] }), { begin: 0, end: 5 }), undefined);
   });
 
-  test("whatever a model says, the words are those of its text, in the order of time and inside the segment", () => {
+  test("for any model output, words come from its text, in time order and within the segment", () => {
     const token = fc.tuple(fc.string({ unit: "grapheme", maxLength: 4 }), fc.double({ min: -1, max: 20, noNaN: true }));
     const arbitrary = fc.record({ text: fc.string({ unit: "grapheme" }), tokens: fc.array(token, { minLength: 1 }) });
     fc.assert(

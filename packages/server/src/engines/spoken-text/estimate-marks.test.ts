@@ -22,24 +22,24 @@ function starts(phrase: string, ...parts: Float32Array[]): [string, number][] {
 }
 
 describe("estimated word times", () => {
-  test("share what is heard among the words, without the silence around them", () => {
+  test("divide the audible part among the words, without the silence around them", () => {
     const words = starts("banana banana banana", silence(0.5), tone(3.1), silence(0.7));
     assert.equal(words[0]![1], 500);
     assert.ok(Math.abs(words[1]![1] - 1_490) < 30 && Math.abs(words[2]![1] - 2_470) < 30, JSON.stringify(words));
   });
 
-  test("a pause is at the sign, and the words after it begin after it", () => {
+  test("a pause is placed at its punctuation, and the next words begin after it", () => {
     const words = starts("Banana, or banana banana.", tone(0.8), silence(0.4), tone(1.8));
     assert.equal(words[1]![0], "or");
     assert.ok(Math.abs(words[1]![1] - 1_200) <= 20, JSON.stringify(words));
   });
 
-  test("a pause without a sign is where it is heard", () => {
+  test("a pause without punctuation is placed where it is heard", () => {
     const words = starts("banana banana banana banana", tone(1.5), silence(0.3), tone(0.5));
     assert.ok(Math.abs(words[3]![1] - 1_800) <= 20, JSON.stringify(words));
   });
 
-  test("are in order and inside the sound, whatever is said and heard", () => {
+  test("are in order and within the audio, for any text and audio", () => {
     const sound = fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 60 })), { maxLength: 20 });
     fc.assert(
       fc.property(fc.string({ unit: "grapheme", maxLength: 120 }), sound, (phrase, parts) => {
@@ -59,7 +59,7 @@ describe("estimated word times", () => {
   });
 });
 
-test("pauses and gaps keep their order, and each gap has one pause at most", () => {
+test("pauses and gaps keep their order, with at most one pause per gap", () => {
   const gap = fc.record({ at: fc.double({ min: 0, max: 10, noNaN: true }), sign: fc.boolean() });
   const pause = fc.record({
     at: fc.double({ min: 0, max: 10, noNaN: true }),

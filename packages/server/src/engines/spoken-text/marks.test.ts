@@ -25,7 +25,7 @@ describe("marks", () => {
     ]);
   });
 
-  test("a sign is heard as the pause after its word, or begins with the word after it", () => {
+  test("punctuation is heard as the pause after its word, or begins with the word after it", () => {
     const ascii = toAscii("Yes, (no)", 0);
     const marks = toMarks(ascii, [
       { text: "Yes", start: 0.1, end: 0.5 },
@@ -50,18 +50,18 @@ describe("marks", () => {
     ]);
   });
 
-  test("letters with accents and other scripts keep their places", () => {
+  test("letters with accents and other scripts keep their positions", () => {
     assert.deepEqual(marked("Cafe\u0301 Привет", ["Cafe", "Privet"]), [
       ["word", "Cafe\u0301", 0, 1000],
       ["word", "Привет", 1000, 1000],
     ]);
   });
 
-  test("what is not spoken by itself belongs to the word before", () => {
+  test("what is not spoken separately belongs to the word before", () => {
     assert.deepEqual(marked("$3 million", ["$3", "million"], ["million"]), [["word", "$3 million", 0, 1000]]);
   });
 
-  test("several signs that one sign became are one mark", () => {
+  test("several characters produced from one are one mark", () => {
     assert.deepEqual(marked("Wait… so", ["Wait", "so"]), [
       ["word", "Wait", 0, 1000],
       ["punctuation", "…", 1000, 0],

@@ -49,14 +49,14 @@ describe("sentences", () => {
     test(`sentences ${what}`, () => assert.deepEqual(sentences(text), expected));
   }
 
-  test("a sentence without an end comes in parts", () => {
+  test("a sentence without an end is split", () => {
     const parts = sentences("word ".repeat(1_000));
     assert.ok(parts.length > 4 && parts.every((part) => part.length <= 1_000));
   });
 });
 
 describe("phrases", () => {
-  test("the first phrase ends at an early pause, later ones only where they must", () => {
+  test("the first phrase ends at an early pause, later ones only at their maximum length", () => {
     assert.deepEqual(phrases("Well, hello there. This, too, is one piece of text."), [
       "Well,",
       "hello there.",
@@ -64,7 +64,7 @@ describe("phrases", () => {
     ]);
   });
 
-  test("every character that can be heard is in one phrase, in order, whatever the text", () => {
+  test("every audible character is in exactly one phrase, in order, for any text", () => {
     check(
       property(anyText, (text) => {
         const readable = normalizeWhitespace(text);
@@ -82,7 +82,7 @@ describe("phrases", () => {
     );
   });
 
-  test("a word without an end is cut between characters", () => {
+  test("a word without an end is split between characters", () => {
     const all = phrases("e\u0301".repeat(500));
     assert.ok(all.length > 20);
     for (const each of all) assert.ok(each.length <= limits.longest && each.startsWith("e") && each.endsWith("\u0301"));

@@ -1,10 +1,10 @@
-/** Speakers that get stuck. */
+/** Speakers that hang. */
 import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 import { silentLogger } from "../../logger.ts";
 import { createSynthesizerPool } from "./synthesizer-pool.ts";
 
-test("a speaker that is stuck at a phrase is replaced: the phrase fails, the next one is spoken", async () => {
+test("a speaker that hangs on a phrase is replaced: the phrase fails, the next one is spoken", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const ended: string[] = [];
   let started = 0;

@@ -21,7 +21,7 @@ const cases: [headers: Record<string, string | string[]>, expected: number | und
 for (const [headers, expected] of cases) {
   test(`${JSON.stringify(headers)} is ${String(expected)} ms`, () => {
     const seen = retryAfterMs(headers, nowUnixMs);
-    // Date.parse reads "-5" as a year; that is in the past, which is as good as now.
+    // Date.parse reads "-5" as a year; that is in the past, which is equivalent to now.
     assert.equal(seen, expected);
   });
 }

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { test } from "node:test";
 import { timeLimits, DeadlineWatch } from "./time-limits.ts";
 
-test("a target's limits stand in place of the engine's, each for itself", () => {
+test("a target's limits override the engine's, one by one", () => {
   const engine = { connect_timeout_ms: 1, first_byte_timeout_ms: 2, idle_timeout_ms: 3, total_timeout_ms: 4 };
   assert.deepEqual(timeLimits(engine, { idle_timeout_ms: 30 }), {
     connectTimeoutMs: 1,
@@ -13,7 +13,7 @@ test("a target's limits stand in place of the engine's, each for itself", () => 
   });
 });
 
-test("what came while the process was busy is seen before anybody is judged", async () => {
+test("input that arrived while the process was busy is read before a timeout is declared", async () => {
   const watch = new DeadlineWatch();
   const order: string[] = [];
   const judged = new EventTarget();

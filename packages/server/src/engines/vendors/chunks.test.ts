@@ -71,7 +71,7 @@ function toParts(each: Block, index: number): LanguageModelV4StreamPart[] {
   ];
 }
 
-/** The same block as the adapters give it whole. */
+/** The same block as the adapters return it in a batch. */
 function toContent(each: Block, index: number): LanguageModelV4Content {
   if (each.kind !== "tool") return { type: each.kind, text: each.pieces.join("") };
   return { type: "tool-call", toolCallId: String(index), toolName: `f${index}`, input: each.input };
@@ -94,7 +94,7 @@ function join(chunks: readonly ChatCompletionChunk[]) {
 }
 
 describe("a stream's chunks", () => {
-  test("make together what the whole answer is, however it was cut", async () => {
+  test("add up to the batch answer, however it was split", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(block, { maxLength: 6 }), async (blocks) => {
         const finish = { type: "finish" as const, finishReason: stopped, usage };
@@ -130,7 +130,7 @@ describe("a stream's chunks", () => {
     for (const chunk of chunks) assert.deepEqual([chunk.id, chunk.created, chunk.model], ["v1", 5, "m-1"]);
   });
 
-  test("stay under 1 MiB, and tear no character", async () => {
+  test("stay under 1 MiB, and never split a character", async () => {
     const text = `x${"\u{1F30D}".repeat(200_000)}${"\u0001".repeat(200_000)}`;
     const input = JSON.stringify({ text });
     const chunks = await translate([
@@ -147,7 +147,7 @@ describe("a stream's chunks", () => {
     }
   });
 
-  test("leave out what the vendor's own tools did", async () => {
+  test("omit what the vendor's own tools did", async () => {
     const call = { type: "tool-call" as const, toolCallId: "s", toolName: "search", input: "{}" };
     const chunks = await translate([
       { type: "tool-input-start", id: "s", toolName: "search", providerExecuted: true },

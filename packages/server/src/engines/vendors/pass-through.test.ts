@@ -3,8 +3,8 @@ import { describe, test } from "node:test";
 import type { JsonObject } from "../../json-object.ts";
 import { mergeMembers } from "./pass-through.ts";
 
-describe("members that pass through", () => {
-  test("join the body, object by object", () => {
+describe("pass-through members", () => {
+  test("are merged into the body, object by object", () => {
     const body: JsonObject = { a: 1, nested: { b: 2 } };
     mergeMembers(body, { c: [3], nested: { d: 4 } }, "Vendor");
     assert.deepEqual(body, { a: 1, nested: { b: 2, d: 4 }, c: [3] });

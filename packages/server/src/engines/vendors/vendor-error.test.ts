@@ -23,7 +23,7 @@ function answered(statusCode: number, message: string, responseHeaders: Record<s
 }
 
 describe("a vendor's failure", () => {
-  test("tells when to come back, from seconds, milliseconds or a date", () => {
+  test("reports when to retry, from seconds, milliseconds or a date", () => {
     assert.equal(answered(429, "slow down", { "retry-after": "2.5" }).retryAfterMs, 2500);
     assert.equal(answered(429, "slow down", { "retry-after-ms": "30", "retry-after": "9" }).retryAfterMs, 30);
     assert.equal(answered(429, "slow down", { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }).retryAfterMs, 0);
@@ -33,7 +33,7 @@ describe("a vendor's failure", () => {
     assert.equal(answered(429, "slow down").retryAfterMs, undefined);
   });
 
-  test("knows a prompt that is too long in the vendors' different words", () => {
+  test("recognizes each vendor's message for a prompt that is too long", () => {
     for (const message of [
       "prompt is too long: 213465 tokens > 200000 maximum",
       "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
@@ -48,18 +48,18 @@ describe("a vendor's failure", () => {
     assert.equal(answered(429, "too many tokens per minute").code, "rate_limited");
   });
 
-  test("cuts long words and takes the operator's secrets out of them", () => {
+  test("shortens long messages and removes the operator's secrets from them", () => {
     const { message } = answered(400, `operators-key ${"x".repeat(5_000)}`);
     assert.ok(message.length < 600);
     assert.ok(!message.includes("operators-key"));
   });
 
-  test("stays what it is when it is ours already, however deep", () => {
+  test("keeps an AppError of ours, however deeply it is nested", () => {
     const own = new AppError("upstream_timeout", "late");
     assert.equal(toVendorError(new Error("outer", { cause: new Error("inner", { cause: own }) }), vendor), own);
   });
 
-  test("is never an internal fault, whatever was thrown", () => {
+  test("is never an internal error, whatever was thrown", () => {
     for (const thrown of [undefined, null, "text", 5, {}, new Error("x"), { message: "odd" }]) {
       assert.equal(toVendorError(thrown, vendor).code, "upstream_failed");
     }

@@ -1,4 +1,4 @@
-/** The automata against re2js' own matchers on random expressions, and the limits. */
+/** The automata compared with re2js' own matchers on random expressions, and the limits. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import * as fc from "fast-check";
@@ -65,7 +65,7 @@ describe("expressions mean what they mean in RE2", () => {
         const numbers = Array.from({ length: matcher.groupCount() + 1 }, (_, group) => group);
         const expected = matcher.matches() ? numbers.map((group) => matcher.group(group) ?? "") : undefined;
         assert.deepEqual(compiled.groups(value, numbers, neverYield), expected);
-        // Longer texts take this way.
+        // Longer texts use this path.
         const pausing = new GroupMatch(compileAutomaton(expression), value, numbers);
         assert.deepEqual(runToEnd(pausing, neverYield), expected);
       }),
@@ -73,7 +73,7 @@ describe("expressions mean what they mean in RE2", () => {
     );
   });
 
-  test("the cost that is estimated is at least the size of the program", () => {
+  test("the estimated cost is at least the size of the program", () => {
     fc.assert(
       fc.property(tree, (expression) => {
         const size = RE2JS.compile(expression, RE2JS.DOTALL).programSize();
@@ -96,7 +96,7 @@ describe("expressions mean what they mean in RE2", () => {
     "[b-a]",
     "\\",
   ]) {
-    test(`${expression} is refused with RE2's words`, () => {
+    test(`${expression} is refused with RE2's message`, () => {
       const compiled = compileExpression(expression);
       assert.ok("problem" in compiled);
       assert.match(compiled.problem, /^error parsing regexp: /);
@@ -128,7 +128,7 @@ describe("limits", () => {
     assert.ok(compiled.instructions <= maximumExpressionInstructions);
   });
 
-  test("a long list of words is no program", () => {
+  test("a long list of words needs no program", () => {
     const words = Array.from({ length: 5000 }, (_, index) => `host-${index}\\.example`);
     const compiled = compileExpression(words.join("|"));
     assert.ok("matches" in compiled);
@@ -137,7 +137,7 @@ describe("limits", () => {
   });
 });
 
-/** Counts, and asks for a break each so many steps. */
+/** Counts, and requests a break every so many steps. */
 function countingBudget(stepsPerYield: number) {
   let steps = 0;
   const counted = { total: 0, longest: 0, yields: 0 };
@@ -182,7 +182,7 @@ describe("a long match", () => {
     assert.ok(budget.counted.yields > 20, `${budget.counted.yields} yields`);
   });
 
-  test("ends when its time is up", async () => {
+  test("ends at its deadline", async () => {
     const compiled = compileExpression(hostile);
     assert.ok("matches" in compiled);
     const late = { spend: () => true, yield: () => Promise.reject(new Error("late")) };

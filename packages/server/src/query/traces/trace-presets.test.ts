@@ -15,14 +15,14 @@ test("docs/observability/logs-and-traces.md describes every preset as the code d
   );
 });
 
-test("a preset of the configuration cannot take the name of another", () => {
+test("a configured preset cannot reuse the name of another", () => {
   assert.throws(
     () => createTracePresets({ slowTraceMs: 1, configured: { slow_traces: { status: "error" } } }),
     (error: AppError) => error.param === "telemetry.trace_presets.slow_traces" && /already exists/.test(error.message),
   );
 });
 
-test("what the configuration says reaches a statement as bound values alone", () => {
+test("configured values reach a statement only as bound parameters", () => {
   const hostile = "x') OR 1=1 --";
   const { find } = createTracePresets({
     slowTraceMs: 1,

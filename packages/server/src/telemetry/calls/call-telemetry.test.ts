@@ -32,7 +32,7 @@ function start(append: (batch: Batch) => Promise<void>, more: Partial<CallTeleme
 }
 
 describe("telemetry of calls", { timeout: 30_000 }, () => {
-  test("is written for each organization alone", async () => {
+  test("is written separately for each organization", async () => {
     const rows = new Map<string, number>();
     const { telemetry, dropped } = start(async (batch) => {
       if (batch.table === "spans") rows.set(batch.organizationId, batch.rowCount);
@@ -43,7 +43,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     assert.deepEqual(dropped, []);
   });
 
-  test("is dropped and counted when too many calls wait, and what waits is written when the store goes on", async () => {
+  test("is dropped and counted when the queue is full, and the queue is written when the store recovers", async () => {
     const gate = Promise.withResolvers<void>();
     let written = 0;
     const { telemetry, dropped } = start(async (batch) => {
@@ -57,7 +57,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     assert.equal(written, 8192);
   });
 
-  test("is dropped and counted when the store refuses, and the end waits for no further try", async () => {
+  test("is dropped and counted when the store refuses it, and shutdown waits for no retry", async () => {
     let appended = 0;
     const { telemetry, dropped } = start(async () => {
       appended += 1;
@@ -72,7 +72,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     assert.ok(appended <= 5, "one group of rows was tried");
   });
 
-  test("of audio records what was said only when the settings say so, and never holds too much of it", async () => {
+  test("of audio records spoken content only if the settings enable it, and bounds it", async () => {
     for (const record_content of [true, false]) {
       const blocks: Buffer[] = [];
       const { telemetry } = start(async ({ block }) => void blocks.push(Buffer.from(block)), {
@@ -94,7 +94,7 @@ describe("telemetry of calls", { timeout: 30_000 }, () => {
     }
   });
 
-  test("records content only when the settings say so at the end, and never when they cannot be told", async () => {
+  test("records content only if the settings enable it at the end, and never if they cannot be read", async () => {
     for (const [settingsOf, expected] of [
       [() => ({ ...settings, record_content: true }), true],
       [async () => ({ ...settings, record_content: true }), true],
@@ -146,7 +146,7 @@ describe("a caller's trace", () => {
     `00-${traceId.toUpperCase()}-${spanId}-01`,
     `00-${traceId}-${spanId}-0g`,
   ]) {
-    test(`${JSON.stringify(traceparent)} is none: a trace begins`, () => {
+    test(`${JSON.stringify(traceparent)} is invalid: a new trace begins`, () => {
       const [first, second] = [traceContext(traceparent, "k=v"), traceContext(traceparent, "k=v")];
       assert.match(first.traceId, /^[0-9a-f]{32}$/);
       assert.notEqual(first.traceId, second.traceId);
@@ -155,7 +155,7 @@ describe("a caller's trace", () => {
   }
 });
 
-test("a key that a caller sends as model name is not stored", async () => {
+test("a key that a caller sends as a model name is not stored", async () => {
   const stored: Buffer[] = [];
   const { telemetry } = start(async ({ block }) => void stored.push(Buffer.from(block)));
   const secret = `sk-${"aB3x".repeat(10)}`;

@@ -5,7 +5,7 @@ import { contentAttributes } from "./message-content.ts";
 
 type Messages = ChatRequest["messages"];
 
-/** Far above what the look at a prompt that is left out costs, far below what writing it down would. */
+/** Far above the cost of inspecting an omitted prompt, far below that of serializing it. */
 const mostCpuMs = 500;
 
 function cpuOf(messages: Messages): { readonly cpuMs: number; readonly input: unknown } {
@@ -16,7 +16,7 @@ function cpuOf(messages: Messages): { readonly cpuMs: number; readonly input: un
 }
 
 describe("the content of a call", () => {
-  test("is recorded, instructions by themselves", () => {
+  test("is recorded, with instructions separate", () => {
     const messages = [
       { role: "system", content: "Be brief." },
       { role: "user", content: "Hello" },
@@ -50,7 +50,7 @@ describe("the content of a call", () => {
       ],
     ],
   ] as const) {
-    test(`with very many ${kind} is left out without being written`, () => {
+    test(`with very many ${kind} is omitted without being serialized`, () => {
       const { cpuMs, input } = cpuOf(messages as unknown as Messages);
       assert.equal(input, undefined);
       assert.ok(cpuMs < mostCpuMs, `${cpuMs} ms`);

@@ -29,7 +29,7 @@ const keys: ReadonlySet<string> = new Set([
   "counter_reset_hint",
 ]);
 
-/** The histogram between double braces; throws with what is wrong with it. */
+/** The histogram between double braces; throws a description of any mistake in it. */
 export function parseHistogram(text: string): NotedHistogram {
   const fields = new Map<string, string>();
   for (const [, key, value] of text.slice(2, -2).matchAll(/([^\s:]+):(\[[^\]]*\]|\S+)/g)) {
@@ -67,7 +67,7 @@ function bucketsFrom(counts: readonly number[], offset: number): Buckets {
   return counts.length === 0 ? noBuckets : { indexes: counts.map((_, index) => offset + index), counts };
 }
 
-/** The histogram in the notation of the scripts, for messages. */
+/** The histogram in the scripts' notation, for messages. */
 export function printNotation(histogram: FloatHistogram): string {
   const compact = compactHistogram(histogram);
   const parts: string[] = [];

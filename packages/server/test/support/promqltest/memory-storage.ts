@@ -34,7 +34,7 @@ export class MemoryStorage implements PromqlStorage {
   add(labels: Labels, samples: readonly MemorySample[]): void {
     const known = this.#series.get(labels.key);
     const times = new Set(known?.samples.map(({ timeMs }) => timeMs));
-    // Of two samples at one time the first one stays.
+    // Of two samples at one time, the first one wins.
     const added = samples.filter(({ timeMs }) => !times.has(timeMs));
     const merged = [...(known?.samples ?? []), ...added].sort((left, right) => left.timeMs - right.timeMs);
     this.#series.set(labels.key, { labels, samples: merged });
@@ -73,8 +73,8 @@ function toStored({ labels, samples }: MemorySeries, { fromMs, toMs }: SelectReq
 }
 
 /**
- * Prometheus stores histograms in chunks that a counter reset or another layout ends. Of a chunk's first histogram it
- * tells nothing when it is read, of the others that they are no resets.
+ * Prometheus stores histograms in chunks that end at a counter reset or a changed layout. When read, a chunk's first
+ * histogram has an unknown reset hint, and the others are marked as no resets.
  */
 function withStoredHints(samples: readonly MemorySample[]): readonly (FloatHistogram | null)[] {
   let previous: FloatHistogram | null = null;

@@ -61,7 +61,7 @@ function variantsOf(command: EvalCommand): Instant[] {
     const query = printExpression(pinned(expression, command.startMs));
     return otherTimes(command.startMs).map((timeMs) => ({ query, timeMs }));
   } catch {
-    // A query that does not parse has no variants; that it fails has been checked.
+    // A query that does not parse has no variants; that it fails has already been checked.
     return [];
   }
 }
@@ -88,7 +88,7 @@ async function instantProblem(
   return rangeProblem === undefined ? undefined : `as the middle step of a range: ${rangeProblem}`;
 }
 
-/** The step of a matrix as what an instant query would have given. */
+/** The step of a matrix as an instant query would have returned it. */
 function middleStep(command: EvalCommand, { value }: QueryResult, timeMs: number): QueryResult["value"] {
   if (value.type !== "matrix") return value;
   const samples = value.series.flatMap((series) => sampleAt(series, timeMs));

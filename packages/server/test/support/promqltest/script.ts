@@ -22,12 +22,12 @@ export interface EvalCommand {
   readonly line: number;
   readonly expression: string;
   readonly isRange: boolean;
-  /** Of an instant query both are the same. */
+  /** For an instant query both are the same. */
   readonly startMs: number;
   readonly endMs: number;
   readonly stepMs: number;
   readonly expectations: readonly Expectation[];
-  /** The times of the matrix that an instant query must give. */
+  /** The times of the matrix that an instant query must return. */
   readonly matrix: { readonly startMs: number; readonly endMs: number; readonly stepMs: number } | null;
   readonly scalar: number | null;
   readonly text: string | null;
@@ -110,7 +110,7 @@ function parseLoad(head: Line, body: readonly Line[]): Command {
     starts = null;
   }
   if (starts !== null) throw new NotationError("@st line has no following sample line");
-  // Of two lines for one series the later one counts.
+  // Of two lines for one series, the later one wins.
   const unique = [...new Map(series.map((one) => [one.labels.key, one])).values()];
   return { kind: "load", line: head.number, series: match[1] === undefined ? unique : addCustomHistograms(unique) };
 }
@@ -118,7 +118,7 @@ function parseLoad(head: Line, body: readonly Line[]): Command {
 const instantCommand = /^eval(?:_(fail|warn|ordered|info))?\s+instant\s+(?:at\s+(\S+))?\s+(.+)$/i;
 const rangeCommand = /^eval(?:_(fail|warn|info))?\s+range\s+from\s+(\S+)\s+to\s+(\S+)\s+step\s+(\S+?)\s+(.+)$/i;
 
-/** The command; behind its results another one may stand without an empty line. */
+/** The command; another one may follow its results without an empty line. */
 function parseEval(head: Line, body: readonly Line[]): Command[] {
   const range = rangeCommand.exec(head.text);
   const instant = range === null ? instantCommand.exec(head.text) : null;
@@ -148,7 +148,7 @@ function parseEval(head: Line, body: readonly Line[]): Command[] {
 
 type Expected = Pick<EvalCommand, "expectations" | "matrix" | "scalar" | "text" | "series">;
 
-/** What must come out; a scalar ends it, and lines behind it are commands again. */
+/** The expected result; a scalar ends it, and later lines are commands again. */
 function parseExpected(body: readonly Line[]): Expected & { consumed: number } {
   const expectations: Expectation[] = [];
   const series: SeriesLine[] = [];

@@ -19,7 +19,7 @@ export interface SequenceValue {
   readonly stale: boolean;
   readonly value: number;
   readonly histogram: FloatHistogram | null;
-  /** The histogram's hint about counter resets was written out, so it is to be compared. */
+  /** The histogram's hint about counter resets was explicit, so it is compared. */
   readonly hasHint: boolean;
 }
 
@@ -37,7 +37,7 @@ export function parseSeriesLine(line: string): SeriesLine {
   return { labels: parseMetric(line.slice(0, end)), values: parseValues(line.slice(end).trim()) };
 }
 
-/** Where the metric of a line ends: after its braces, or at the first space without any. */
+/** Where the metric of a line ends: after its braces, or at the first space if it has none. */
 export function metricEnd(line: string): number {
   const name = /^[\w:]*/.exec(line)![0].length;
   if (line[name] !== "{") return name;
@@ -150,7 +150,7 @@ function parseHistogramItem(item: string): SequenceValue[] {
   return values;
 }
 
-/** The values' floats as a column; stale markers in place. */
+/** The values' floats as a column, including stale markers. */
 export function toColumn(values: readonly SequenceValue[]): Float64Array {
   const column = Float64Array.from(values, ({ value }) => value);
   for (const [index, { stale }] of values.entries()) {

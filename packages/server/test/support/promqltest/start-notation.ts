@@ -2,7 +2,7 @@
 import { parseDuration } from "../../../src/languages/promql/syntax/duration.ts";
 import { NotationError } from "./series-notation.ts";
 
-/** The offset of each sample in milliseconds, null where there is none. */
+/** The offset of each sample in milliseconds, null if it has none. */
 export function parseStartOffsets(text: string): (number | null)[] {
   return text.split(/\s+/).flatMap(parseItem);
 }

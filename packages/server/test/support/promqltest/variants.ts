@@ -24,7 +24,7 @@ const timeDependent: ReadonlySet<string> = new Set([
   "timestamp",
 ]);
 
-/** Functions whose value depends on the query's range, which makes a range query another question. */
+/** Functions whose value depends on the query's range, which makes a range query a different query. */
 const contextDependent = /(?:start|end|range|step)\(\)/;
 
 export function dependsOnQueryRange(text: string): boolean {
@@ -36,7 +36,7 @@ export function dependsOnTime(expression: Expression): boolean {
   return childrenOf(expression).some(dependsOnTime);
 }
 
-/** The query with every selector and subquery that has no `@` pinned to a time; what is inside subqueries stays. */
+/** The query with every selector and subquery without `@` pinned to a time; the contents of subqueries are unchanged. */
 export function pinned(expression: Expression, timeMs: number): Expression {
   const pin = (child: Expression): Expression => pinned(child, timeMs);
   switch (expression.kind) {

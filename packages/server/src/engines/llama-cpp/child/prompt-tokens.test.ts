@@ -1,4 +1,4 @@
-/** Where long prompts are cut for the tokenizer. */
+/** Where long prompts are split for the tokenizer. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LlamaVocabularyType, type LlamaModel, type Token } from "node-llama-cpp";
@@ -8,7 +8,7 @@ import type { Vocabulary } from "./vocabulary.ts";
 const control = ["<|start|>", "<|end|>"];
 const textsOf = (text: string): string[] => [...piecesOf(text, control)].map((piece) => piece.text);
 
-test("a short prompt is one piece, a long one several that are the prompt together", () => {
+test("a short prompt is one piece; a long one is split into pieces that add up to it", () => {
   assert.deepEqual(textsOf("Who are you?"), ["Who are you?"]);
   for (const unit of ["word and ", "A", "é", "👍", "日本語", "  ", "a\n", "<|end|>"]) {
     const text = unit.repeat(Math.ceil(30_000 / unit.length));
@@ -19,7 +19,7 @@ test("a short prompt is one piece, a long one several that are the prompt togeth
   }
 });
 
-test("words are cut before the space that begins the next word", () => {
+test("text is cut before the space that begins the next word", () => {
   for (const piece of textsOf("several words of text ".repeat(2_000)).slice(1)) assert.match(piece, /^ [a-z]/);
 });
 
@@ -30,7 +30,7 @@ test("the text of a control token is not cut", () => {
   }
 });
 
-test("other work has its turn after each piece, and no piece is tokenized that cannot fit any more", async () => {
+test("other work runs after each piece, and pieces that cannot fit any more are not tokenized", async () => {
   const lengths: number[] = [];
   let turns = 0;
   let counting = true;

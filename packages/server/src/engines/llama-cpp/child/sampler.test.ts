@@ -50,7 +50,7 @@ function assertNear(actual: readonly number[], expected: readonly number[]): voi
 }
 
 describe("the sampler", () => {
-  test("draws tokens as often as the model says", () => {
+  test("draws tokens as often as the model predicts", () => {
     assertNear(sharesOf({}, [0.5, 0.3, 0.2]), [0.5, 0.3, 0.2]);
   });
 
@@ -60,7 +60,7 @@ describe("the sampler", () => {
     assertNear(sharesOf({ temperature: 0 }, [0.4, 0.6]), [0, 1]);
   });
 
-  test("cuts by top_p after the temperature, and keeps one token at least", () => {
+  test("cuts by top_p after the temperature, and keeps at least one token", () => {
     assertNear(sharesOf({ topP: 0.75 }, [0.5, 0.3, 0.2]), [0.625, 0.375, 0]);
     assertNear(sharesOf({ topP: 0 }, [0.5, 0.3, 0.2]), [1, 0, 0]);
     assertNear(sharesOf({ topP: 0.6, temperature: 2 }, [0.8, 0.2]), [1, 0]);
@@ -72,7 +72,7 @@ describe("the sampler", () => {
     assertNear(sharesOf({ minP: 0.5 }, [0.5, 0.3, 0.2]), [0.625, 0.375, 0]);
   });
 
-  test("penalizes by how often a token occurred, and that it did; negative values favour it", () => {
+  test("penalizes by frequency and by presence; negative values encourage repetition", () => {
     const counts = new Map([[0, 2]]);
     const weight = (penalty: number): number => Math.exp(-penalty) / (Math.exp(-penalty) + 1);
     assertNear(sharesOf({ frequencyPenalty: 0.5 }, [0.5, 0.5], { counts }), [weight(1), 1 - weight(1)]);
@@ -85,7 +85,7 @@ describe("the sampler", () => {
     assertNear(sharesOf({ bias: [[0, -100]], temperature: 0 }, [0.9, 0.1]), [0, 1]);
   });
 
-  test("draws what is allowed as often as the model says among it", () => {
+  test("draws allowed tokens as often as the model predicts, renormalized", () => {
     assertNear(sharesOf({}, [0.5, 0.3, 0.2], { allowed: (token) => token > 0 }), [0, 0.6, 0.4]);
     const none = chooseToken({
       logits: logitsOf(0.5, 0.5),

@@ -36,13 +36,13 @@ const stops = fc.array(fc.string({ unit: fc.constantFrom("a", "b", "é", "😀")
 const sizes = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1 });
 
 describe("the text output", () => {
-  test("sends the text up to the first stop sequence, however the bytes are cut", () => {
+  test("sends the text up to the first stop sequence, however the bytes are split", () => {
     fc.assert(
       fc.property(letters, stops, sizes, (text, stop, cuts) => {
         const { pieces } = send(text, stop, { sizes: cuts });
         const ends = stop.map((each) => text.indexOf(each)).filter((index) => index !== -1);
         const sent = pieces.join("");
-        // With longer tokens a longer stop sequence may be complete before a shorter, later one is seen: the earliest start counts.
+        // With longer tokens, a longer stop sequence may be complete before a shorter, later one is detected: the earliest start counts.
         assert.ok(!stop.some((each) => sent.includes(each)), `${sent} has a stop sequence`);
         assert.equal(sent, ends.length === 0 ? text : text.slice(0, sent.length));
         if (cuts.length === 1 && cuts[0] === 1 && stop.length === 1) assert.equal(sent, text.slice(0, ends[0]));
@@ -60,13 +60,13 @@ describe("the text output", () => {
     );
   });
 
-  test("leaves out the bytes of an unfinished character at the end", () => {
+  test("omits the bytes of an unfinished character at the end", () => {
     const output = createTextOutput([]);
     assert.equal(output.push(Buffer.from("é😀").subarray(0, 4)).text, "é");
     assert.equal(output.end().text, "");
   });
 
-  test("takes the opening at the beginning only", () => {
+  test("removes the opening only at the beginning", () => {
     assert.deepEqual(send(' {"name": 1', [], { opening: '{"name":' }), {
       pieces: [" ", ...Array.from({ length: 8 }, () => "")],
       stoppedBy: '{"name":',

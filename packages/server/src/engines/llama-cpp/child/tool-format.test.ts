@@ -8,7 +8,7 @@ import { trialChatTemplate } from "../trial/chat-template.ts";
 import { createToolCallReader, type ToolCallPart } from "./tool-call-reader.ts";
 import { findToolFormat, toolCallsGrammar, triggerOf, type ToolFormat } from "./tool-format.ts";
 
-/** In the manner of Llama 3.1: no marker, one call a message. */
+/** Like Llama 3.1: no marker, one call per message. */
 const bareTemplate = `{%- for message in messages %}
 {{- '<|start|>' + message.role + '<|end|>\\n\\n' }}
 {%- if message.tool_calls %}
@@ -18,7 +18,7 @@ const bareTemplate = `{%- for message in messages %}
 {{- '<|eot|>' }}
 {%- endfor %}`;
 
-/** In the manner of Mistral: a list behind a marker, with IDs. */
+/** Like Mistral: a list after a marker, with IDs. */
 const listTemplate = `{%- for message in messages %}
 {%- if message.tool_calls %}
 {{- '[TOOL_CALLS] [' }}
@@ -44,7 +44,7 @@ function formatOf(source: string): ToolFormat | undefined {
   });
 }
 
-/** Numbers of the grammar have 15 digits at most, so any double would be too much. */
+/** The grammar's numbers have at most 15 digits, so not every double fits. */
 const value = fc.oneof(
   fc.string(),
   fc.integer(),
@@ -54,8 +54,8 @@ const value = fc.oneof(
   fc.dictionary(fc.string(), fc.integer()),
 );
 
-describe("the way of writing tool calls", () => {
-  test("is learnt from a template with markers", () => {
+describe("the tool-call format", () => {
+  test("is derived from a template with markers", () => {
     const format = formatOf(trialChatTemplate);
     assert.deepEqual(format, {
       opening: '<tool_call>\n{"name": "',
@@ -66,13 +66,13 @@ describe("the way of writing tool calls", () => {
     assert.equal(triggerOf(format), "<tool_call>");
   });
 
-  test("is learnt from a template of bare JSON with one call", () => {
+  test("is derived from a template of bare JSON with one call", () => {
     const format = formatOf(bareTemplate);
     assert.deepEqual(format, { opening: '{"name": "', middle: '", "parameters": ', closing: "}", between: undefined });
     assert.equal(triggerOf(format), '{"name":');
   });
 
-  test("is learnt from a template of a list, without its IDs", () => {
+  test("is derived from a template of a list, without its IDs", () => {
     const format = formatOf(listTemplate);
     assert.deepEqual(format, {
       opening: '[TOOL_CALLS] [{"name": "',
@@ -83,14 +83,14 @@ describe("the way of writing tool calls", () => {
     assert.equal(triggerOf(format), "[TOOL_CALLS]");
   });
 
-  test("is unknown where calls are not JSON, or not there", () => {
+  test("is unknown if calls are not JSON, or absent", () => {
     assert.equal(formatOf(xmlTemplate), undefined);
     assert.equal(formatOf("{% for message in messages %}{{ message.content }}{% endfor %}"), undefined);
     assert.equal(formatOf("{{ raise_exception('no') }}"), undefined);
   });
 
   for (const source of [trialChatTemplate, listTemplate]) {
-    test("is written and read alike, however the text is cut", () => {
+    test("is written and parsed alike, however the text is split", () => {
       const format = formatOf(source)!;
       const calls = fc.array(fc.tuple(fc.constantFrom("a", "ab", "b.c"), fc.dictionary(fc.string(), value)), {
         minLength: 1,

@@ -10,7 +10,7 @@ import { createMatcher, type Matcher, type MatcherState } from "./matcher.ts";
 
 const path = "response_format.json_schema.schema";
 
-/** Of the grammar as it arrives from the thread that makes it. */
+/** Of the grammar as received from the thread that builds it. */
 function matcherOf(grammar: Grammar): Matcher {
   return createMatcher(restoreGrammar(structuredClone(flattenGrammar(grammar, 200_000))));
 }
@@ -26,7 +26,7 @@ function admits(grammar: Grammar, text: string): boolean {
   return state?.complete === true;
 }
 
-/** A text that the grammar admits, made from random numbers; undefined if none was found in time. */
+/** A text that the grammar admits, built from random numbers; undefined if none was found in time. */
 function randomText(grammar: Grammar, numbers: readonly number[]): string | undefined {
   const matcher = matcherOf(grammar);
   let state = matcher.start;
@@ -100,7 +100,7 @@ const schema = fc.letrec((tie) => ({
   union: fc.array(tie("any"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
 })).any as fc.Arbitrary<Record<string, unknown>>;
 
-describe("a grammar made from a JSON Schema", () => {
+describe("a grammar built from a JSON Schema", () => {
   test("admits only texts that validate against the schema", () => {
     let found = 0;
     fc.assert(
@@ -116,7 +116,7 @@ describe("a grammar made from a JSON Schema", () => {
     assert.ok(found > 300, `only ${found} texts were found`);
   });
 
-  test("admits the values that the schema is for", () => {
+  test("admits the values that the schema describes", () => {
     const person = {
       $defs: { tag: { enum: ["a", "b"] } },
       type: "object",
@@ -239,7 +239,7 @@ describe("a grammar made from a JSON Schema", () => {
     { enum: ["a"], type: "integer" },
   ];
   for (const each of wrong) {
-    test(`says that ${JSON.stringify(each)} is wrong`, () => {
+    test(`reports that ${JSON.stringify(each)} is invalid`, () => {
       assert.throws(
         () => schemaGrammar(each, path, true),
         (error) => error instanceof AppError && error.code === "invalid_request",
@@ -247,7 +247,7 @@ describe("a grammar made from a JSON Schema", () => {
     });
   }
 
-  test("accepts oneOf where a required member tells the branches apart", () => {
+  test("accepts oneOf if a required member distinguishes the branches", () => {
     const branch = (kind: string) => ({
       type: "object",
       properties: { kind: { const: kind }, size: { type: "integer" } },

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readResult } from "./read-result.ts";
 
-test("a result is read, numbers that are none and control characters included", () => {
+test("a result is read, including NaN and control characters", () => {
   const json = `{"lang": "<|en|>", "text": "one\ntwo [nan, inf]", "timestamps": [0.00, 1.20], "durations": [],
     "tokens":["one", "two"], "ys_log_probs": [-inf, -0.5], "words": []}`;
   assert.deepEqual(readResult(json), {

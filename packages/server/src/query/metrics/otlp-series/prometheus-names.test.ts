@@ -52,7 +52,7 @@ describe("a label's name", () => {
     test(`of ${attribute} is ${expected}`, () => assert.equal(labelName(attribute), expected));
   }
 
-  test("joins the values of attributes that become one label, in the order of their names", () => {
+  test("joins the values of attributes that map to one label, in the order of their names", () => {
     const labels = attributeLabels([
       ["a_b", "3"],
       ["a.b", "2"],

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { array, assert as check, integer, property } from "fast-check";
 import { inTimeOrder } from "./value-columns.ts";
 
-test("points of any order come out by time, of one time the last", () => {
+test("points in any order are sorted by time; the last one wins at equal times", () => {
   check(
     property(array(integer({ min: 0, max: 30 }), { maxLength: 40 }), (times) => {
       const numbers = times.map((_, index) => index);
