@@ -23,6 +23,6 @@ export interface Encoder {
   readonly delaySeconds: number;
   /** Takes the next mono samples and returns the bytes that are ready, maybe none. */
   push(samples: Float32Array): Uint8Array;
-  /** Gives the last bytes. Nothing may be pushed afterwards. */
+  /** Returns the remaining bytes. Nothing may be pushed afterwards. */
   end(): Uint8Array;
 }

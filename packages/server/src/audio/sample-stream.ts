@@ -4,7 +4,7 @@
 export interface SampleStream {
   /** Takes the next samples and returns those that are ready, maybe none. */
   push(samples: Float32Array): Float32Array;
-  /** Gives the rest. Nothing may be pushed afterwards. */
+  /** Returns the remaining samples. Nothing may be pushed afterwards. */
   end(): Float32Array;
 }
 

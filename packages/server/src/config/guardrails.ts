@@ -125,7 +125,7 @@ const moderationGuardrail = Type.Object(
       maximum: 10_000,
       default: 400,
       description:
-        "Longest piece of a streamed response that is held back and checked at once; pieces end at sentence boundaries where possible.",
+        "Longest piece of a streamed response that is held back and checked as one unit; pieces end at sentence boundaries where possible.",
     }),
     max_connections: Type.Integer({
       minimum: 1,

@@ -28,7 +28,7 @@ export const transcription = Type.Object(
     sentences: Type.Boolean({
       default: false,
       description:
-        "Start each segment with a capital letter and end it with a full stop, for models that write neither. Changes take effect without a restart.",
+        "Start each segment with a capital letter and end it with a period, for models that write neither. Changes take effect without a restart.",
     }),
   },
   { default: {}, description: "Transcription." },

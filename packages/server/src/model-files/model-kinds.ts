@@ -23,7 +23,7 @@ export interface ModelKind {
   readonly main: string;
 }
 
-/** Quantised files are smaller and faster, and nearly as good. */
+/** Quantized files are smaller and faster, and nearly as accurate. */
 function onnx(stem: string): ModelPart {
   return {
     names: [new RegExp(`(?:^|-)${stem}.*int8.*\\.(?:onnx|ort)$`), new RegExp(`(?:^|-)${stem}.*\\.(?:onnx|ort)$`)],

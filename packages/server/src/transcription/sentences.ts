@@ -1,5 +1,5 @@
 /**
- * Adds capitals and full stops to the segments of engines that write lower case without punctuation. A pause ends a segment.
+ * Adds capitals and periods to the segments of engines that write lower case without punctuation. A pause ends a segment.
  * Words keep their spelling.
  */
 import type { TranscribedDelta, TranscribedSegment } from "../engines/engine.ts";

@@ -30,7 +30,7 @@ export interface TranscriptionParts {
   readonly decoders: DecoderPool;
   /** Maximum duration of a recording. */
   maxAudioSeconds(): number;
-  /** Whether capitals and full stops are added to text that has none. */
+  /** Whether capitals and periods are added to text that has none. */
   formatsSentences(): boolean;
   /** Called once for each call whose model is known, refused ones included; must not throw. */
   observe(call: FinishedTranscription): void;

@@ -82,7 +82,7 @@ function place(text: string, tokens: readonly SpokenToken[]): Placed[] {
   return placed;
 }
 
-/** A single full stop inside a sentence belongs to the abbreviation before it, and always after others ("U.S."). */
+/** A single period inside a sentence belongs to the abbreviation before it, and always after others ("U.S."). */
 function abbreviationEnd(text: string, { from, to }: Placed, wordsFollow: boolean): number {
   const dotted = /^(?:[A-Za-z]\.)+[A-Za-z]$/.test(text.slice(from, to));
   if (dotted && /^\.(?!\.)/.test(text.slice(to, to + 2))) return to + 1;

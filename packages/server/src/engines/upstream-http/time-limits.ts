@@ -29,7 +29,7 @@ export interface DeadlineTarget extends IndexedSetMember {
 }
 
 const tickMs = 100;
-/** A tick this long after the one before checks nothing; the next one does, however late. */
+/** A tick this long after the previous one checks nothing; the next one does, however late. */
 const lateMs = 200;
 
 /**

@@ -49,7 +49,7 @@ function boundOf(index: number, histogram: FloatHistogram): number {
   return histogram.customValues[index] ?? Infinity;
 }
 
-/** The positive buckets, upwards from zero; custom ones all count as positive. */
+/** The positive buckets, ascending from zero; custom ones all count as positive. */
 export function positiveBuckets(histogram: FloatHistogram): Bucket[] {
   const { counts, indexes } = histogram.positive;
   return indexes.map((index, position) => ({
