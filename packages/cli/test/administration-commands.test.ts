@@ -147,7 +147,7 @@ describe("sounding org, project and key on the database of this machine", () => 
     ["key create k --permission root", 2, /--permission is "root"/],
     ["org list --url http://127.0.0.1:9", 2, /--url requires a key with the permission admin in SOUNDING_ADMIN_KEY/],
   ] as const) {
-    test(`say what is wrong with: sounding ${words}`, async () => {
+    test(`reports what is wrong with: sounding ${words}`, async () => {
       const { env } = await newInstallation();
       await sounding("org create acme", env);
       const result = await sounding(words, env);

@@ -66,7 +66,7 @@ function contentsSent(index: number): string[] {
 }
 
 describe("a chat session", { timeout: 60_000 }, () => {
-  test("remembers the conversation until /reset, and leaves with Ctrl-D", async () => {
+  test("remembers the conversation until /reset, and ends with Ctrl-D", async () => {
     server.answer(events([chunk("Six feet."), done]), events([chunk("Yes."), done]), events([chunk("New."), done]));
     const terminal = openSession();
     terminal.type("A fathom?\r");

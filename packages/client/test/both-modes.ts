@@ -9,7 +9,7 @@ import type { CaseTools, ModeCases } from "./mode-case.ts";
 
 export type Reached = (point: string) => void;
 
-/** How the clients are made. */
+/** How the clients are created. */
 export interface ClientSetting {
   readonly url: string;
   readonly key: string;

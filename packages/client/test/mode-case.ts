@@ -1,4 +1,4 @@
-/** Cases that both clients must pass, written once: `await` and `for await` take the values and the iterables of the synchronous client as well. */
+/** Cases that both clients must pass, written once: `await` and `for await` also accept the synchronous client's values and iterables. */
 import { ApiStatusError, isSoundingError, type AsyncSounding } from "@sounding/client";
 
 export interface CaseTools {

@@ -92,7 +92,7 @@ describe("the first start", () => {
     ["discovery is off", { discovery: { enabled: false } }, false],
     ["installing is off", { discovery: { install: false } }, false],
   ] as const) {
-    test(`${expected ? "may" : "does not"} install PocketSphinx where ${what}`, () => {
+    test(`${expected ? "may" : "does not"} install PocketSphinx if ${what}`, () => {
       const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", JSON.stringify(file)), env: {} });
       assert.deepEqual(problems, []);
       assert.equal(mayInstallPocketSphinx(config!), expected);

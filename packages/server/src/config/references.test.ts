@@ -71,7 +71,7 @@ describe("references may be to", () => {
     assert.match(problemsOf(text).join(), /"openai", but no such engine exists/);
   });
 
-  test("aliases, in fallbacks too, but not of the model itself", () => {
+  test("aliases, even in fallbacks, but not of the model itself", () => {
     const text = (alias: string) =>
       `${engines}models: {a: {targets: [{engine: local, model: x}], fallbacks: [z]}, b: {targets: [{engine: local, model: x}]}}\naliases: {z: ${alias}}`;
     assert.deepEqual(problemsOf(text("b")), []);

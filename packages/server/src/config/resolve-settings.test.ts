@@ -71,7 +71,7 @@ describe("settings", () => {
     }
   });
 
-  test("come from the command line before the environment before the file", () => {
+  test("give precedence to the command line, then the environment, then the file", () => {
     const file = "room: {size: 1, open: true}";
     const size = (given: Given) => (resolve(file, given).value["room"] as { size: number }).size;
     assert.equal(size({}), 1);
@@ -95,7 +95,7 @@ describe("settings", () => {
     assert.deepEqual(value["room"], room);
   });
 
-  test("take variables into their strings, and numbers from them", () => {
+  test("substitute variables into strings, and parse numbers from them", () => {
     const text = [
       "room: {size: '${SIZE}', name: 'a ${NAME}', colours: ['${NAME}', x]}",
       "things: {p: {type: plate, key: '${KEY}', extra: {deep: [{x: '${NAME}'}], y: 1}, headers: {h: '${NAME}'}}}",

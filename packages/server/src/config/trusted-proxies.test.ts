@@ -9,7 +9,7 @@ function problemsOf(proxies: readonly string[]): string[] {
   return problems;
 }
 
-test("addresses, ranges and names that the HTTP server takes are accepted", () => {
+test("addresses, ranges and names that the HTTP server supports are accepted", () => {
   const proxies = [
     "10.0.0.1",
     "10.0.0.0/8",

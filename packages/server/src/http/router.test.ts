@@ -38,7 +38,7 @@ for (const [target, pattern, parameters = {}] of found) {
   });
 }
 
-test("a path that is not a valid URL is refused, even where nothing is registered", () => {
+test("a path that is not a valid URL is refused, even if nothing is registered", () => {
   for (const target of ["/a/%zz", "/%", "/nothing/%C3"]) {
     assert.throws(() => router.find(target), { code: "invalid_request", message: /is not a valid URL/ });
   }

@@ -268,7 +268,7 @@ describe("compute seconds per minute", () => {
     limiter.admitTelemetry(scope(), "query");
   });
 
-  test("of an idle key are kept while others come and go", async () => {
+  test("of an idle key are kept while other keys are created and evicted", async () => {
     const { limiter } = await setUp({ key: { compute_seconds_per_minute: 10 }, maxSubjects: 50 });
     const heavy = limiter.admitTelemetry(scope(), "ingest");
     heavy.charge(30);
@@ -339,7 +339,7 @@ describe("the headers", () => {
     });
   });
 
-  test("are absent where no limit is set", async () => {
+  test("are absent if no limit is set", async () => {
     const { limiter } = await setUp({ key: { tokens_per_minute: 10 } });
     assert.deepEqual(Object.keys(limiter.admit(scope(), { estimatedTokens: 3 }).headers()), [
       "x-ratelimit-limit-tokens",

@@ -1,4 +1,4 @@
-/** Recordings made to block, fill or break the server: each yields samples or an AppError, and other calls are not affected. */
+/** Recordings that try to block, fill or break the server: each yields samples or an AppError, and other calls are not affected. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -21,7 +21,7 @@ const seconds = 4;
 const encoder = await createEncoder({ format: "opus", sampleRate: 24_000, stream: false });
 const goodOgg = joinBytes([encoder.push(chirp(24_000, seconds)), encoder.end()]);
 
-/** The bytes, repeated on request, and then the behaviour of `last`. */
+/** The bytes, repeated on request, and then the behavior of `last`. */
 function sourceOf(bytes: Uint8Array, last: () => Promise<void> = async () => {}) {
   return async function* (): AsyncGenerator<Uint8Array, void, undefined> {
     for (const piece of cut(bytes, [3000])) {

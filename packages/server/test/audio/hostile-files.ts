@@ -42,7 +42,7 @@ function streamInfo(channels: number): Buffer {
   return block;
 }
 
-/** https://www.rfc-editor.org/rfc/rfc9639#section-9.1: 16 bits of block size and rate stand behind the number. */
+/** https://www.rfc-editor.org/rfc/rfc9639#section-9.1: 16 bits of block size and rate follow the number. */
 function frameHead(number: number, channels: number): Buffer {
   const bytes = [0xff, 0xf8, 0x7d, ((channels - 1) << 4) | 8, ...utf8Number(number), 0xff, 0xfe, 0xac, 0x44];
   return Buffer.from([...bytes, crc8(bytes)]);

@@ -127,7 +127,7 @@ describe("raw samples", () => {
     }
   });
 
-  test("rate and channels come from the media type", async () => {
+  test("rate and channels are read from the media type", async () => {
     const { input, samples } = await read(soundBytes, { mediaType: 'Audio/PCM; RATE="8000" ; channels=2' });
     assert.deepEqual([input.sampleRate, input.channels], [8000, 2]);
     assert.deepEqual(samples, mean(exactSound, 2));

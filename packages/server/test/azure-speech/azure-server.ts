@@ -1,6 +1,6 @@
 /**
  * A server with Azure Speech's protocols: the list of voices, the WebSocket for synthesis (each word lasts 1 000 samples
- * per character), and any other behaviour that a test scripts.
+ * per character), and any other behavior that a test scripts.
  */
 import assert from "node:assert/strict";
 import { once } from "node:events";

@@ -1,4 +1,4 @@
-/** A child process that does what each message says. */
+/** A child process that obeys each message. */
 import { listenToParent, sendToParent } from "../../src/child-process/parent-channel.ts";
 
 export interface Order {

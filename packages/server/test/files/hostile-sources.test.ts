@@ -119,7 +119,7 @@ describe("pulling from a hostile source", () => {
     assert.equal(parseModelSource("owner/repository@refs/pr/1").kind, "repository");
   });
 
-  test("has a second line of defence behind the check of names", () => {
+  test("has a second line of defense behind the check of names", () => {
     for (const name of ["../victim", "a/../../victim", "/etc/passwd", "", ".", "a/..", "a\0b"]) {
       assert.throws(() => pathOf(dataDirectory, name), { code: "invalid_request" }, name);
     }

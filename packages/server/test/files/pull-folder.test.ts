@@ -250,7 +250,7 @@ describe("a model that is a folder", () => {
     assert.deepEqual(await everything(), []);
   });
 
-  test("is removed without its neighbours", async () => {
+  test("is removed without its neighbors", async () => {
     const { files, entries } = repository();
     await using server = await startFolderServer(files, [entries]);
     await pull(server, "owner/voice");

@@ -63,7 +63,7 @@ describe("pulling a model", () => {
     assert.equal((await pull())[0]?.alreadyThere, false);
   });
 
-  test("goes on when the connection breaks", async () => {
+  test("resumes when the connection breaks", async () => {
     server.behavior = { cutAfterBytes: 1_000_000 };
     const [pulled] = await pull();
     assert.equal(pulled?.sha256, sha256(model));
@@ -98,7 +98,7 @@ describe("pulling a model", () => {
     assert.deepEqual(await leftovers(), []);
   });
 
-  test("begins again when the server cannot go on", async () => {
+  test("restarts if the server cannot resume", async () => {
     server.behavior = { cutAfterBytes: 1_000_000, ignoreRange: true };
     const gets = (): number => server.requests.filter(({ method }) => method === "GET").length;
     const waitForTwo = setInterval(() => {
@@ -108,7 +108,7 @@ describe("pulling a model", () => {
     assert.equal(pulled?.sha256, sha256(model));
   });
 
-  test("gives up when further tries bring nothing, and says how far it came", async () => {
+  test("gives up when retries make no progress, and reports how far it came", async () => {
     server.behavior = { cutAfterBytes: 0 };
     await assert.rejects(pull(), {
       code: "upstream_failed",
@@ -116,17 +116,17 @@ describe("pulling a model", () => {
     });
   });
 
-  test("does not believe a length that is a lie", async () => {
+  test("detects a false length", async () => {
     server.behavior = { lengthLie: 1000, anonymous: true };
     await assert.rejects(pull(), { code: "upstream_failed", message: /stopped after/ });
   });
 
-  test("leaves a server that is silent, and tries again", async () => {
+  test("disconnects from a silent server, and retries", async () => {
     server.behavior = { stallAfterBytes: 1_500_000 };
     assert.equal((await pull({ idleTimeoutMs: 100 }))[0]?.sha256, sha256(model));
   });
 
-  test("removes a file whose checksum is wrong", async () => {
+  test("removes a file with a wrong checksum", async () => {
     server.behavior = { wrongChecksum: true };
     await assert.rejects(pull(), { code: "upstream_failed", message: /SHA-256 is [0-9a-f]{64} instead of/ });
     server.behavior = {};
@@ -149,7 +149,7 @@ describe("pulling a model", () => {
     }
   });
 
-  test("says what 404 and 403 mean", async () => {
+  test("explains 404 and 403", async () => {
     server.behavior = { refuse: { status: 404, times: 9 } };
     await assert.rejects(pull(), { code: "not_found", message: /does not have this file/ });
     server.behavior = { refuse: { status: 403, times: 9 } };
@@ -165,7 +165,7 @@ describe("pulling a model", () => {
     assert.ok(files!.length > 0 && files!.every(({ authorization }) => authorization === undefined));
   });
 
-  test("fetches a URL, also from a server that tells nothing", async () => {
+  test("fetches a URL, even from a server that reports no length or checksum", async () => {
     server.behavior = { noHead: true, anonymous: true, cutAfterBytes: 1_200_000 };
     const [pulled] = await pull({ source: `${server.url}/files/tiny.gguf?download=1` });
     assert.equal(pulled?.name, "tiny.gguf");

@@ -171,7 +171,7 @@ describe("a prompt", () => {
       });
     }
 
-    test("and so is one of a guardrail that gave no judgment", async () => {
+    test("is also recorded so if a guardrail gave no judgment", async () => {
       const judge = `  judge: { type: moderation, base_url: "http://127.0.0.1:1", categories: { hate: { action: flag } } }\n`;
       await using chat = await startGuardedChat(house("first", redacting) + judge, speaker("never"));
       assert.equal((await chat.read({ messages: [messages[1]] })).status, 502);

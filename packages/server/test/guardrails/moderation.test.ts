@@ -72,7 +72,7 @@ describe("a moderation endpoint", () => {
     assert.deepEqual(asked[0]!.json, { model: "omni-moderation-latest", input: ["Be brief.", "Hello"] });
   });
 
-  test("refuses a prompt by its own judgment, a subcategory counting as its head", async () => {
+  test("refuses a prompt by the endpoint's own judgment; a subcategory counts as its category", async () => {
     await using chat = await startGuardedChat(settings("harassment: {}"), speaker("ok"));
     const { code, status, values } = await chat.read(prompt("a threat"));
     assert.deepEqual([status, code], [400, "content_filter"]);
@@ -193,7 +193,7 @@ describe("after a reload", () => {
   });
 });
 
-describe("where there is no judgment", () => {
+describe("without a judgment", () => {
   const answers: readonly [
     what: string,
     script: (exchange: ScriptedExchange) => Promise<void> | void,
@@ -210,7 +210,7 @@ describe("where there is no judgment", () => {
     ["no answer in time", (exchange) => exchange.stall(), 504],
   ];
   for (const [what, script, status] of answers) {
-    test(`but ${what}, a prompt is refused, or passes where the configuration says so`, async () => {
+    test(`but ${what}, a prompt is refused, or passes if the configuration says so`, async () => {
       endpoint.script = script;
       for (const fail of ["closed", "open"]) {
         const model = speaker("ok");

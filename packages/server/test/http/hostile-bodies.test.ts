@@ -1,4 +1,4 @@
-/** Bodies made to exhaust memory or block the server: decompression bombs, huge bodies, bodies with many values. */
+/** Bodies that try to exhaust memory or block the server: decompression bombs, huge bodies, bodies with many values. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";

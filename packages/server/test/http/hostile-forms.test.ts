@@ -1,4 +1,4 @@
-/** Forms made to exhaust memory. */
+/** Forms that try to exhaust memory. */
 import assert from "node:assert/strict";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -161,7 +161,7 @@ const subqueries = [
   `deriv((${gauge} + 1)[20m:1m])`,
 ];
 
-/** Fixed times: `END` stands for the last sample's time in seconds. */
+/** Fixed times: `END` represents the last sample's time in seconds. */
 const fixedTimes = [
   `${gauge} @ END`,
   `${counter} @ end() - ${counter} @ start()`,

@@ -158,7 +158,7 @@ describe("the wire", () => {
   const known = samples.traces.bytes;
   const withUnknown = (extra: number[]) => Buffer.concat([known, Buffer.from(extra)]);
 
-  test("may carry unknown fields of every kind, groups too", async () => {
+  test("may carry unknown fields of every kind, including groups", async () => {
     // Field 100: a varint, 64 bits, bytes, a group that contains a varint, 32 bits.
     for (const extra of [
       [0xa0, 0x06, 0x01],

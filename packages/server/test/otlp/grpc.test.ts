@@ -29,7 +29,7 @@ interface Answer {
   readonly body: Buffer;
 }
 
-/** One unary call; the status may come in the headers or the trailers. */
+/** One unary call; the status may be in the headers or the trailers. */
 async function call(
   session: ClientHttp2Session,
   path: string,

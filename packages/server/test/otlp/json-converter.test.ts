@@ -59,7 +59,7 @@ test("organizations take turns, so a flood by one does not delay the others by i
   }
 });
 
-test("a body that takes the worker too much CPU time is refused, and the next one is read by another worker", async () => {
+test("a body that needs too much CPU time is refused, and the next one is read by another worker", async () => {
   const converter = createJsonConverter(silentLogger, { longestCpuMs: 1 });
   const patient = createJsonConverter(silentLogger);
   try {

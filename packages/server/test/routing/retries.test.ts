@@ -164,7 +164,7 @@ describe("fallbacks", () => {
     );
   });
 
-  test("answer what the model cannot honor or hold", async () => {
+  test("answer requests that the model cannot honor or fit", async () => {
     for (const code of ["unsupported_parameter", "context_length_exceeded"] as const) {
       await using routing = await routingFixture(chain);
       routing.engine("a").always = fail(new AppError(code, "no"));

@@ -4,7 +4,7 @@ import type { TargetTimeouts } from "../../src/config/engines/upstream.ts";
 import { AppError } from "../../src/errors.ts";
 import type { Attempt, ChatCall, ChatModel, Engine, ModelDescription } from "../../src/engines/engine.ts";
 
-/** The behaviour of one call: returns an answer, fails, waits for the test, or runs until it is cancelled. */
+/** The behavior of one call: returns an answer, fails, waits for the test, or runs until it is cancelled. */
 export type Step =
   | { readonly kind: "answer"; readonly chunks?: readonly string[] }
   | { readonly kind: "fail"; readonly error: Error; readonly afterChunks?: readonly string[] }

@@ -96,7 +96,7 @@ for (const [variant, skip] of [
       await assert.rejects(run(), (error) => error === reason);
     });
 
-    test("a closed engine speaks no more", async () => {
+    test("a closed engine refuses to speak", async () => {
       const closing = createEspeakEngine("espeak-ng", { ...espeakEngineSettings, variant }, parts);
       await closing.close();
       await assert.rejects(Array.fromAsync(closing.speech!("espeak-ng")!.speak(call("Hi."))), { code: "overloaded" });

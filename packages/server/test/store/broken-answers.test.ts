@@ -172,7 +172,7 @@ describe("an answer of the store", () => {
       refused("invalid_request", /result is too large\. Use a shorter time range or request fewer results/),
     );
     const others = budget.open("org_broken");
-    // Less than the answer is left, also where columns are charged once and rows four times.
+    // The budget left is smaller than the answer, even if columns are charged once and rows four times.
     others.add(499_000);
     await assert.rejects(reader.query(statement, { memory: budget.open("org_broken") }), refused("rate_limited"));
     await assert.rejects(reader.columns(statement, { memory: budget.open("org_broken") }), refused("rate_limited"));

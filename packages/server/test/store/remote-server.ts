@@ -1,5 +1,5 @@
 /**
- * Simulates a remote ClickHouse server: the embedded engine behind TCP, with a real server's additional behaviour: it
+ * Simulates a remote ClickHouse server: the embedded engine behind TCP, with a real server's additional behavior: it
  * checks the user, and accepts and sends compressed bodies.
  */
 import { once } from "node:events";

@@ -20,7 +20,7 @@ export interface ScriptedUpstream {
   readonly openSockets: number;
   /** Requests whose client disconnected before the answer was complete. */
   readonly aborts: number;
-  /** The behaviour for the next requests. */
+  /** The behavior for the next requests. */
   script: Script;
   /** Waits until the condition holds; fails after `withinMs`. It is checked on every event of this server. */
   until(condition: () => boolean, what: string, withinMs?: number): Promise<void>;

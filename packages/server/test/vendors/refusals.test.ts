@@ -238,7 +238,7 @@ const invalid: { given: Record<string, unknown>; param: string }[] = [
 
 for (const type of types) {
   describe(type, () => {
-    test("refuses by name what no vendor honors", async () => {
+    test("refuses by name what no vendor supports", async () => {
       await using server = await startVendorServer();
       server.play(wires[type].batch);
       for (const param of refusedParameters) await refused(server, type, { [param]: refusedValues[param] }, param);

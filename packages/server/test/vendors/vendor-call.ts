@@ -9,7 +9,7 @@ import { createVendorEngine } from "../../src/engines/vendors/vendor-engine.ts";
 
 export type VendorType = VendorSettings["type"];
 
-/** One model of each vendor, of a kind that honors most. */
+/** One model of each vendor, of a kind that supports most parameters. */
 export const modelOf: Readonly<Record<VendorType, string>> = {
   anthropic: "claude-sonnet-4-5",
   google: "gemini-2.5-flash",

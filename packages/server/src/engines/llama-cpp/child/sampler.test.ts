@@ -54,7 +54,7 @@ describe("the sampler", () => {
     assertNear(sharesOf({}, [0.5, 0.3, 0.2]), [0.5, 0.3, 0.2]);
   });
 
-  test("flattens with a high temperature, sharpens with a low one, and takes the likeliest at 0", () => {
+  test("flattens with a high temperature, sharpens with a low one, and picks the likeliest at 0", () => {
     assertNear(sharesOf({ temperature: 2 }, [0.8, 0.2]), [2 / 3, 1 / 3]);
     assertNear(sharesOf({ temperature: 0.5 }, [0.8, 0.2]), [16 / 17, 1 / 17]);
     assertNear(sharesOf({ temperature: 0 }, [0.4, 0.6]), [0, 1]);

@@ -153,7 +153,7 @@ describe("a grammar built from a JSON Schema", () => {
     );
   });
 
-  test("follows references, also recursive ones", () => {
+  test("follows references, including recursive ones", () => {
     const tree = {
       $ref: "#/$defs/node",
       $defs: {
