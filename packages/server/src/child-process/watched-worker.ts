@@ -43,10 +43,12 @@ export class WatchedWorker {
   #timer: NodeJS.Timeout | undefined;
   #watch: Watch | undefined;
 
-  constructor(script: URL, limits: WorkerLimits, events: WorkerEvents) {
+  /** @param workerData what the script finds as `workerData` */
+  constructor(script: URL, limits: WorkerLimits, events: WorkerEvents, workerData?: unknown) {
     this.#limits = limits;
     this.#events = events;
     this.#worker = new Worker(script, {
+      workerData,
       // It needs none of the server's secrets.
       env: {},
       // Its output is not logged. It stays buffered, because reading it would keep the process alive; scripts must print little.

@@ -54,7 +54,7 @@ describe("a vendor's failure", () => {
     assert.ok(!message.includes("operators-key"));
   });
 
-  test("keeps an AppError of ours, however deeply it is nested", () => {
+  test("keeps an AppError, however deeply it is nested", () => {
     const own = new AppError("upstream_timeout", "late");
     assert.equal(toVendorError(new Error("outer", { cause: new Error("inner", { cause: own }) }), vendor), own);
   });

@@ -2,11 +2,11 @@
  * Prepares calls in a worker thread: renders the chat template, turns schemas into grammars. Organizations take turns.
  * A call that takes too much CPU time or memory fails, and the thread is replaced.
  */
-import { Worker } from "node:worker_threads";
 import { AppError } from "../../../errors.ts";
 import { FairQueue } from "../../../scheduling/fair-queue.ts";
 import { inputLimit } from "../../../input-limits.ts";
 import { siblingScript } from "../../../child-process/sibling-script.ts";
+import { WatchedWorker, type WorkerEnd, type WorkerLimits } from "../../../child-process/watched-worker.ts";
 import { restoreGrammar, type FlatGrammar } from "../grammar/flat-grammar.ts";
 import type { PromptLimit } from "../prompt-limit.ts";
 import type { Generation, WireError } from "../protocol.ts";
@@ -27,12 +27,8 @@ const maximumCpuMs = inputLimit({
   unit: "ms",
   error: "invalid_request",
 });
-/** Memory of the thread. */
-const maximumHeapBytes = 256 * 2 ** 20;
-/** V8's own limit, far above: where a thread reaches it between two checks, V8 may end the whole process. */
-const v8HeapLimitMiB = 1_024;
-/** How often the thread's CPU time and memory are checked. */
-const watchMs = 50;
+/** For one call. The code reports no progress, so the CPU time applies to the whole call. */
+const limits: WorkerLimits = { stallCpuMs: maximumCpuMs, heapMiB: 256, buffersMiB: 256 };
 
 export interface PreparationSetup {
   readonly source: TemplateSource;
@@ -64,7 +60,9 @@ export class Preparation {
   readonly #report: (message: string) => void;
   // The model's own limit on calls bounds how many wait.
   readonly #queue = new FairQueue({ places: 1, maxWaiting: Infinity, what: "The model" });
-  #worker: Worker | undefined;
+  #worker: WatchedWorker | undefined;
+  /** The call that the thread works on. */
+  #pending: PromiseWithResolvers<FromPreparation> | undefined;
 
   constructor(setup: PreparationSetup, report: (message: string) => void) {
     this.#setup = setup;
@@ -94,60 +92,29 @@ export class Preparation {
 
   async #ask(message: ToPreparation): Promise<FromPreparation> {
     const worker = (this.#worker ??= this.#start());
-    const { promise, resolve, reject } = Promise.withResolvers<FromPreparation>();
-    const onExit = (): void => reject(tooMuch("memory"));
-    worker.once("message", resolve);
-    worker.once("exit", onExit);
-    const watch = this.#watch(worker, (resource) => reject(tooMuch(resource)));
-    worker.postMessage(message);
+    this.#pending = Promise.withResolvers();
+    worker.watch(() => 0);
+    worker.post(message);
     try {
-      return await promise;
+      return await this.#pending.promise;
     } finally {
-      clearInterval(watch);
-      worker.off("message", resolve);
-      worker.off("exit", onExit);
+      this.#pending = undefined;
+      worker.unwatch();
     }
   }
 
-  /** Replaces the thread when one call has used too much CPU time, by the thread's own clock, or too much memory. */
-  #watch(worker: Worker, onExceeded: (resource: "CPU time" | "memory") => void): NodeJS.Timeout {
-    let cpuMsBefore: number | undefined;
-    return setInterval(() => {
-      void usageOf(worker).then(({ cpuMs, heapBytes }) => {
-        cpuMsBefore ??= cpuMs;
-        const takesTooLong = cpuMs - cpuMsBefore >= maximumCpuMs;
-        if ((!takesTooLong && heapBytes <= maximumHeapBytes) || this.#worker !== worker) return;
-        this.#worker = undefined;
-        onExceeded(takesTooLong ? "CPU time" : "memory");
-        void worker.terminate();
-      });
-    }, watchMs);
+  #start(): WatchedWorker {
+    const events = {
+      onMessage: (answer: unknown) => this.#pending?.resolve(answer as FromPreparation),
+      onEnd: (end: WorkerEnd) => this.#onEnd(end),
+    };
+    return new WatchedWorker(siblingScript(import.meta.url, "preparation-worker"), limits, events, this.#setup);
   }
 
-  #start(): Worker {
-    const worker = new Worker(siblingScript(import.meta.url, "preparation-worker"), {
-      workerData: this.#setup,
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: v8HeapLimitMiB },
-    });
-    worker.on("error", (error) => this.#report(`A call could not be prepared: ${error.message}`));
-    worker.once("exit", () => {
-      if (this.#worker === worker) this.#worker = undefined;
-    });
-    return worker;
-  }
-}
-
-/** CPU time and memory of the thread; nothing when it has ended. */
-async function usageOf(worker: Worker): Promise<{ readonly cpuMs: number; readonly heapBytes: number }> {
-  try {
-    const [{ user, system }, { used_heap_size: heapBytes }] = await Promise.all([
-      worker.cpuUsage(),
-      worker.getHeapStatistics(),
-    ]);
-    return { cpuMs: (user + system) / 1_000, heapBytes };
-  } catch {
-    return { cpuMs: 0, heapBytes: 0 };
+  #onEnd({ reason, error }: WorkerEnd): void {
+    this.#worker = undefined;
+    if (error instanceof Error) this.#report(`A call could not be prepared: ${error.message}`);
+    this.#pending?.reject(tooMuch(reason === "stalled" ? "CPU time" : "memory"));
   }
 }
 
