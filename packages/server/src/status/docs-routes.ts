@@ -15,6 +15,7 @@ export function docsRoutes(document: OpenApiDocument): Route[] {
       reading = undefined;
       throw error;
     }));
+  let decompressing: Promise<Buffer> | undefined;
   return [
     route(getOpenApi, () => ({ kind: "bytes", ...contract })),
     route(getDocs, async () => {
@@ -33,7 +34,7 @@ export function docsRoutes(document: OpenApiDocument): Route[] {
       const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(headers["accept-encoding"] ?? ""));
       return {
         kind: "bytes",
-        bytes: takesGzip ? found.compressed : await decompressScript(found),
+        bytes: takesGzip ? found.compressed : await (decompressing ??= decompressScript(found)),
         type: "text/javascript; charset=utf-8",
         headers: { ...scriptHeaders, ...(takesGzip ? { "content-encoding": "gzip" } : {}) },
       };
