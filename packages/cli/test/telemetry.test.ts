@@ -61,7 +61,7 @@ describe("sounding logs", { timeout: 60_000 }, () => {
     assert.deepEqual(JSON.parse(stdout), { timestamp_ns: second, message: "broken", labels: till });
   });
 
-  test("reports that there are no entries", async () => {
+  test("reports that no entries match", async () => {
     server.answer(logs());
     assert.deepEqual(await sounding(["logs"]), { code: 0, stdout: "", stderr: "No entries in the last 24h.\n" });
   });

@@ -110,7 +110,7 @@ export class StoreError extends Error {
     });
   }
 
-  /** From text in place of a row: the error that ended the statement, or a truncated row. */
+  /** From text where a row was expected: the error that ended the statement, or a truncated row. */
   static fromBrokenAnswer(text: string): StoreError {
     const code = /Code: (?<code>\d+)\. DB::/.exec(text)?.groups?.["code"];
     return code === undefined

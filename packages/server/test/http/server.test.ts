@@ -250,7 +250,7 @@ describe("a request is refused in OpenAI's form", () => {
 });
 
 describe("a failure", () => {
-  test("of ours reveals no internals, but is logged in full", async () => {
+  test("caused by the server reveals no internals, but is logged in full", async () => {
     await using server = await startTestHttp({
       routes: [
         greet(() => {

@@ -1,4 +1,4 @@
-/** Clients that guess keys, and keys that are sent in place of an ID. */
+/** Clients that guess keys, and clients that send a key where an ID belongs. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { operation } from "../../src/api/operation.ts";

@@ -193,7 +193,7 @@ describe("an error", () => {
     assert.equal((await statuses(response)).code, 3);
   });
 
-  test("of ours reveals no internals", async () => {
+  test("inside the server reveals no internals", async () => {
     await using server = await startOtlp();
     server.store.beforeAppend = () => {
       throw new Error("secret detail");

@@ -1,4 +1,4 @@
-/** Installs PocketSphinx's packages, with scripted programs in place of apt-get and sudo. */
+/** Installs PocketSphinx's packages, with scripts that stand in for apt-get and sudo. */
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";

@@ -132,7 +132,7 @@ describe("nothing acknowledged is lost or duplicated", () => {
     }
   });
 
-  test(`when the store is suspended for ${pauseMs} ms under load: senders are told to retry, memory is bounded`, async () => {
+  test(`when the store is suspended for ${pauseMs} ms under load, senders get errors to retry and memory stays bounded`, async () => {
     const engine = watchEngine();
     const settings = { queue_bytes: 60_000, organization_queue_bytes: 40_000, write_timeout_ms: 700 };
     await using opened = await openTestStore({ logger: engine.logger, settings });

@@ -1,7 +1,7 @@
 /**
  * Defines the metrics that are computed from spans at query time. A span counts at the moment it ends. Names follow
  * Prometheus' conventions (https://prometheus.io/docs/practices/naming/) and OpenTelemetry's GenAI conventions
- * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes without a name there have one of ours.
+ * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes that they do not name have names of our own.
  */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
 import { spanLabels, type SpanLabel } from "./span-labels.ts";
