@@ -7,7 +7,7 @@ import { decompressScript, readApiReferenceScript, type ApiReferenceScript } fro
 import { docsPageHeaders, renderDocsPage } from "./docs-page.ts";
 
 export function docsRoutes(document: OpenApiDocument): Route[] {
-  // These operations need no key and return the same bytes to every caller, so each response is created once.
+  // No key is needed and every caller gets the same bytes, so the document is serialized once.
   const contract = { bytes: Buffer.from(JSON.stringify(document)), type: "application/json" };
   let reading: Promise<ApiReferenceScript | undefined> | undefined;
   const script = (): Promise<ApiReferenceScript | undefined> =>
