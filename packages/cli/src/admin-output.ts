@@ -1,19 +1,23 @@
 /** Renders objects of the admin API as text. */
 import type { Writable } from "node:stream";
-import { writeLine } from "./output.ts";
+import { oneLine, writeLine } from "./output.ts";
+import { formatTime, type TimeOptions } from "./terminal/times.ts";
 
 /** One object, one member per line; members that are objects are written as JSON. */
-export async function writeObject(stream: Writable, object: object): Promise<void> {
+export async function writeObject(stream: Writable, object: object, times: TimeOptions): Promise<void> {
   const members = Object.entries(object).filter(([name]) => name !== "object");
   const width = Math.max(...members.map(([name]) => name.length));
   for (const [name, value] of members) {
-    await writeLine(stream, `${name.padEnd(width)}  ${name.endsWith("_at") ? showTime(value) : showValue(value)}`);
+    await writeLine(
+      stream,
+      `${name.padEnd(width)}  ${oneLine(name.endsWith("_at") ? showTime(value, times) : showValue(value))}`,
+    );
   }
 }
 
 /** UNIX seconds as readable time; `-` for none. */
-export function showTime(seconds: unknown): string {
-  return typeof seconds === "number" ? new Date(seconds * 1000).toISOString().replace(".000Z", "Z") : "-";
+export function showTime(seconds: unknown, times: TimeOptions): string {
+  return typeof seconds === "number" ? formatTime(seconds * 1000, times) : "-";
 }
 
 function showValue(value: unknown): string {

@@ -82,6 +82,12 @@ export class AdminApi {
     );
   }
 
+  /** The name of each organization, archived ones included, by ID. */
+  async organizationNames(): Promise<ReadonlyMap<string, string>> {
+    const all = await this.list<AdminObject>("/organizations", { include_archived: true });
+    return new Map(all.map(({ id, name }) => [id, name]));
+  }
+
   /** The project's ID by its ID, or by its name in the organization. */
   async projectId(nameOrId: string, organization: string | undefined): Promise<string> {
     if (isId(nameOrId)) return nameOrId;

@@ -10,7 +10,8 @@ const introduction = `# The \`sounding\` command
 This page is generated from the commands themselves; \`sounding <command> --help\` shows the same text.
 
 Commands write results to standard output and everything else to standard error. Colors and progress are shown only in
-terminals; \`NO_COLOR\` or \`--no-color\` turns colors off. With \`--json\`, results are JSON for programs, and an error is one line,
+terminals; \`NO_COLOR\` or \`--no-color\` turns colors off. In a terminal, tables fit its width: long
+cells are cut with \`…\`, and some columns are left out. Piped tables are complete. Times are local; \`--utc\` shows UTC. With \`--json\`, results are JSON for programs, and an error is one line,
 \`{"error": {"message": …, "exit_code": …}}\`, on standard error. The first Ctrl-C lets a command end cleanly, the second one ends it
 immediately. \`SOUNDING_DEBUG=1\` adds the stack trace to an error.`;
 

@@ -62,6 +62,8 @@ export interface CommandIo {
   readonly stderr: Writable;
   /** Which of the streams are terminals. */
   readonly isTTY: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
+  /** Columns of the terminal that stdout is; undefined if it is none. */
+  readonly terminalWidth?: number | undefined;
   /** Whether colors may be written; never if piped, with `NO_COLOR`, or with `--no-color`. */
   readonly colors: { readonly stdout: boolean; readonly stderr: boolean };
   /** Whether progress may be shown on stderr: only on a terminal, and not with `--json`. */

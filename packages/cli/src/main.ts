@@ -33,6 +33,7 @@ const exitCode = await run(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
   isTTY: { stdin: isTerminal(process.stdin), stdout: isTerminal(process.stdout), stderr: isTerminal(process.stderr) },
+  terminalWidth: isTerminal(process.stdout) ? process.stdout.columns : undefined,
   env: process.env,
   signal: controller.signal,
   abortedExitCode: () => abortedExitCode,

@@ -18,24 +18,17 @@ export async function writeJson(stream: Writable, value: unknown): Promise<void>
   await write(stream, `${JSON.stringify(value)}\n`);
 }
 
-/** Writes a table with aligned columns; every row has as many cells as the heading. */
-export async function writeTable(
-  stream: Writable,
-  heading: readonly string[],
-  rows: readonly (readonly string[])[],
-): Promise<void> {
-  const widths = heading.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = [heading.map((title) => title.toUpperCase()), ...rows].map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join("  ")
-      .trimEnd(),
-  );
-  await write(stream, `${lines.join("\n")}\n`);
+// Control characters; characters that reorder text or have no shape; lone surrogates; language tags.
+const unprintable =
+  // oxlint-disable-next-line no-control-regex -- these are what is removed
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Bidi_Control}\p{Surrogate}]/gu;
+
+/** Removes what could control the terminal or hide or reorder text, because others wrote it. Keeps tabs and line ends. */
+export function printable(text: string): string {
+  return text.replaceAll(unprintable, "");
 }
 
-/** Removes control characters, so that text written by others cannot control the terminal. */
-export function printable(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- these are what is removed
-  return text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "");
+/** The same on one line. */
+export function oneLine(text: string): string {
+  return printable(text.replaceAll(/[\s\u0085]+/g, " "));
 }

@@ -112,7 +112,7 @@ describe("sounding org, project and key on the database of this machine", () => 
     const list = await sounding("key list", env);
     assert.match(
       list.stdout,
-      /^ID +NAME +KEY +PERMISSIONS +LAST USED +EXPIRES +REVOKED\nkey_\w+ +laptop +sk-.{4}….{4} /,
+      /^NAME +ORGANIZATION +KEY +PERMISSIONS +LAST USED +EXPIRES +ID\nlaptop +acme +sk-.{4}….{4} .* key_\w+\n$/,
     );
     assert.ok(!list.stdout.includes(stdout.trim()));
     assert.match((await sounding("org show acme", env)).stdout, /^allowed_models +-$/m);

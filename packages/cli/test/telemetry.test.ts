@@ -134,11 +134,11 @@ const resource = (name: string) => ({ attributes: [{ key: "service.name", value:
 describe("sounding traces", { timeout: 60_000 }, () => {
   test("lists traces", async () => {
     server.answer(json({ traces: [trace] }));
-    assert.deepEqual(await sounding(["traces", "--preset", "error_traces", "-n", "5"]), {
+    assert.deepEqual(await sounding(["traces", "--preset", "error_traces", "-n", "5", "--utc"]), {
       code: 0,
       stdout: [
-        "TRACE                             BEGAN                     TOOK    SERVICE  NAME",
-        "0af7651916cd43dd8448eb211c80319c  2026-11-21 02:50:17.000Z  1.20 s  shop     GET /",
+        "TRACE                             BEGAN                 TOOK    SERVICE  NAME",
+        "0af7651916cd43dd8448eb211c80319c  2026-11-21 02:50:17Z  1.20 s  shop     GET /",
         "",
       ].join("\n"),
       stderr: "",
@@ -176,10 +176,11 @@ describe("sounding traces", { timeout: 60_000 }, () => {
         ],
       }),
     );
-    const { code, stdout } = await sounding(["traces", trace.traceID]);
+    const { code, stdout } = await sounding(["traces", trace.traceID, "--utc"]);
     assert.equal(code, 0);
     assert.deepEqual(stdout.split("\n"), [
-      "Trace 0af7651916cd43dd8448eb211c80319c · began 2026-11-21 02:50:17.000Z · took 1.20 s · 5 spans · 1 error",
+      "Trace 0af7651916cd43dd8448eb211c80319c",
+      "2026-11-21 02:50:17.000Z · 1.20 s · 5 spans · 1 error",
       "",
       "GET /        shop        1.20 s  ━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━",
       "├─ load      shop        600 ms  ·······━━━━━━━━━━━━━━━━·······",

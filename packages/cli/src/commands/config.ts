@@ -3,7 +3,8 @@ import type { LoadedConfig, SettingOrigin } from "@sounding/server";
 import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { writeJson, writeLine, writeTable } from "../output.ts";
+import { writeJson, writeLine } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
 
 const configOption = {
   type: "string",
@@ -66,7 +67,7 @@ const showCommand = command({
       await writeJson(io.stdout, { file, settings: items });
     } else {
       const rows = settings.map(({ path, shown, origin }) => [path, JSON.stringify(shown), describeOrigin(origin)]);
-      await writeTable(io.stdout, ["setting", "value", "from"], rows);
+      await writeTable(io, ["setting", "value", "from"], rows);
     }
     return exitCodes.ok;
   },

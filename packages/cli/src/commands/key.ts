@@ -4,9 +4,12 @@ import { changesOf, limitOptions, readExpiry, readLimits, withoutUndefined } fro
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { writeJson, writeLine, writeTable } from "../output.ts";
+import { writeJson, writeLine } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
+import { timeOptions, type TimeOptions } from "../terminal/times.ts";
 
 interface Key extends AdminObject {
+  readonly organization_id: string;
   readonly redacted_secret: string;
   readonly permissions: readonly string[];
   readonly operator: boolean;
@@ -31,8 +34,12 @@ const projectOption = {
   },
 } as const satisfies Options;
 
-async function writeKey(io: CommandIo, json: boolean, key: Key): Promise<number> {
-  await (json ? writeJson(io.stdout, key) : writeObject(io.stdout, key));
+async function writeKey(
+  io: CommandIo,
+  { json, values }: { json: boolean; values: TimeOptions },
+  key: Key,
+): Promise<number> {
+  await (json ? writeJson(io.stdout, key) : writeObject(io.stdout, key, values));
   return exitCodes.ok;
 }
 
@@ -57,6 +64,7 @@ const createCommand = command({
     ...limitOptions,
     ...projectOption,
     ...organizationOption,
+    ...timeOptions,
     ...connectionOptions,
   },
   examples: [
@@ -79,7 +87,7 @@ const createCommand = command({
       await writeJson(io.stdout, created);
     } else {
       const { secret, ...key } = created;
-      await writeObject(io.stderr, key);
+      await writeObject(io.stderr, key, values);
       await writeLine(io.stderr, "\nThe API key, shown only once:");
       await writeLine(io.stdout, secret);
     }
@@ -94,29 +102,42 @@ const listCommand = command({
     revoked: { type: "boolean", description: "Include revoked keys." },
     ...projectOption,
     ...organizationOption,
+    ...timeOptions,
     ...connectionOptions,
   },
   async run({ values, json, io }) {
-    const all = await withAdminApi(values, io, async (api) =>
-      api.list<Key>("/keys", {
+    const { all, organizations } = await withAdminApi(values, io, async (api) => ({
+      all: await api.list<Key>("/keys", {
         organization_id: values.organization,
         project_id: values.project === undefined ? undefined : await api.projectId(values.project, values.organization),
         include_revoked: values.revoked,
       }),
-    );
+      organizations: json ? undefined : await api.organizationNames(),
+    }));
     if (json) {
       await writeJson(io.stdout, all);
     } else {
       const rows = all.map((each) => [
-        each.id,
         each.name,
+        organizations?.get(each.organization_id) ?? each.organization_id,
         each.redacted_secret,
         `${each.permissions.join(", ")}${each.operator ? " (operator)" : ""}`,
-        showTime(each.last_used_at),
-        showTime(each.expires_at),
-        showTime(each.revoked_at),
+        showTime(each.last_used_at, values),
+        showTime(each.expires_at, values),
+        ...(values.revoked === true ? [showTime(each.revoked_at, values)] : []),
+        each.id,
       ]);
-      await writeTable(io.stdout, ["id", "name", "key", "permissions", "last used", "expires", "revoked"], rows);
+      const columns = [
+        "name",
+        "organization",
+        { title: "key", whole: true, optional: 1 },
+        "permissions",
+        { title: "last used", whole: true, optional: 3 },
+        { title: "expires", whole: true, optional: 2 },
+        ...(values.revoked === true ? [{ title: "revoked", whole: true }] : []),
+        { title: "id", whole: true, optional: 4 },
+      ];
+      await writeTable(io, columns, rows);
     }
     return exitCodes.ok;
   },
@@ -126,10 +147,10 @@ const showCommand = command({
   name: "show",
   summary: "Show an API key, without its secret",
   arguments: [keyArgument],
-  options: connectionOptions,
+  options: { ...timeOptions, ...connectionOptions },
   async run({ values, positionals, json, io }) {
     const path = `/keys/${encodeURIComponent(positionals[0]!)}`;
-    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("GET", path)));
+    return await writeKey(io, { json, values }, await withAdminApi(values, io, (api) => api.call<Key>("GET", path)));
   },
 });
 
@@ -141,6 +162,7 @@ const updateCommand = command({
     name: { type: "string", value: "NAME", description: "The new name." },
     expires: expiresOption,
     ...limitOptions,
+    ...timeOptions,
     ...connectionOptions,
   },
   async run({ values, positionals, json, io }) {
@@ -150,7 +172,11 @@ const updateCommand = command({
       limits: readLimits(values),
       expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
     });
-    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("PATCH", path, changes)));
+    return await writeKey(
+      io,
+      { json, values },
+      await withAdminApi(values, io, (api) => api.call<Key>("PATCH", path, changes)),
+    );
   },
 });
 
@@ -158,10 +184,10 @@ const revokeCommand = command({
   name: "revoke",
   summary: "Revoke an API key permanently; running servers reject it within five seconds",
   arguments: [keyArgument],
-  options: connectionOptions,
+  options: { ...timeOptions, ...connectionOptions },
   async run({ values, positionals, json, io }) {
     const path = `/keys/${encodeURIComponent(positionals[0]!)}/revoke`;
-    return await writeKey(io, json, await withAdminApi(values, io, (api) => api.call<Key>("POST", path)));
+    return await writeKey(io, { json, values }, await withAdminApi(values, io, (api) => api.call<Key>("POST", path)));
   },
 });
 

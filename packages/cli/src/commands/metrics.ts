@@ -4,8 +4,9 @@ import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { connectionOptions, openClient } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { printable, writeJson, writeLine, writeTable } from "../output.ts";
+import { printable, writeJson, writeLine } from "../output.ts";
 import { formatNumber, sparkline } from "../telemetry/sparkline.ts";
+import { writeTable } from "../terminal/table.ts";
 
 /** A series of either response. */
 interface Series {
@@ -90,8 +91,8 @@ async function showList(client: AsyncSounding, json: boolean, io: CommandIo): Pr
   const list = await client.metrics.list({ signal: io.signal });
   if (json) await writeJson(io.stdout, list);
   else {
-    const rows = list.data.map(({ description, name, unit }) => [name, unit, description].map(printable));
-    await writeTable(io.stdout, ["metric", "unit", "what it measures"], rows);
+    const rows = list.data.map(({ description, name, unit }) => [name, unit, description]);
+    await writeTable(io, ["metric", "unit", "what it measures"], rows);
   }
   return exitCodes.ok;
 }
@@ -126,7 +127,7 @@ async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
   const labels = [...new Set(samples.flatMap(({ metric }) => Object.keys(metric)))];
   const isMatrix = samples.some(({ values }) => values.length > 1);
   const rows = samples.map(({ metric, values }) => {
-    const cells = labels.map((label) => printable(metric[label] ?? "").replaceAll("\n", " "));
+    const cells = labels.map((label) => metric[label] ?? "");
     const texts = values.map(([, value]) => value);
     if (!isMatrix) return [...cells, formatNumber(texts[0] ?? "")];
     const numbers = texts.map(Number).filter((value) => !Number.isNaN(value));
@@ -134,5 +135,5 @@ async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
     return [...cells, sparkline(texts.map(Number)), ...edges.map(formatNumber), formatNumber(texts.at(-1) ?? "")];
   });
   const heading = isMatrix ? [...labels, "over time", "least", "greatest", "last"] : [...labels, "value"];
-  return writeTable(io.stdout, heading, rows);
+  return writeTable(io, heading, rows);
 }

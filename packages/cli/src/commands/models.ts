@@ -4,7 +4,8 @@ import { CliError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { createProgress, showBytes } from "../progress.ts";
-import { writeJson, writeLine, writeTable } from "../output.ts";
+import { writeJson, writeLine } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
 
 const placeOptions = {
   config: {
@@ -153,7 +154,7 @@ const listCommand = command({
       await writeJson(io.stdout, [...described, ...describedFolders]);
     } else {
       const rows = [...files.map(rowOf), ...folders.map(folderRowOf)];
-      await writeTable(io.stdout, ["name", "size", "architecture", "context", "note"], rows);
+      await writeTable(io, ["name", "size", "architecture", "context", "note"], rows);
     }
     return exitCodes.ok;
   },

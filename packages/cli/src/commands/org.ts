@@ -5,7 +5,9 @@ import { showLimits, showTime, writeObject } from "../admin-output.ts";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { writeJson, writeTable } from "../output.ts";
+import { writeJson } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
+import { timeOptions, type TimeOptions } from "../terminal/times.ts";
 
 interface Organization extends AdminObject {
   readonly limits: object;
@@ -25,8 +27,12 @@ const allowModelOption = {
   },
 } as const;
 
-async function writeOrganization(io: CommandIo, json: boolean, organization: Organization): Promise<number> {
-  await (json ? writeJson(io.stdout, organization) : writeObject(io.stdout, organization));
+async function writeOrganization(
+  io: CommandIo,
+  { json, values }: { json: boolean; values: TimeOptions },
+  organization: Organization,
+): Promise<number> {
+  await (json ? writeJson(io.stdout, organization) : writeObject(io.stdout, organization, values));
   return exitCodes.ok;
 }
 
@@ -34,7 +40,7 @@ const createCommand = command({
   name: "create",
   summary: "Create an organization, with a project named default",
   arguments: [nameArgument],
-  options: { ...limitOptions, ...allowModelOption, ...connectionOptions },
+  options: { ...limitOptions, ...allowModelOption, ...timeOptions, ...connectionOptions },
   examples: [
     ["sounding org create acme --tokens-per-month 50000000", "Create an organization with a monthly token budget."],
   ],
@@ -45,14 +51,18 @@ const createCommand = command({
       allowed_models: values["allow-model"],
     });
     const created = await withAdminApi(values, io, (api) => api.call<Organization>("POST", "/organizations", body));
-    return await writeOrganization(io, json, created);
+    return await writeOrganization(io, { json, values }, created);
   },
 });
 
 const listCommand = command({
   name: "list",
   summary: "List organizations",
-  options: { archived: { type: "boolean", description: "Include archived organizations." }, ...connectionOptions },
+  options: {
+    archived: { type: "boolean", description: "Include archived organizations." },
+    ...timeOptions,
+    ...connectionOptions,
+  },
   async run({ values, json, io }) {
     const all = await withAdminApi(values, io, (api) =>
       api.list<Organization>("/organizations", { include_archived: values.archived }),
@@ -61,14 +71,25 @@ const listCommand = command({
       await writeJson(io.stdout, all);
     } else {
       const rows = all.map((each) => [
-        each.id,
         each.name,
         showLimits(each.limits),
         each.allowed_models?.join(", ") ?? "all",
-        showTime(each.created_at),
-        showTime(each.archived_at),
+        showTime(each.created_at, values),
+        ...(values.archived === true ? [showTime(each.archived_at, values)] : []),
+        each.id,
       ]);
-      await writeTable(io.stdout, ["id", "name", "limits", "models", "created", "archived"], rows);
+      await writeTable(
+        io,
+        [
+          { title: "name" },
+          { title: "limits" },
+          { title: "models", optional: 2 },
+          { title: "created", whole: true, optional: 3 },
+          ...(values.archived === true ? [{ title: "archived", whole: true }] : []),
+          { title: "id", whole: true, optional: 4 },
+        ],
+        rows,
+      );
     }
     return exitCodes.ok;
   },
@@ -78,12 +99,12 @@ const showCommand = command({
   name: "show",
   summary: "Show an organization",
   arguments: [organizationArgument],
-  options: connectionOptions,
+  options: { ...timeOptions, ...connectionOptions },
   async run({ values, positionals, json, io }) {
     const shown = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("GET", `/organizations/${await api.organizationId(positionals[0])}`),
     );
-    return await writeOrganization(io, json, shown);
+    return await writeOrganization(io, { json, values }, shown);
   },
 });
 
@@ -96,6 +117,7 @@ const updateCommand = command({
     ...limitOptions,
     ...allowModelOption,
     "allow-all-models": { type: "boolean", description: "Allow all models again." },
+    ...timeOptions,
     ...connectionOptions,
   },
   examples: [["sounding org update acme --requests-per-minute none", "Remove a limit."]],
@@ -111,7 +133,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("PATCH", `/organizations/${await api.organizationId(positionals[0])}`, changes),
     );
-    return await writeOrganization(io, json, updated);
+    return await writeOrganization(io, { json, values }, updated);
   },
 });
 
@@ -119,12 +141,12 @@ const archiveCommand = command({
   name: "archive",
   summary: "Archive an organization and permanently revoke its keys",
   arguments: [organizationArgument],
-  options: connectionOptions,
+  options: { ...timeOptions, ...connectionOptions },
   async run({ values, positionals, json, io }) {
     const archived = await withAdminApi(values, io, async (api) =>
       api.call<Organization>("POST", `/organizations/${await api.organizationId(positionals[0])}/archive`),
     );
-    return await writeOrganization(io, json, archived);
+    return await writeOrganization(io, { json, values }, archived);
   },
 });
 

@@ -4,7 +4,9 @@ import { changesOf, readInteger, withoutUndefined } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { writeJson, writeTable } from "../output.ts";
+import { writeJson } from "../output.ts";
+import { writeTable } from "../terminal/table.ts";
+import { timeOptions, type TimeOptions } from "../terminal/times.ts";
 
 interface Project extends AdminObject {
   readonly organization_id: string;
@@ -15,7 +17,7 @@ interface Project extends AdminObject {
 
 const nameArgument = { name: "name", description: "The project's name.", required: true };
 const projectArgument = { name: "project", description: "Name or ID of the project.", required: true };
-const whichOptions = { ...organizationOption, ...connectionOptions };
+const whichOptions = { ...organizationOption, ...timeOptions, ...connectionOptions };
 const settingOptions = {
   "retention-days": {
     type: "string",
@@ -42,8 +44,12 @@ function readSettings(values: SettingValues): Record<string, unknown> | undefine
   return Object.keys(settings).length === 0 ? undefined : settings;
 }
 
-async function writeProject(io: CommandIo, json: boolean, project: Project): Promise<number> {
-  await (json ? writeJson(io.stdout, project) : writeObject(io.stdout, project));
+async function writeProject(
+  io: CommandIo,
+  { json, values }: { json: boolean; values: TimeOptions },
+  project: Project,
+): Promise<number> {
+  await (json ? writeJson(io.stdout, project) : writeObject(io.stdout, project, values));
   return exitCodes.ok;
 }
 
@@ -68,7 +74,7 @@ const createCommand = command({
         }),
       ),
     );
-    return await writeProject(io, json, created);
+    return await writeProject(io, { json, values }, created);
   },
 });
 
@@ -77,22 +83,35 @@ const listCommand = command({
   summary: "List projects",
   options: { archived: { type: "boolean", description: "Include archived projects." }, ...whichOptions },
   async run({ values, json, io }) {
-    const all = await withAdminApi(values, io, (api) =>
-      api.list<Project>("/projects", { organization_id: values.organization, include_archived: values.archived }),
-    );
+    const { all, organizations } = await withAdminApi(values, io, async (api) => ({
+      all: await api.list<Project>("/projects", {
+        organization_id: values.organization,
+        include_archived: values.archived,
+      }),
+      organizations: json ? undefined : await api.organizationNames(),
+    }));
     if (json) {
       await writeJson(io.stdout, all);
     } else {
       const rows = all.map((each) => [
-        each.id,
-        each.organization_id,
         each.name,
+        organizations?.get(each.organization_id) ?? each.organization_id,
         `${each.settings.retention_days} days`,
         each.settings.record_content ? "recorded" : "not recorded",
-        showTime(each.created_at),
-        showTime(each.archived_at),
+        showTime(each.created_at, values),
+        ...(values.archived === true ? [showTime(each.archived_at, values)] : []),
+        each.id,
       ]);
-      await writeTable(io.stdout, ["id", "organization", "name", "kept", "prompts", "created", "archived"], rows);
+      const columns = [
+        "name",
+        "organization",
+        { title: "kept", whole: true },
+        { title: "prompts", whole: true, optional: 1 },
+        { title: "created", whole: true, optional: 2 },
+        ...(values.archived === true ? [{ title: "archived", whole: true }] : []),
+        { title: "id", whole: true, optional: 3 },
+      ];
+      await writeTable(io, columns, rows);
     }
     return exitCodes.ok;
   },
@@ -107,7 +126,7 @@ const showCommand = command({
     const shown = await withAdminApi(values, io, async (api) =>
       api.call<Project>("GET", `/projects/${await api.projectId(positionals[0]!, values.organization)}`),
     );
-    return await writeProject(io, json, shown);
+    return await writeProject(io, { json, values }, shown);
   },
 });
 
@@ -121,7 +140,7 @@ const updateCommand = command({
     const updated = await withAdminApi(values, io, async (api) =>
       api.call<Project>("PATCH", `/projects/${await api.projectId(positionals[0]!, values.organization)}`, changes),
     );
-    return await writeProject(io, json, updated);
+    return await writeProject(io, { json, values }, updated);
   },
 });
 
@@ -134,7 +153,7 @@ const archiveCommand = command({
     const archived = await withAdminApi(values, io, async (api) =>
       api.call<Project>("POST", `/projects/${await api.projectId(positionals[0]!, values.organization)}/archive`),
     );
-    return await writeProject(io, json, archived);
+    return await writeProject(io, { json, values }, archived);
   },
 });
 

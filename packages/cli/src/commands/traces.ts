@@ -4,8 +4,10 @@ import { CliError } from "../cli-error.ts";
 import { command } from "../command.ts";
 import { connectionOptions, openClient } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { printable, write, writeJson, writeLine, writeTable } from "../output.ts";
-import { formatDuration, renderTrace } from "../telemetry/trace-tree.ts";
+import { write, writeJson, writeLine } from "../output.ts";
+import { renderTrace } from "../telemetry/render-trace.ts";
+import { writeTable } from "../terminal/table.ts";
+import { formatDuration, formatTime, timeOptions } from "../terminal/times.ts";
 
 export const tracesCommand = command({
   name: "traces",
@@ -30,6 +32,12 @@ with their durations. With --json, prints the server's response unchanged. The k
       default: "20",
       description: "Maximum number of traces, 1 to 1000.",
     },
+    attributes: {
+      type: "boolean",
+      short: "a",
+      description: "With an ID: show the attributes and events of each span.",
+    },
+    ...timeOptions,
     ...connectionOptions,
     project: { type: "string", value: "NAME", description: "Only traces of this project." },
   },
@@ -46,7 +54,7 @@ with their durations. With --json, prints the server's response unchanged. The k
       const result = await client.traces.query({ ...filter, trace_id: traceId }, { signal });
       const [trace] = result.traces;
       if (trace === undefined) throw new CliError(`the trace ${traceId} does not exist`, exitCodes.notFound);
-      await (json ? writeJson(io.stdout, result) : write(io.stdout, renderTrace(trace, result, io.colors.stdout)));
+      await (json ? writeJson(io.stdout, result) : write(io.stdout, renderTrace(trace, result, io, values)));
       return exitCodes.ok;
     }
     const limit = readInteger("limit", values.limit);
@@ -59,12 +67,12 @@ with their durations. With --json, prints the server's response unchanged. The k
     } else {
       const rows = result.traces.map((trace) => [
         trace.traceID,
-        new Date(Number(BigInt(trace.startTimeUnixNano) / 1_000_000n)).toISOString().replace("T", " "),
-        formatDuration(BigInt(trace.durationMs) * 1_000_000n),
-        printable(trace.rootServiceName),
-        printable(trace.rootTraceName).replaceAll("\n", " "),
+        formatTime(Number(BigInt(trace.startTimeUnixNano) / 1_000_000n), values),
+        formatDuration(trace.durationMs),
+        trace.rootServiceName,
+        trace.rootTraceName,
       ]);
-      await writeTable(io.stdout, ["trace", "began", "took", "service", "name"], rows);
+      await writeTable(io, ["trace", "began", "took", "service", "name"], rows);
     }
     return exitCodes.ok;
   },
