@@ -70,7 +70,8 @@ describe("every package", () => {
 
   test("the command uses only the public entries of the server and the client", () => {
     const entries = new Set(["@sounding/server", "@sounding/client", "@sounding/client/sync"]);
-    assert.deepEqual([...dependenciesOf("packages/cli")].toSorted(), ["@sounding/client", "@sounding/server"]);
+    const packages = [...dependenciesOf("packages/cli")].filter((name) => name.startsWith("@sounding/"));
+    assert.deepEqual(packages.toSorted(), ["@sounding/client", "@sounding/server"]);
     assert.deepEqual(
       strayImports("packages/cli", (target) => !target.startsWith("@sounding/") || entries.has(target)),
       [],
