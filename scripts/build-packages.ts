@@ -32,6 +32,7 @@ for (const name of packageNames) {
   mkdirSync(target, { recursive: true });
   compile(name, target);
   if (name === "server") copyApiReferenceScript(target);
+  if (name === "cli") writeLauncher(target);
   writeFileSync(`${target}/package.json`, `${JSON.stringify(publishedManifest(readManifest(name)), null, 2)}\n`);
   cpSync(`${root}packages/${name}/README.md`, `${target}/README.md`);
   cpSync(`${root}LICENSE`, `${target}/LICENSE`);
@@ -70,6 +71,13 @@ function copyApiReferenceScript(target: string): void {
   writeFileSync(`${target}/dist/status/${packagedScript}`, gzipSync(readFileSync(script), { level: 9 }));
 }
 
+/** The file that npm links as the command: it starts the compiled sources. */
+function writeLauncher(target: string): void {
+  const source = readFileSync(`${root}packages/cli/bin/sounding.js`, "utf8");
+  mkdirSync(`${target}/bin`);
+  writeFileSync(`${target}/bin/sounding.js`, source.replace("../src/main.ts", "../dist/main.js"), { mode: 0o755 });
+}
+
 /** The compiler rewrites `./file.ts` to `./file.js` in scripts, but not in declarations. */
 function renameDeclarationImports(directory: string): void {
   for (const name of readdirSync(directory, { recursive: true, encoding: "utf8" })) {
@@ -81,7 +89,7 @@ function renameDeclarationImports(directory: string): void {
 
 function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest): object {
   const built = (path: string): string => path.replace(/^\.\/src\/(.*)\.ts$/, "./dist/$1.js");
-  const { exports = {}, bin = {} } = manifest;
+  const { exports = {}, bin } = manifest;
   return {
     ...manifest,
     exports: Object.fromEntries(
@@ -90,10 +98,7 @@ function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest):
         return [entry, { types: script.replace(/\.js$/, ".d.ts"), default: script }];
       }),
     ),
-    ...(Object.keys(bin).length === 0
-      ? {}
-      : { bin: Object.fromEntries(Object.entries(bin).map(([command, path]) => [command, built(path)])) }),
-    files: ["dist", "NOTICE"],
+    files: [...(bin === undefined ? [] : ["bin"]), "dist", "NOTICE"],
     sideEffects: false,
     publishConfig: { access: "public" },
   };

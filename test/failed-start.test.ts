@@ -16,7 +16,7 @@ interface Outcome {
 }
 
 async function sounding(...words: string[]): Promise<Outcome> {
-  const script = join(repository, "packages/cli/src/main.ts");
+  const script = join(repository, "packages/cli/bin/sounding.js");
   const env = { PATH: process.env["PATH"], SOUNDING_TELEMETRY_ENABLED: "false" };
   return new Promise((resolve) => {
     execFile(process.execPath, [script, ...words], { env, cwd: tmpdir() }, (error, stdout, stderr) =>

@@ -96,7 +96,7 @@ console.log(JSON.stringify(errors));
     { skip: isAsked ? false : "takes minutes and a gigabyte; set SOUNDING_TEST_PACKAGES=1" },
     async () => {
       const directory = await install("command", names);
-      const script = join(directory, "node_modules/@sounding/cli/dist/main.js");
+      const script = join(directory, "node_modules/@sounding/cli/bin/sounding.js");
       await using server = await serveProcess({}, { script });
       const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
       const [key] = /sk-[\w-]{43}/.exec(server.output.stdout)!;

@@ -17,7 +17,7 @@ export interface ServedProcess extends AsyncDisposable {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-const command = join(repository, "packages/cli/src/main.ts");
+const command = join(repository, "packages/cli/bin/sounding.js");
 
 export interface ServedOptions {
   /** The command `sounding`. */
