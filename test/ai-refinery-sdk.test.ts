@@ -79,7 +79,16 @@ describe("the AI Refinery SDK", { skip }, () => {
 test("a key is told whose it is", async () => {
   await using server = await startServer();
   const response = await server.call("/authentication/validate", "");
-  const identity = (await response.json()) as { organization_id: string; organization: string; permissions: string[] };
+  const identity = (await response.json()) as {
+    organization_id: string;
+    organization: string;
+    permissions: string[];
+    key_id: string;
+    key_name: string;
+    operator: boolean;
+  };
+  assert.match(identity.key_id, /^key_/);
+  assert.deepEqual([identity.key_name, identity.operator], ["first key", false]);
   assert.match(identity.organization_id, /^org_/);
   assert.equal(identity.organization, "default");
   assert.ok(identity.permissions.includes("inference"));

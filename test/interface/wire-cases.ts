@@ -95,6 +95,23 @@ export const wireCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a key shows its name, organization, project and permissions",
+    shows: ["authentication-and-tenants/key-identity"],
+    async run({ facts }) {
+      const response = await post(facts, "/authentication/validate", {});
+      const { organization_id, key_id, ...identity } = (await response.json()) as Record<string, unknown>;
+      assert.match(String(organization_id), /^org_/);
+      assert.match(String(key_id), /^key_/);
+      assert.deepEqual(identity, {
+        organization: "default",
+        project: null,
+        key_name: "first key",
+        operator: false,
+        permissions: ["inference", "telemetry_write", "telemetry_read"],
+      });
+    },
+  },
+  {
     name: "a call is recorded in the project that x-project names, or in default",
     shows: ["authentication-and-tenants/project-header"],
     async run({ client, facts, mode }) {

@@ -1,21 +1,37 @@
-/** Connects `sounding org`, `project` and `key` to this machine's control database, or to a server's admin API. */
+/** Connects `sounding org`, `project` and `key` to a server's admin API, or to this machine's control database. */
 import { CliError, UsageError } from "./cli-error.ts";
-import type { CommandIo } from "./command.ts";
+import type { CommandIo, OptionValues, Options } from "./command.ts";
+import { findConnection, serverOptions } from "./connection.ts";
 import { exitCodes } from "./exit-codes.ts";
+import { openLocalAdministration } from "./local-administration.ts";
+import { writeLine } from "./output.ts";
+import { sendRequest } from "./remote-request.ts";
 
 export const connectionOptions = {
+  url: {
+    type: "string",
+    value: "URL",
+    description: "The server to administer. Default: SOUNDING_BASE_URL, or the profile's server.",
+  },
+  "key-file": {
+    type: "string",
+    value: "FILE",
+    description: "A file with a key that has the permission admin. Default: SOUNDING_ADMIN_KEY, or the profile's key.",
+  },
+  profile: serverOptions.profile,
+  local: {
+    type: "boolean",
+    description:
+      "Open this machine's control database instead of calling a server. Default if neither an option, the environment nor a profile names a server.",
+  },
   config: {
     type: "string",
     short: "c",
     value: "FILE",
-    description: "Configuration file that names the database. Default: SOUNDING_CONFIG, or sounding.yaml.",
+    description:
+      "Configuration file that names the control database; implies --local. Default: SOUNDING_CONFIG, or sounding.yaml.",
   },
-  url: {
-    type: "string",
-    value: "URL",
-    description: "Administer the server at this address, with the key in SOUNDING_ADMIN_KEY, instead of the database.",
-  },
-} as const;
+} as const satisfies Options;
 
 export const organizationOption = {
   organization: {
@@ -26,13 +42,10 @@ export const organizationOption = {
   },
 } as const;
 
-interface ConnectionValues {
-  readonly config?: string | undefined;
-  readonly url?: string | undefined;
-}
+type ConnectionValues = Partial<OptionValues<typeof connectionOptions>>;
 
 /** Sends one request to the admin API; fails with an error that carries `status` or `code`. */
-type Request = (method: string, path: string, body?: unknown) => Promise<unknown>;
+export type AdminRequest = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
 /** The members that all objects of the admin API share. */
 export interface AdminObject {
@@ -41,9 +54,9 @@ export interface AdminObject {
 }
 
 export class AdminApi {
-  readonly #request: Request;
+  readonly #request: AdminRequest;
 
-  constructor(request: Request) {
+  constructor(request: AdminRequest) {
     this.#request = request;
   }
 
@@ -116,69 +129,37 @@ export async function withAdminApi<Result>(
   io: CommandIo,
   work: (api: AdminApi) => Promise<Result>,
 ): Promise<Result> {
-  if (values.url !== undefined) return await work(new AdminApi(remoteRequest(values.url, io)));
-  const { formatProblem, loadConfig, openAdministration } = await import("@sounding/server");
-  const { config, problems } = await loadConfig({ path: values.config, env: io.env });
-  if (config === undefined) {
-    const lines = problems.map(formatProblem).join(" ");
-    throw new CliError(`the configuration is invalid: ${lines}`, exitCodes.configuration);
+  const isLocal = values.local === true || values.config !== undefined;
+  if (isLocal && values.url !== undefined) {
+    throw new UsageError("--url calls a server, --local and --config open this machine's database; use one of them");
   }
-  const { database_url: url, data_dir: dataDirectory, accept_empty_database: acceptEmptyDatabase } = config.storage;
-  const administration = await openAdministration({ url, dataDirectory, acceptEmptyDatabase });
-  try {
-    return await work(new AdminApi((...request) => administration.request(...request)));
-  } finally {
-    await administration.close();
-  }
-}
-
-const requestTimeoutMs = 30_000;
-
-function remoteRequest(url: string, io: CommandIo): Request {
-  const key = io.env["SOUNDING_ADMIN_KEY"] ?? "";
-  if (key === "") throw new UsageError("--url requires a key with the permission admin in SOUNDING_ADMIN_KEY");
-  if (!URL.canParse(url) || !/^https?:/.test(url)) {
-    throw new UsageError(`--url is ${JSON.stringify(url)}; it must be an address such as https://sounding.example.com`);
-  }
-  return async (method, path, body) => {
-    const signal = AbortSignal.any([io.signal, AbortSignal.timeout(requestTimeoutMs)]);
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    try {
-      const response = await fetch(`${url.replace(/\/+$/, "")}${path}`, { method, headers, signal, ...sent });
-      return await readAnswer(response, url);
-    } catch (error) {
-      if (error instanceof RemoteError || io.signal.aborted) throw error;
-      if (error instanceof Error && error.name === "TimeoutError") {
-        throw new CliError(`${url} did not respond within ${requestTimeoutMs / 1000} seconds`, exitCodes.timeout);
+  if (!isLocal) {
+    const { url, operatorKey, apiKey } = await findConnection(values, io);
+    if (url !== undefined) {
+      const key = operatorKey ?? apiKey;
+      if (key === undefined) {
+        throw new CliError(
+          `no key to administer ${url.value} (${url.source}): run \`sounding login\` with a key that has the permission admin, set SOUNDING_ADMIN_KEY, or use --local to open this machine's database`,
+          exitCodes.denied,
+        );
       }
-      throw new CliError(`${url} could not be reached`, exitCodes.unreachable, { cause: error });
+      await say(io, `Using the admin API of ${url.value} (${url.source}) with the key from ${key.source}.`);
+      const server = {
+        url: url.value,
+        key: key.value,
+        signal: io.signal,
+        ifUnreachable: "Start the server, or use --local to open this machine's database.",
+        ifDenied: "Set a key with the permission admin in SOUNDING_ADMIN_KEY, or run `sounding login`.",
+      };
+      return await work(new AdminApi((...request) => sendRequest(server, ...request)));
     }
-  };
+  }
+  await using local = await openLocalAdministration(values.config, io);
+  await say(io, `Using ${local.place}.`);
+  return await work(new AdminApi(local.request));
 }
 
-/** The server's own error; `status` decides the exit code. */
-class RemoteError extends Error {
-  override readonly name = "RemoteError";
-  readonly status: number;
-
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
-
-async function readAnswer(response: Response, url: string): Promise<unknown> {
-  const text = await response.text();
-  let answer: { error?: { message?: string } };
-  try {
-    answer = JSON.parse(text) as typeof answer;
-  } catch {
-    throw new RemoteError(
-      response.status,
-      `${url} responded with status ${response.status} and without JSON; is it Sounding?`,
-    );
-  }
-  if (response.ok) return answer;
-  throw new RemoteError(response.status, answer.error?.message ?? `${url} responded with status ${response.status}`);
+/** Where a command acts, for people; programs get only the result. */
+async function say(io: CommandIo, line: string): Promise<void> {
+  if (io.progress) await writeLine(io.stderr, line);
 }

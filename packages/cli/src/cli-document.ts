@@ -13,7 +13,22 @@ Commands write results to standard output and everything else to standard error.
 terminals; \`NO_COLOR\` or \`--no-color\` turns colors off. In a terminal, tables fit its width: long
 cells are cut with \`…\`, and some columns are left out. Piped tables are complete. Times are local; \`--utc\` shows UTC. With \`--json\`, results are JSON for programs, and an error is one line,
 \`{"error": {"message": …, "exit_code": …}}\`, on standard error. The first Ctrl-C lets a command end cleanly, the second one ends it
-immediately. \`SOUNDING_DEBUG=1\` adds the stack trace to an error.`;
+immediately. \`SOUNDING_DEBUG=1\` adds the stack trace to an error.
+
+## Which server and which key
+
+Commands that call a server take its address and the key from the first of these that has them:
+
+1. options: \`--url\`, \`--key-file\`, or a profile that \`--profile\` names;
+2. the environment: \`SOUNDING_BASE_URL\` and \`SOUNDING_API_KEY\`, for administration \`SOUNDING_ADMIN_KEY\`;
+3. a profile: the one that \`SOUNDING_PROFILE\` names, otherwise \`default\`.
+
+Profiles are in \`~/.config/sounding/profiles.json\` (\`XDG_CONFIG_HOME\` is respected), which only you can read.
+\`sounding login\` stores one, and so does the first start of a server. A profile's keys are sent only to the profile's server:
+with another address, use another profile or give the key too. \`sounding whoami\` shows what a command would use.
+
+The administration commands \`org\`, \`project\` and \`key\` call the same server, with the profile's operator key. With \`--local\` or
+\`--config\`, or if nothing names a server, they open this machine's control database instead.`;
 
 /** Renders the page. */
 export async function renderCliDocument(): Promise<string> {

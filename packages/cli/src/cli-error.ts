@@ -48,8 +48,9 @@ export function exitCodeOf(error: unknown): ExitCode {
 }
 
 const hints: Partial<Record<ExitCode, string>> = {
-  [exitCodes.unreachable]: "Is the server running? Start one with `sounding serve`, or set --url or SOUNDING_BASE_URL.",
-  [exitCodes.denied]: "Set the key in SOUNDING_API_KEY or --key-file.",
+  [exitCodes.unreachable]:
+    "Is the server running? Start one with `sounding serve`, or set --url, SOUNDING_BASE_URL or --profile.",
+  [exitCodes.denied]: "Run `sounding login`, or set the key in SOUNDING_API_KEY or --key-file.",
 };
 
 /** The error on one line, without a stack: what happened, what to do, and the request ID if the server is at fault. */

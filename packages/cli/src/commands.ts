@@ -3,6 +3,9 @@ import type { CommandEntry } from "./command.ts";
 
 export const commands: readonly CommandEntry[] = [
   { name: "serve", load: async () => (await import("./commands/serve.ts")).serveCommand },
+  { name: "login", load: async () => (await import("./commands/login.ts")).loginCommand },
+  { name: "logout", load: async () => (await import("./commands/logout.ts")).logoutCommand },
+  { name: "whoami", load: async () => (await import("./commands/whoami.ts")).whoamiCommand },
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
   { name: "speak", load: async () => (await import("./commands/speak.ts")).speakCommand },
   { name: "transcribe", load: async () => (await import("./commands/transcribe.ts")).transcribeCommand },

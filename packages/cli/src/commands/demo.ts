@@ -2,7 +2,7 @@
 import { readInteger } from "../admin-options.ts";
 import { UsageError } from "../cli-error.ts";
 import { command } from "../command.ts";
-import { connectionOptions, readKey, serverUrl } from "../connection.ts";
+import { requireConnection, serverOptions } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { write, writeJson, writeLine } from "../output.ts";
 
@@ -16,8 +16,7 @@ export const demoCommand = command({
 an agent answers customers with several models, searches a knowledge base and calls tools, and some of its requests fail.
 The key needs the permission telemetry_write.`,
   options: {
-    url: connectionOptions.url,
-    "key-file": connectionOptions["key-file"],
+    ...serverOptions,
     project: { type: "string", value: "NAME", default: "demo", description: "The project to send it to." },
     seed: {
       type: "string",
@@ -35,11 +34,7 @@ The key needs the permission telemetry_write.`,
     ]);
     if (values.project === "") throw new UsageError("--project is empty; it must be the name of a project");
     const seed = values.seed === undefined ? Math.floor(Math.random() * 2 ** 32) : readInteger("seed", values.seed);
-    const target = {
-      url: serverUrl(values.url, io),
-      key: await readKey(values["key-file"], io.env),
-      signal: io.signal,
-    };
+    const target = { ...(await requireConnection(values, io)), signal: io.signal };
     const hour = recordHour(createRandom(seed), Date.now());
     const requests = [
       ...batches(hour.spans).map((each) => ({ path: "/v1/traces", message: otlp.toTraces(each, values.project) })),

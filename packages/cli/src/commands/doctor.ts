@@ -2,7 +2,7 @@
 import { styleText } from "node:util";
 import type { Config } from "@sounding/server";
 import { command, type CommandIo } from "../command.ts";
-import { serverUrl } from "../connection.ts";
+import { defaultUrl, findConnection, serverOptions } from "../connection.ts";
 import { failed, ok, warning, type Finding } from "../doctor/finding.ts";
 import { checkListening } from "../doctor/listening.ts";
 import { checkModels } from "../doctor/models.ts";
@@ -27,16 +27,7 @@ findings with area, status (ok, warning or failed), message and advice.`,
       value: "FILE",
       description: "The configuration file. Default: SOUNDING_CONFIG, or sounding.yaml in this folder.",
     },
-    url: {
-      type: "string",
-      value: "URL",
-      description: "The server's address. Default: SOUNDING_BASE_URL, or the address in the configuration.",
-    },
-    "key-file": {
-      type: "string",
-      value: "FILE",
-      description: "A file that contains the API key. Default: SOUNDING_API_KEY.",
-    },
+    ...serverOptions,
   },
   examples: [
     ["sounding doctor", "Before the first start, or if something does not work."],
@@ -53,10 +44,11 @@ findings with area, status (ok, warning or failed), message and advice.`,
     await say(checkNode());
     const config = await checkConfiguration(values.config, io, say);
     if (config !== undefined) await say(...(await checkStorage(config)));
-    const url = serverUrl(values.url ?? (io.env["SOUNDING_BASE_URL"] || addressOf(config)), io);
+    const connection = await findConnection(values, io);
+    const url = connection.url?.value ?? addressOf(config) ?? defaultUrl;
     const { findings: listening, runs } = await checkListening(url, config);
     await say(...listening);
-    if (runs) await say(...(await checkModels(url, values["key-file"], io)));
+    if (runs) await say(...(await checkModels(url, connection.apiKey?.value, io.signal)));
     await say(...(await checkPrograms(config, io)));
     io.signal.throwIfAborted();
     const isWell = findings.every(({ status }) => status !== "failed");

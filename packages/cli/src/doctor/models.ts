@@ -1,7 +1,5 @@
 /** Checks whether the key works, and which tasks the running server's models support. */
 import { AsyncSounding, isSoundingError, type ModelListOptions } from "@sounding/client";
-import type { CommandIo } from "../command.ts";
-import { readKey } from "../connection.ts";
 import { failed, ok, warning, type Finding } from "./finding.ts";
 
 const howTo = {
@@ -14,23 +12,28 @@ const howTo = {
 /** The model that always exists and is useful only for testing. */
 const trialModel = "sounding-trial";
 
-export async function checkModels(url: string, keyFile: string | undefined, io: CommandIo): Promise<Finding[]> {
-  let client: AsyncSounding;
-  try {
-    client = new AsyncSounding({ apiKey: await readKey(keyFile, io.env), baseUrl: url, timeout: 10, maxRetries: 0 });
-  } catch (error) {
-    const message = (error as Error).message;
+/** @param key the API key; undefined if neither an option, the environment nor a profile has one */
+export async function checkModels(url: string, key: string | undefined, signal: AbortSignal): Promise<Finding[]> {
+  if (key === undefined) {
+    const message = `no API key for ${url}: run \`sounding login\`, set SOUNDING_API_KEY, or use --key-file FILE`;
     return [warning("key", message, "To create a key, see `sounding key create --help`.")];
   }
+  const client = new AsyncSounding({ apiKey: key, baseUrl: url, timeout: 10, maxRetries: 0 });
   try {
     const findings: Finding[] = [];
     for (const capability of ["chat", "speech", "transcription"] as const) {
-      findings.push(await checkCapability(client, capability, io.signal));
+      findings.push(await checkCapability(client, capability, signal));
     }
     return [ok("key", "the server accepts the key"), ...findings];
   } catch (error) {
-    if (io.signal.aborted || !isSoundingError(error)) throw error;
-    return [failed("key", error.message, "Set a key of this server in SOUNDING_API_KEY or --key-file.")];
+    if (signal.aborted || !isSoundingError(error)) throw error;
+    return [
+      failed(
+        "key",
+        error.message,
+        "Run `sounding login`, or set a key of this server in SOUNDING_API_KEY or --key-file.",
+      ),
+    ];
   }
 }
 

@@ -1,4 +1,4 @@
-/** The operation that shows the owner of a key. The AI Refinery SDK calls it when an asynchronous client is created. */
+/** The operation that shows the owner of a key. `sounding whoami` and the AI Refinery SDK (when an asynchronous client is created) call it. */
 import { Type } from "typebox";
 import { permissions } from "../tenant.ts";
 import { operation } from "./operation.ts";
@@ -12,6 +12,9 @@ const KeyIdentity = schema(
       project: Type.Union([Type.String(), Type.Null()], {
         description: "The project that the key is bound to, if any.",
       }),
+      key_id: Type.String({ description: "Identifier of the key." }),
+      key_name: Type.String({ description: "Name of the key." }),
+      operator: Type.Boolean({ description: "Whether the key may administer all organizations (an operator key)." }),
       permissions: Type.Array(Type.Enum([...permissions]), { description: "The key's permissions." }),
     },
     { description: "The key's owner and permissions." },
@@ -23,7 +26,7 @@ export const validateKey = operation({
   method: "POST",
   path: "/authentication/validate",
   tag: "Keys",
-  summary: "Show the key's organization, project and permissions",
+  summary: "Show the key's name, organization, project and permissions",
   permission: "any",
   answer: { type: "application/json", schema: KeyIdentity, description: "The key is valid." },
 });

@@ -172,6 +172,9 @@ const identityRoute = route(validateKey, ({ scope: { key } }) =>
     organization_id: key.organizationId,
     organization: key.organizationName,
     project: key.projectName ?? null,
+    key_id: key.keyId,
+    key_name: key.keyName,
+    operator: key.operator,
     permissions: [...key.permissions],
   }),
 );
