@@ -3,7 +3,7 @@ import { CliError, UsageError } from "./cli-error.ts";
 import type { CommandIo, OptionValues, Options } from "./command.ts";
 import { findConnection, serverOptions } from "./connection.ts";
 import { exitCodes } from "./exit-codes.ts";
-import { openLocalAdministration } from "./local-administration.ts";
+import { openLocalAdministration, type AdminRequest } from "./local-administration.ts";
 import { writeLine } from "./output.ts";
 import { sendRequest } from "./remote-request.ts";
 
@@ -43,9 +43,6 @@ export const organizationOption = {
 } as const;
 
 type ConnectionValues = Partial<OptionValues<typeof connectionOptions>>;
-
-/** Sends one request to the admin API; fails with an error that carries `status` or `code`. */
-export type AdminRequest = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
 /** The members that all objects of the admin API share. */
 export interface AdminObject {

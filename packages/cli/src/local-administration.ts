@@ -1,10 +1,12 @@
 /** The admin API on this machine's control database, without a server. It opens the database when it is first needed. */
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { AdminRequest } from "./administration.ts";
 import { CliError } from "./cli-error.ts";
 import type { CommandIo } from "./command.ts";
 import { exitCodes } from "./exit-codes.ts";
+
+/** Sends one request to the admin API; fails with an error that carries `status` or `code`. */
+export type AdminRequest = (method: string, path: string, body?: unknown) => Promise<unknown>;
 
 export interface LocalAdministration extends AsyncDisposable {
   /** Which database it is, for people. */

@@ -9,9 +9,8 @@ import { write } from "../output.ts";
 /** In a terminal, asks with the prompt; otherwise reads the first line of standard input. Throws CliError. */
 export async function readSecret(prompt: string, { stdin, stderr, isTTY, signal }: CommandIo): Promise<string> {
   if (!isTTY.stdin) return (await text(stdin)).split("\n", 1)[0]!.trim();
-  await write(stderr, prompt);
   try {
-    return (await readHidden(stdin, signal)).trim();
+    return (await readHidden(stdin, signal, () => write(stderr, prompt))).trim();
   } finally {
     await write(stderr, "\n");
   }
@@ -22,9 +21,15 @@ const interrupt = "\u0003";
 const endOfInput = "\u0004";
 const backspaces = new Set(["\u0008", "\u007f"]);
 
-async function readHidden(stdin: Readable & { setRawMode?: (raw: boolean) => void }, signal: AbortSignal) {
+/** @param ask shows the prompt; what is typed before that is not shown either */
+async function readHidden(
+  stdin: Readable & { setRawMode?: (raw: boolean) => void },
+  signal: AbortSignal,
+  ask: () => Promise<void>,
+): Promise<string> {
   stdin.setRawMode?.(true);
   try {
+    await ask();
     let typed = "";
     for await (const chunk of stdin.iterator({ destroyOnReturn: false })) {
       signal.throwIfAborted();
