@@ -14,6 +14,7 @@ before(async () => {
   upstream = await startScriptedUpstream(() => {});
   server = await startServer(
     `
+server: { trusted_proxies: [loopback] }
 engines:
   first: { type: openai_compatible, base_url: "${upstream.url}/v1" }
   second: { type: openai_compatible, base_url: "${upstream.url}/v1" }
@@ -70,7 +71,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
     const { traceId, headers } = newTrace();
     await client.chat.completions.create(
       { model: "one", messages, temperature: 0.5, stop: ["x"], max_completion_tokens: 40, seed: 3 },
-      { headers: { ...headers, "x-request-id": "call-1" } },
+      { headers: { ...headers, "x-request-id": "call-1", "x-forwarded-for": "203.0.113.9" } },
     );
     const [span] = await spansOf(client, traceId, 1);
     assert.equal(span!.name, "chat one");
@@ -87,6 +88,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       "gen_ai.request.temperature": 0.5,
       "gen_ai.request.seed": "3",
       "gen_ai.request.stop_sequences": { values: [{ stringValue: "x" }] },
+      "client.address": "203.0.113.9",
       "sounding.request.id": "call-1",
       "sounding.engine": "first",
       "gen_ai.response.id": "chatcmpl-7",

@@ -62,6 +62,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
       "gen_ai.request.voice": "rms",
       "sounding.speech.format": "pcm",
       "sounding.speech.characters": String(input.length),
+      "client.address": "127.0.0.1",
       "sounding.request.id": "call-1",
       "sounding.engine": "flite",
     });

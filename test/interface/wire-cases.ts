@@ -112,6 +112,24 @@ export const wireCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a query reads the project that x-project names, unless it names one itself",
+    shows: ["telemetry-queries/scope", "authentication-and-tenants/project-header"],
+    async run({ facts }) {
+      const projects = async (body: object, headers: Record<string, string>): Promise<string[]> => {
+        const response = await post(facts, "/observability/logs", { limit: 5000, ...body }, headers);
+        const { data } = (await response.json()) as { data: { result: { stream: Record<string, string> }[] } };
+        return [...new Set(data.result.map(({ stream }) => stream["project_name"]!))];
+      };
+      assert.deepEqual(await projects({}, { "x-project": "shop" }), ["shop"]);
+      assert.deepEqual(await projects({ project_name: "many" }, { "x-project": "shop" }), ["many"]);
+      const query = "/prometheus/api/v1/label/project_name/values";
+      const response = await fetch(facts.url + query, {
+        headers: { authorization: `Bearer ${facts.key}`, "x-project": "shop" },
+      });
+      assert.deepEqual(((await response.json()) as { data: string[] }).data, ["shop"]);
+    },
+  },
+  {
     name: "a call is recorded in the project that x-project names, or in default",
     shows: ["authentication-and-tenants/project-header"],
     async run({ client, facts, mode }) {

@@ -17,6 +17,7 @@ import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import type { FinishedRequest } from "./http/request-context.ts";
+import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
@@ -40,7 +41,7 @@ import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
-import { type GrpcSettings, startGrpcServer } from "./telemetry/otlp/grpc-server.ts";
+import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
@@ -48,7 +49,6 @@ import { bootstrap, type InitialCredentials } from "./tenancy/bootstrap.ts";
 import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
-import type { Scope } from "./tenant.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
@@ -70,7 +70,7 @@ export interface AppOptions {
 export interface App {
   readonly host: string;
   readonly port: number;
-  /** Undefined if OTLP/gRPC is disabled. */
+  /** Undefined if OTLP/gRPC has no port of its own. */
   readonly grpcPort: number | undefined;
   /** The secrets of the first keys, if this start created them. */
   readonly firstStart: InitialCredentials | undefined;
@@ -190,9 +190,26 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });
+  const grpc = closeAtEnd(
+    createGrpcServer({
+      ingest: otlp.ingest,
+      limits: otlp.limits,
+      checkKey,
+      failedKeys,
+      clientAddressOf: createClientAddress(config.server.trusted_proxies),
+      admit: (scope) => limiter.admitTelemetry(scope, "ingest"),
+      logger,
+      settings: {
+        bodyTimeoutMs: config.server.body_timeout_ms,
+        shutdownTimeoutMs: config.server.shutdown_timeout_ms,
+      },
+      observe: metrics.observeRequest,
+    }),
+  );
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
+      http2: grpc,
       checkKey,
       failedKeys,
       admitRequest: (scope, { permission }) => {
@@ -225,20 +242,8 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     }),
   );
 
-  const { grpc_port: grpcPort } = config.otlp;
-  const grpcParts = {
-    ingest: otlp.ingest,
-    limits: otlp.limits,
-    checkKey,
-    failedKeys,
-    admit: (scope: Scope) => limiter.admitTelemetry(scope, "ingest"),
-    logger,
-    observe: metrics.observeRequest,
-  };
-  const grpc =
-    grpcPort === undefined
-      ? undefined
-      : closeAtEnd(await startGrpcServer({ ...grpcParts, settings: grpcSettings(config, grpcPort) }));
+  const { grpc_port: ownPort } = config.otlp;
+  const grpcPort = ownPort === undefined ? undefined : await grpc.listen({ host: config.server.host, port: ownPort });
 
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
 
@@ -246,7 +251,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   return {
     host: http.host,
     port: http.port,
-    grpcPort: grpc?.port,
+    grpcPort,
     firstStart,
     async reload(next) {
       await registry.reload(modelsOf(next));
@@ -276,13 +281,4 @@ async function makeDirectory(path: string): Promise<void> {
 function modelsOf(config: Config): ModelsConfig {
   const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
   return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
-}
-
-function grpcSettings({ server }: Config, port: number): GrpcSettings {
-  return {
-    host: server.host,
-    port,
-    bodyTimeoutMs: server.body_timeout_ms,
-    shutdownTimeoutMs: server.shutdown_timeout_ms,
-  };
 }

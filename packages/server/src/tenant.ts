@@ -52,12 +52,18 @@ export interface ProjectSettings {
 export class Scope {
   readonly key: CheckedKey;
   readonly organizationId: string;
-  readonly projectName: string;
+  /** The project that the request or its key names. Undefined: queries read every project of the organization. */
+  readonly namedProject: string | undefined;
 
-  private constructor(key: CheckedKey, projectName: string) {
+  private constructor(key: CheckedKey, namedProject: string | undefined) {
     this.key = key;
     this.organizationId = key.organizationId;
-    this.projectName = projectName;
+    this.namedProject = namedProject;
+  }
+
+  /** The project that a call belongs to. */
+  get projectName(): string {
+    return this.namedProject ?? defaultProjectName;
   }
 
   /**
@@ -86,7 +92,7 @@ export class Scope {
         { param: "x-project" },
       );
     }
-    return new Scope(key, claim.project ?? key.projectName ?? defaultProjectName);
+    return new Scope(key, claim.project ?? key.projectName);
   }
 
   /** @throws AppError permission_denied */

@@ -3,7 +3,7 @@ import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";
 import type { FinishedChat } from "../finished-call.ts";
-import { callerOf } from "../http/caller.ts";
+import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -12,7 +12,7 @@ import type { Scope } from "../tenant.ts";
 import { AnswerRecord } from "./answer-record.ts";
 import type { ChunkObserver } from "./chunks.ts";
 
-type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | "scope" | "headers" | "requestId" | "note">;
+type ChatCallInput = Pick<RouteInput<ChatRequest>, "body" | CallerFields | "note">;
 
 interface CallContext {
   readonly request: ChatRequest;

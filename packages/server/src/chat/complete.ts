@@ -3,6 +3,7 @@ import type { ChatCompletion } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import { toAppError } from "../errors.ts";
 import type { ChatGuard } from "../guardrails/chat-guard.ts";
+import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
@@ -25,10 +26,7 @@ export interface ChatParts {
   keepsContent(scope: Scope): boolean | Promise<boolean>;
 }
 
-type ChatInput = Pick<
-  RouteInput<ChatRequest>,
-  "body" | "bytes" | "scope" | "headers" | "requestId" | "signal" | "note"
->;
+type ChatInput = Pick<RouteInput<ChatRequest>, "body" | "bytes" | CallerFields | "signal" | "note">;
 
 export type ChatAnswer =
   | { readonly stream: false; readonly completion: ChatCompletion; readonly headers: Readonly<Record<string, string>> }

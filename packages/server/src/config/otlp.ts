@@ -22,7 +22,7 @@ export const otlp = Type.Object(
         // Kubernetes sets variables for services whose names end in _PORT to "tcp://…".
         env: "SOUNDING_OTLP_GRPC_LISTEN_PORT",
         description:
-          "TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. Absent: no gRPC. OTLP/HTTP is always available.",
+          "Additional TCP port for OTLP/gRPC, usually 4317, on the address of `server.host`; 0 lets the system choose one. OTLP/HTTP and OTLP/gRPC are always available on `server.port`.",
       }),
     ),
   },

@@ -43,7 +43,8 @@ export const server = Type.Object(
       {
         maxItems: 1000,
         default: [],
-        description: "Proxies whose `X-Forwarded-For` header is trusted. Empty: none.",
+        description:
+          "Proxies whose `X-Forwarded-For` header is trusted to report the client's address, for logs, spans and throttling. Empty: none.",
       },
     ),
     max_header_bytes: bytes(

@@ -12,7 +12,7 @@ export type KeyCheck = (secret: string) => CheckedKey | Promise<CheckedKey>;
 
 /** The client's address and the failed authentications from it. */
 export interface AttemptedFrom {
-  address(): string | undefined;
+  readonly address: string | undefined;
   readonly failedKeys: FailedKeys;
 }
 
@@ -25,7 +25,7 @@ export function authenticate(
   const secret = bearer(headers);
   const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
   const count = (error: unknown): never => {
-    if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address());
+    if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address);
     throw error;
   };
   let key: CheckedKey | Promise<CheckedKey>;

@@ -1,5 +1,5 @@
 /** The address of a request's client: the connection's, or what trusted proxies report in X-Forwarded-For. */
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { BlockList, isIP, isIPv6 } from "node:net";
 
 /** Names that stand for ranges in `server.trusted_proxies`. */
@@ -9,30 +9,50 @@ const namedRanges: Readonly<Record<string, readonly string[]>> = {
   uniquelocal: ["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7"],
 };
 
-export type ClientAddressOf = (request: IncomingMessage) => string | undefined;
+/** @returns an IP address; undefined once the connection is closed, if it was not read before */
+export type ClientAddressOf = (
+  connection: { readonly remoteAddress?: string | undefined } | undefined,
+  headers: IncomingHttpHeaders,
+) => string | undefined;
 
 /** @param trustedProxies addresses, CIDR ranges and names of ranges, checked by `config/trusted-proxies.ts` */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
-  if (trustedProxies.length === 0) return ({ socket }) => socket.remoteAddress;
+  if (trustedProxies.length === 0) return (connection) => unmapped(connection?.remoteAddress);
   const trusted = new BlockList();
   for (const range of trustedProxies.flatMap((proxy) => namedRanges[proxy] ?? [proxy])) {
     const [address = "", prefix] = range.split("/");
     if (prefix === undefined) trusted.addAddress(address, familyOf(address));
     else trusted.addSubnet(address, Number(prefix), familyOf(address));
   }
-  const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, familyOf(address));
 
-  return ({ socket, headers }) => {
-    let client = socket.remoteAddress;
+  return (connection, headers) => {
+    let client = unmapped(connection?.remoteAddress);
     const forwarded = headers["x-forwarded-for"];
     const reported = (Array.isArray(forwarded) ? forwarded.join(",") : (forwarded ?? "")).split(",");
     // Each proxy appends the address that it sees, so the last address that no trusted proxy has is the client's.
-    for (const address of reported.reverse()) {
-      if (client === undefined || !isTrusted(client)) return client;
-      client = address.trim() === "" ? client : address.trim();
+    for (const text of reported.reverse()) {
+      if (client === undefined || !trusted.check(client, familyOf(client))) return client;
+      if (text.trim() === "") continue;
+      const address = addressIn(text.trim());
+      if (address === undefined) return client;
+      client = address;
     }
     return client;
   };
+}
+
+/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function addressIn(text: string): string | undefined {
+  const address =
+    /^\[(?<v6>[^\]]+)\](?::\d+)?$/.exec(text)?.groups?.["v6"] ??
+    /^(?<v4>[\d.]+):\d+$/.exec(text)?.groups?.["v4"] ??
+    text;
+  return isIP(address) === 0 ? undefined : unmapped(address);
+}
+
+/** An IPv4 client on a socket for IPv6 has an IPv4 address. */
+function unmapped(address: string | undefined): string | undefined {
+  return /^::ffff:(?<v4>\d+\.\d+\.\d+\.\d+)$/i.exec(address ?? "")?.groups?.["v4"] ?? address;
 }
 
 function familyOf(address: string): "ipv4" | "ipv6" {

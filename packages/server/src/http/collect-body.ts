@@ -35,6 +35,11 @@ export function collectBody(
   { declaredBytes, frameBytes = 0 }: Framing = {},
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
+    // An HTTP/2 stream without a body may have ended before its caller was authenticated.
+    if (source.readableEnded) {
+      resolve(Buffer.alloc(0));
+      return;
+    }
     if (declaredBytes !== undefined) {
       if (declaredBytes > limitBytes + frameBytes) throw tooLarge(limitBytes);
       charge.add(declaredBytes);

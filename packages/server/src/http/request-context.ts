@@ -41,6 +41,7 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
   /** Headers of every response to this request. */
   responseHeaders: ResponseHeaders = {};
   scope: Scope | undefined;
+  readonly clientAddress: string | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();
   readonly #controller = new AbortController();
@@ -50,12 +51,18 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
 
   /** @param onFinished called once, when serving has ended and the response is sent or its connection closed */
   constructor(
-    target: { request: IncomingMessage; response: ServerResponse; operation: string },
+    target: {
+      request: IncomingMessage;
+      response: ServerResponse;
+      operation: string;
+      clientAddress: string | undefined;
+    },
     onFinished: (request: RequestContext) => void,
   ) {
     this.request = target.request;
     this.response = target.response;
     this.operation = target.operation;
+    this.clientAddress = target.clientAddress;
     const given = target.request.headers["x-request-id"];
     this.requestId = typeof given === "string" && isSafeId(given) ? given : `req_${randomUUID()}`;
     this.cost = new RequestCost(target.operation, this.requestId);

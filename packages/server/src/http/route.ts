@@ -18,6 +18,8 @@ export interface RouteInput<Body> {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly requestId: string;
+  /** The client's IP address, as far as trusted proxies report it. */
+  readonly clientAddress: string | undefined;
   /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
   /** The request's memory: charge it before you allocate in proportion to the input or the result. */

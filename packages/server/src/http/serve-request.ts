@@ -12,7 +12,6 @@ import { measureStep } from "../scheduling/main-thread-time.ts";
 import type { AdmitRequest, RequestAdmission } from "./request-admission.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
-import type { ClientAddressOf } from "./client-address.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
 import type { RequestContext } from "./request-context.ts";
@@ -34,7 +33,6 @@ export interface ServeContext {
   };
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
-  readonly clientAddress: ClientAddressOf;
   /** The memory budget of routes without their own. */
   readonly memory: MemoryBudget;
   readonly admitRequest?: AdmitRequest | undefined;
@@ -91,6 +89,7 @@ export async function serveRequest(
       query: queryOf(context.request),
       headers: context.request.headers,
       requestId: context.requestId,
+      clientAddress: context.clientAddress,
       signal: context.signal,
       memory: charge,
       note: (fields) => context.note(fields),
@@ -112,11 +111,11 @@ export async function serveRequest(
 async function admit(
   context: RequestContext,
   operation: Operation,
-  { checkKey, clientAddress, failedKeys }: ServeContext,
+  { checkKey, failedKeys }: ServeContext,
 ): Promise<Scope | undefined> {
   if (operation.permission === "none") return undefined;
   const scope = authenticate(context.request.headers, checkKey, {
-    address: () => clientAddress(context.request),
+    address: context.clientAddress,
     failedKeys,
   });
   context.scope = scope instanceof Promise ? await scope : scope;

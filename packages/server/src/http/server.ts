@@ -3,6 +3,7 @@
  * docs/adr/0004-http-server.md
  */
 import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { Socket } from "node:net";
 import { AppError, toAppError } from "../errors.ts";
 import { IndexedSet } from "../indexed-set.ts";
 import type { Logger } from "../logger.ts";
@@ -15,6 +16,7 @@ import { createClientAddress } from "./client-address.ts";
 import { refuseConnection } from "./connection-error.ts";
 import { Connections } from "./connections.ts";
 import { preflightHeaders } from "./cors.ts";
+import { divertHttp2 } from "./http2-preface.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 import { listen } from "./listen.ts";
 import { replyEmpty, replyError } from "./reply.ts";
@@ -49,8 +51,16 @@ export interface HttpServerParts {
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitRequest?: AdmitRequest | undefined;
   readonly logger: Logger;
+  /** Serves connections that begin with HTTP/2's preface. Absent: they are refused as malformed. */
+  readonly http2?: Http2Server | undefined;
   /** Called when a request has ended; must not throw. */
   observe(context: FinishedRequest): void;
+}
+
+export interface Http2Server {
+  accept(socket: Socket): void;
+  /** Lets running calls end within the shutdown time, and closes the connections. */
+  close(): Promise<void>;
 }
 
 export interface HttpServer {
@@ -81,9 +91,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const serveContext: ServeContext = {
     ...parts,
     memory: new MemoryBudget(settings.max_request_memory_bytes),
-    clientAddress: createClientAddress(settings.trusted_proxies),
     isClosing: () => closing,
   };
+  const clientAddressOf = createClientAddress(settings.trusted_proxies);
   const router = createRouter(parts.routes, serveContext);
   const server = createNodeServer(settings);
   const connections = new Connections();
@@ -99,7 +109,9 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   server.on("request", (request, response) => {
     if (!connections.admit(response)) return;
     const { endpoint, path } = findEndpoint(router, request);
-    const context = new RequestContext({ request, response, operation: endpoint.operation }, onFinished);
+    const clientAddress = clientAddressOf(request.socket, request.headers);
+    const { operation } = endpoint;
+    const context = new RequestContext({ request, response, operation, clientAddress }, onFinished);
     open.add(context);
     setCommonHeaders(context, serveContext);
     const fault = findFramingError(request);
@@ -107,19 +119,25 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     else refuse(context, fault, { headers: { connection: "close" } });
   });
 
+  const { http2 } = parts;
+  const closeUndecided =
+    http2 === undefined
+      ? undefined
+      : divertHttp2(server, { accept: (socket) => http2.accept(socket), timeoutMs: settings.header_timeout_ms });
   const listener = await listen(server, settings);
   return {
     host: listener.host,
     port: listener.port,
     async close() {
       closing = true;
+      closeUndecided?.();
       const cutOff = setTimeout(() => {
         open.forEach((context) =>
           context.abort(new AppError("overloaded", "The server is shutting down. Retry later.")),
         );
         setTimeout(() => server.closeAllConnections(), forceCloseMs).unref();
       }, settings.shutdown_timeout_ms);
-      await listener.close();
+      await Promise.all([listener.close(), http2?.close()]);
       clearTimeout(cutOff);
     },
   };
@@ -223,6 +241,7 @@ function finish(context: RequestContext, { logger, observe }: HttpServerParts): 
       duration_ms: Math.round(durationMs * 10) / 10,
       cpu_ms: Math.round(mainThreadMs * 10) / 10,
       ...(storeMs === 0 ? {} : { store_ms: Math.round(storeMs * 10) / 10 }),
+      client_address: context.clientAddress,
       organization_id: context.scope?.organizationId,
       project: context.scope?.projectName,
       key_id: context.scope?.key.keyId,

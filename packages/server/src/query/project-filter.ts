@@ -1,4 +1,4 @@
-/** Decides which project a query may read: the key's project, or the requested one of the key's organization. */
+/** Decides which project a query reads: the one of its `project_name`, its header `x-project`, or its key. */
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 
@@ -22,5 +22,5 @@ export function projectOf(scope: Scope, parameters: TenantParameters): string | 
       { param: "project_name" },
     );
   }
-  return asked ?? bound;
+  return asked ?? scope.namedProject;
 }

@@ -2,14 +2,14 @@
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { AppError } from "../errors.ts";
 import type { FinishedSpeech } from "../finished-call.ts";
-import { callerOf } from "../http/caller.ts";
+import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { AudioObserver } from "./audio-output.ts";
 import type { PreparedSpeech } from "./prepare.ts";
 
-type CallInput = Pick<RouteInput<SpeechRequest>, "body" | "scope" | "headers" | "requestId" | "note">;
+type CallInput = Pick<RouteInput<SpeechRequest>, "body" | CallerFields | "note">;
 
 /** The record of a call that was refused before it reached a model. */
 export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppError): FinishedSpeech {

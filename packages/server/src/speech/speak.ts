@@ -2,6 +2,7 @@
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { SpeechWithBoundaries, WordBoundary } from "../api/speech.ts";
 import { type AppError, requestTimedOut, toAppError } from "../errors.ts";
+import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import type { SpeechCall } from "../engines/engine.ts";
@@ -22,10 +23,7 @@ export interface SpeechParts {
   observe(call: FinishedSpeech): void;
 }
 
-export type SpeechInput = Pick<
-  RouteInput<SpeechRequest>,
-  "body" | "scope" | "headers" | "signal" | "requestId" | "note"
->;
+export type SpeechInput = Pick<RouteInput<SpeechRequest>, "body" | CallerFields | "signal" | "note">;
 
 type Headers = Readonly<Record<string, string>>;
 

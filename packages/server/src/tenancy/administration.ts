@@ -82,6 +82,7 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   scope: localOperator,
   headers: {},
   requestId: "local",
+  clientAddress: undefined,
   signal: new AbortController().signal,
   memory: new MemoryBudget(Number.POSITIVE_INFINITY).open(""),
   note: () => {},

@@ -1,14 +1,14 @@
 /** Collects the data of one transcription while it runs, and reports it when it ends. */
 import type { AppError } from "../errors.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
-import { callerOf } from "../http/caller.ts";
+import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Attempt } from "../engines/engine.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 
 interface CallContext {
-  readonly input: Pick<RouteInput<unknown>, "scope" | "headers" | "requestId" | "note">;
+  readonly input: Pick<RouteInput<unknown>, CallerFields | "note">;
   observe(call: FinishedTranscription): void;
 }
 

@@ -8,6 +8,7 @@ import { abortable, sleep } from "../abort.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
 import { AppError, requestTimedOut, toAppError } from "../errors.ts";
 import type { FormBody, FormField, FormFile } from "../http/form.ts";
+import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
 import type { Limiter } from "../limits/limiter.ts";
@@ -36,7 +37,7 @@ export interface TranscriptionParts {
   observe(call: FinishedTranscription): void;
 }
 
-export type TranscriptionInput = Pick<RouteInput<unknown>, "scope" | "signal" | "headers" | "requestId" | "note"> & {
+export type TranscriptionInput = Pick<RouteInput<unknown>, CallerFields | "signal" | "note"> & {
   readonly form: FormBody;
 };
 

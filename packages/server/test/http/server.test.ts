@@ -60,6 +60,18 @@ describe("a request", () => {
     );
   });
 
+  test("is logged with its client's address, which a trusted proxy reports", async () => {
+    for (const [trusted_proxies, address] of [
+      [[], "127.0.0.1"],
+      [["loopback"], "203.0.113.9"],
+    ] as const) {
+      await using server = await startTestHttp({ routes: [echo], settings: { trusted_proxies } });
+      await post(server.url, '{"name":"Ada"}', { "x-forwarded-for": "203.0.113.9" });
+      await server.untilFinished(1);
+      assert.equal(server.logged.find(({ message }) => message === "request")?.["client_address"], address);
+    }
+  });
+
   test("may be compressed with gzip", async () => {
     await using server = await startTestHttp({ routes: [echo] });
     const response = await post(server.url, gzipSync('{"name":"Ada"}'), { "content-encoding": "gzip" });

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type ClientHttp2Session } from "node:http2";
+import { type AddressInfo, connect as tcpConnect, createServer, type Socket } from "node:net";
 import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { AppError } from "../../src/errors.ts";
@@ -19,6 +20,14 @@ function frame(message: Uint8Array, compressed = 0): Buffer {
   prefix[0] = compressed;
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
+}
+
+/** Sends each byte as a segment of its own. */
+async function sendByteByByte(bytes: Buffer, socket: Socket): Promise<void> {
+  for (const byte of bytes) {
+    await new Promise((resolve) => socket.write(Buffer.of(byte), resolve));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
 }
 
 interface Answer {
@@ -219,7 +228,59 @@ describe("a call is refused", () => {
   });
 });
 
+describe("a connection with HTTP/2", () => {
+  test("shares the port with HTTP/1.1, however its first bytes are divided", async () => {
+    await using server = await startOtlp();
+    const port = Number(new URL(server.url).port);
+    const relay = createServer((near) => {
+      const far = tcpConnect(port, "127.0.0.1");
+      far.setNoDelay(true);
+      far.pipe(near);
+      near
+        .on("error", () => {})
+        .once("data", (first: Buffer) => {
+          near.pause();
+          void sendByteByByte(first, far).then(() => near.pipe(far));
+        });
+    }).listen(0, "127.0.0.1");
+    await once(relay, "listening");
+    const session = connect(`http://127.0.0.1:${(relay.address() as AddressInfo).port}`);
+    assert.equal((await call(session, traces, frame(span()))).status, "0");
+    session.destroy();
+    relay.close();
+    assert.equal((await server.post("/v1/traces", span())).status, 200);
+    assert.equal(server.store.rows("spans").length, 2);
+  });
+
+  test("is also accepted on a port of its own", async () => {
+    await using server = await startOtlp();
+    const session = connect(`http://127.0.0.1:${await server.listenForGrpc()}`);
+    assert.equal((await call(session, traces, frame(span()))).status, "0");
+    session.destroy();
+  });
+
+  test("that does not speak gRPC is told to use HTTP/1.1", async () => {
+    await using calls = await startCalls();
+    const stream = calls.session.request({ ":method": "GET", ":path": "/v1/models" });
+    const [headers] = (await once(stream, "response")) as [{ ":status": number }];
+    assert.equal(headers[":status"], 415);
+    assert.match((await stream.toArray()).join(""), /use HTTP\/1\.1/);
+  });
+});
+
 describe("when the server stops", () => {
+  test("a connection that has not sent anything is closed", async () => {
+    const server = await startOtlp();
+    const silent = tcpConnect(Number(new URL(server.url).port), "127.0.0.1");
+    await once(silent, "connect");
+    const closed = once(
+      silent.on("error", () => {}),
+      "close",
+    );
+    await server[Symbol.asyncDispose]();
+    await closed;
+  });
+
   test("clients receive GOAWAY, and a running call still completes", async () => {
     await using calls = await startCalls();
     const { promise: stored, resolve: release } = Promise.withResolvers<void>();

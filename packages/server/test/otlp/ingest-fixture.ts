@@ -4,7 +4,7 @@ import type { Encoding } from "../../src/telemetry/otlp/export-result.ts";
 import { createIngest, type ExportRequest } from "../../src/telemetry/otlp/ingest.ts";
 import { createJsonConverter } from "../../src/telemetry/otlp/json-converter.ts";
 import { type SignalName, signals } from "../../src/telemetry/otlp/signals.ts";
-import type { CheckedKey } from "../../src/tenant.ts";
+import { type CheckedKey, Scope } from "../../src/tenant.ts";
 import { testKey } from "../support/test-key.ts";
 import { RecordingStore } from "./recording-store.ts";
 
@@ -12,20 +12,23 @@ import { RecordingStore } from "./recording-store.ts";
 export const nowMs = 1_795_219_200_000;
 export const nowNano = BigInt(nowMs) * 1_000_000n;
 
-export function ingestFixture({ key = testKey() }: { key?: CheckedKey } = {}) {
+/** @param options.project the header `x-project` */
+export function ingestFixture(options: { key?: CheckedKey; project?: string | undefined } = {}) {
+  const { key = testKey(), project } = options;
   const store = new RecordingStore();
   const converter = createJsonConverter(silentLogger);
   const settingsOf: Parameters<typeof createIngest>[0]["settingsOf"] = () => ({
     retention_days: 30,
     record_content: false,
   });
+  const scope = Scope.fromKey(key, { project });
   const ingest = createIngest({ store, settingsOf, converter, now: () => nowMs });
   return {
     store,
     send: (signal: SignalName, bytes: Uint8Array, encoding: Encoding = "protobuf") =>
-      ingest({ key, signal: signals[signal], encoding, bytes } satisfies ExportRequest),
+      ingest({ scope, signal: signals[signal], encoding, bytes } satisfies ExportRequest),
     sendJson: (signal: SignalName, body: unknown) =>
-      ingest({ key, signal: signals[signal], encoding: "json", bytes: Buffer.from(JSON.stringify(body)) }),
+      ingest({ scope, signal: signals[signal], encoding: "json", bytes: Buffer.from(JSON.stringify(body)) }),
     close: () => converter.close(),
   };
 }

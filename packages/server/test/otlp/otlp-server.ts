@@ -1,10 +1,11 @@
 /** OTLP over real sockets, HTTP and gRPC, with a recording store. */
 import { AppError } from "../../src/errors.ts";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
+import { createClientAddress } from "../../src/http/client-address.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { Route } from "../../src/http/route.ts";
 import { silentLogger } from "../../src/logger.ts";
-import { type FinishedCall, type GrpcParts, startGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
+import { type FinishedCall, type GrpcParts, createGrpcServer } from "../../src/telemetry/otlp/grpc-server.ts";
 import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
 import { startTestHttp, testSecret } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
@@ -38,21 +39,24 @@ export async function startOtlp({
       return route.serve(input);
     },
   }));
-  const http = await startTestHttp({ routes: noted, checkKey, failedKeys });
-  const grpc = await startGrpcServer({
+  const grpc = createGrpcServer({
     ingest: otlp.ingest,
     failedKeys,
     checkKey,
+    clientAddressOf: createClientAddress([]),
     admit,
     logger: silentLogger,
     limits: otlp.limits,
-    settings: { host: "127.0.0.1", port: 0, bodyTimeoutMs: 10_000, shutdownTimeoutMs },
+    settings: { bodyTimeoutMs: 10_000, shutdownTimeoutMs },
     observe: (call) => calls.push(call),
   });
+  const http = await startTestHttp({ routes: noted, checkKey, failedKeys, http2: grpc });
   return {
     store,
     url: http.url,
-    grpcUrl: `http://127.0.0.1:${grpc.port}`,
+    /** The same port as HTTP/1.1. */
+    grpcUrl: http.url,
+    listenForGrpc: () => grpc.listen({ host: "127.0.0.1", port: 0 }),
     calls,
     closeGrpc: () => grpc.close(),
     /** Content types and compressions of the HTTP requests received. */
@@ -65,7 +69,6 @@ export async function startOtlp({
       }),
     async [Symbol.asyncDispose]() {
       await http.close();
-      await grpc.close();
       await otlp.close();
     },
   };

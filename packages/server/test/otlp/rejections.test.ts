@@ -152,8 +152,8 @@ describe("a data point", () => {
 });
 
 describe("the project is", () => {
-  const projectOf = async (attributes: object[], key = testKey()) => {
-    const { send, store } = ingestFixture({ key });
+  const projectOf = async (attributes: object[], key = testKey(), header?: string) => {
+    const { send, store } = ingestFixture({ key, project: header });
     const outcome = await send("traces", spans({}, { attributes }));
     return (store.rows("spans")[0]?.["project"] ?? outcome.message) as string;
   };
@@ -168,6 +168,11 @@ describe("the project is", () => {
 
   test("otherwise the key's", async () => {
     assert.equal(await projectOf([attribute("service.namespace", "spaces")], bound), "shop");
+  });
+
+  test("otherwise that of the header x-project", async () => {
+    assert.equal(await projectOf([attribute("service.namespace", "spaces")], testKey(), "desk"), "desk");
+    assert.equal(await projectOf([attribute("project.name", "bots")], testKey(), "desk"), "bots");
   });
 
   test("otherwise the service's namespace, if it is a valid name", async () => {

@@ -7,6 +7,7 @@ const common = {
   requestId: "req_1",
   traceparent: undefined,
   tracestate: undefined,
+  clientAddress: undefined,
   model: "m",
   stream: false,
   durationMs: 3,

@@ -4,7 +4,7 @@ import type { KeyCheck } from "../../src/http/authenticate.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { FinishedRequest } from "../../src/http/request-context.ts";
 import type { Route } from "../../src/http/route.ts";
-import { startHttpServer, type HttpSettings } from "../../src/http/server.ts";
+import { startHttpServer, type Http2Server, type HttpSettings } from "../../src/http/server.ts";
 import type { LogFields, Logger } from "../../src/logger.ts";
 import { AppError } from "../../src/errors.ts";
 import { testKey } from "./test-key.ts";
@@ -38,11 +38,13 @@ export async function startTestHttp({
   settings = {},
   checkKey = checkTestKey,
   failedKeys = new FailedKeys(1_000_000),
+  http2,
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
   checkKey?: KeyCheck;
   failedKeys?: FailedKeys;
+  http2?: Http2Server;
 }) {
   const logged: LogFields[] = [];
   const finished: FinishedRequest[] = [];
@@ -60,6 +62,7 @@ export async function startTestHttp({
     logger,
     checkKey,
     failedKeys,
+    http2,
     observe: (exchange) => {
       finished.push(exchange);
       events.emit("finished");

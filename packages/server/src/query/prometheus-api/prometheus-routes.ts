@@ -98,7 +98,7 @@ async function evaluationOf({ store }: PrometheusParts, { input, parameters }: C
   const yielder = new CooperativeYield();
   const query = await parseQuery(parameters.required("query"), new Budget(defaultLimits, signal, { yielder }));
   const reader = store.open(scope);
-  const storage = createTenantMetrics({ reader, project: scope.key.projectName, namedLabels: namedLabels(query) });
+  const storage = createTenantMetrics({ reader, project: scope.namedProject, namedLabels: namedLabels(query) });
   const timeoutMs = Math.min(parameters.durationMs("timeout") ?? longestTimeoutMs, longestTimeoutMs);
   const lookbackMs = parameters.durationMs("lookback_delta");
   return { query, storage, signal, memory, yielder, limits: { timeoutMs }, lookbackMs };
@@ -127,7 +127,7 @@ async function listRequest({ store }: PrometheusParts, { input, nowMs, parameter
   const toMs = parameters.timeMs("end") ?? nowMs;
   const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
   const selectors = await parameters.selectors(budget);
-  return { reader: store.open(scope), project: scope.key.projectName, selectors, fromMs, toMs, budget };
+  return { reader: store.open(scope), project: scope.namedProject, selectors, fromMs, toMs, budget };
 }
 
 function limited<Item>(items: readonly Item[], { parameters }: Call): readonly Item[] {

@@ -32,6 +32,7 @@ export const genAi = {
 } as const;
 
 export const errorType = "error.type";
+export const clientAddress = "client.address";
 
 /** Our own attributes, where OpenTelemetry has none. */
 export const sounding = {

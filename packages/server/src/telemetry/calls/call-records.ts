@@ -2,7 +2,7 @@
 import type { AppError } from "../../errors.ts";
 import type { FinishedCall } from "../../finished-call.ts";
 import { redactText } from "../../logger.ts";
-import { errorType, genAi, sounding } from "./attribute-names.ts";
+import { clientAddress, errorType, genAi, sounding } from "./attribute-names.ts";
 import { toUnixNano, type Attributes, type CallLog, type CallSpan } from "./call-record-types.ts";
 import { newSpanId, traceContext, type TraceContext } from "./trace-context.ts";
 
@@ -45,6 +45,7 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [genAi.requestModel]: model,
       [sounding.requestId]: requestId,
       [sounding.keyId]: scope.key.keyId,
+      [clientAddress]: call.clientAddress,
       [sounding.engine]: engine,
       [sounding.attempts]: attempts.length > 1 ? attempts.length : undefined,
       [errorType]: error?.code,

@@ -1,6 +1,6 @@
 /** Reads and writes the messages, headers and trailers of unary gRPC calls. https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md */
 import { constants, type IncomingHttpHeaders, type OutgoingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { AppError } from "../../errors.ts";
+import { AppError, toErrorBody } from "../../errors.ts";
 import { type BodyLimits, collectBody } from "../../http/collect-body.ts";
 import { decompress } from "../../http/decompress.ts";
 import { rpcCodeOf, rpcCodes, writeStatus } from "./export-result.ts";
@@ -47,6 +47,10 @@ export async function readMessage(
   }
 }
 
+export function isGrpc(headers: IncomingHttpHeaders): boolean {
+  return /^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "");
+}
+
 /** Answers the call with a message and the status 0. */
 export function replyMessage(stream: ServerHttp2Stream, message: Uint8Array): void {
   if (stream.destroyed || stream.closed) return;
@@ -77,6 +81,14 @@ export function replyGrpcError(stream: ServerHttp2Stream, error: AppError): void
   // Discard the rest of the client's message, because a paused stream would never close.
   stream.resume();
   stream.close(constants.NGHTTP2_NO_ERROR);
+}
+
+/** Answers a request that is not gRPC, whose client cannot read a gRPC status. */
+export function replyHttpError(stream: ServerHttp2Stream, error: AppError): void {
+  if (stream.destroyed || stream.closed || stream.headersSent) return;
+  stream.respond({ ":status": error.status, "content-type": "application/json" });
+  stream.end(JSON.stringify(toErrorBody(error)));
+  stream.resume();
 }
 
 /** An unknown compression is UNIMPLEMENTED in gRPC. */

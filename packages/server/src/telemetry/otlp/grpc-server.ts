@@ -1,14 +1,15 @@
 /**
- * Serves OTLP/gRPC: three unary methods over HTTP/2 without TLS, which exporters expect on port 4317. Built on node:http2,
- * because a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest.md).
+ * Serves OTLP/gRPC: three unary methods over HTTP/2 without TLS, on the HTTP server's port and, if configured, on one of its
+ * own. Built on node:http2, because a gRPC library costs 30 to 70 % more CPU per request (docs/adr/0020-telemetry-ingest.md).
  * https://opentelemetry.io/docs/specs/otlp/#otlpgrpc
  */
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { AppError, type ErrorCode, toAppError } from "../../errors.ts";
 import type { RequestAdmission } from "../../http/request-admission.ts";
 import { authenticate, type KeyCheck } from "../../http/authenticate.ts";
+import type { ClientAddressOf } from "../../http/client-address.ts";
 import type { FailedKeys } from "../../http/failed-keys.ts";
 import { inputLimit } from "../../input-limits.ts";
 import type { LogFields, Logger } from "../../logger.ts";
@@ -17,14 +18,12 @@ import type { Scope } from "../../tenant.ts";
 import { measureStep } from "../../scheduling/main-thread-time.ts";
 import { runWithCost, RequestCost } from "../../scheduling/request-cost.ts";
 import { writeExportResult } from "./export-result.ts";
-import { readMessage, replyGrpcError, replyMessage, timeoutMs } from "./grpc-message.ts";
+import { isGrpc, readMessage, replyGrpcError, replyHttpError, replyMessage, timeoutMs } from "./grpc-message.ts";
 import type { Ingest } from "./ingest.ts";
 import type { BodyLimits } from "./routes.ts";
 import { type Signal, signals } from "./signals.ts";
 
 export interface GrpcSettings {
-  readonly host: string;
-  readonly port: number;
   /** Timeout for receiving a message. */
   readonly bodyTimeoutMs: number;
   /** Timeout for calls in flight at shutdown. */
@@ -35,6 +34,7 @@ export interface GrpcParts {
   readonly ingest: Ingest;
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
+  readonly clientAddressOf: ClientAddressOf;
   /** Admits one export, before its message is read. Absent: exports have no limits. @throws AppError rate_limited */
   readonly admit?: ((scope: Scope) => RequestAdmission) | undefined;
   readonly logger: Logger;
@@ -55,8 +55,10 @@ export interface FinishedCall {
 }
 
 export interface GrpcServer {
-  readonly host: string;
-  readonly port: number;
+  /** Serves a connection that another server accepted. */
+  accept(socket: Socket): void;
+  /** Also listens on a port of its own. @returns the port */
+  listen(address: { readonly host: string; readonly port: number }): Promise<number>;
   /** Sends GOAWAY, lets calls in flight finish within the shutdown timeout, then aborts them. */
   close(): Promise<void>;
 }
@@ -75,7 +77,7 @@ const signalByPath: ReadonlyMap<string, Signal> = new Map(
   Object.values(signals).map((signal) => [`/${signal.service}/Export`, signal]),
 );
 
-export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
+export function createGrpcServer(parts: GrpcParts): GrpcServer {
   const { settings } = parts;
   const server = createServer({ settings: sessionSettings, maxSessionMemory: 64 });
   const sessions = new Set<ServerHttp2Session>();
@@ -87,24 +89,30 @@ export async function startGrpcServer(parts: GrpcParts): Promise<GrpcServer> {
   });
   server.on("stream", (stream, headers) => {
     stream.on("error", (error) => parts.logger.debug({ error }, "a gRPC call failed"));
-    const call = new Call(stream, headers);
+    const call = new Call(stream, headers, parts.clientAddressOf);
     void runWithCost(call.cost, () => serveCall(call, parts));
   });
-  server.listen(settings.port, settings.host);
-  await once(server, "listening");
-  const { address, port } = server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
-    const closed = once(server, "close");
+    const closed = [...sessions].map((session) => once(session, "close"));
+    if (server.listening) closed.push(once(server, "close"));
     server.close();
     for (const session of sessions) session.close();
     const cutOff = setTimeout(() => {
       for (const session of sessions) session.destroy();
     }, settings.shutdownTimeoutMs);
-    await closed;
+    await Promise.all(closed);
     clearTimeout(cutOff);
   };
-  return { host: address, port, close: () => (closing ??= close()) };
+  return {
+    accept: (socket) => void server.emit("connection", socket),
+    async listen({ host, port }) {
+      server.listen(port, host);
+      await once(server, "listening");
+      return (server.address() as AddressInfo).port;
+    },
+    close: () => (closing ??= close()),
+  };
 }
 
 /** Never rejects: every failure becomes a status. */
@@ -133,6 +141,7 @@ class Call {
   /** undefined for a method that does not exist. */
   readonly signal: Signal | undefined;
   readonly cost: RequestCost;
+  readonly clientAddress: string | undefined;
   outcome: "ok" | ErrorCode = "ok";
   error?: AppError;
   scope?: Scope;
@@ -140,9 +149,10 @@ class Call {
   admission?: RequestAdmission | undefined;
   fields: LogFields = {};
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, clientAddressOf: ClientAddressOf) {
     this.stream = stream;
     this.headers = headers;
+    this.clientAddress = clientAddressOf(stream.session?.socket, headers);
     this.signal = signalByPath.get(headers[":path"] ?? "");
     this.cost = new RequestCost(this.signal === undefined ? "grpc_unknown" : `grpc_export_${this.signal.name}`);
   }
@@ -162,22 +172,24 @@ function startTimer(call: Call, clientMs: number | undefined, bodyMs: number): N
 
 async function answer(call: Call, { ingest, checkKey, failedKeys, admit, limits }: GrpcParts): Promise<Uint8Array> {
   const { stream, headers, signal, cost } = call;
-  if (!/^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")) {
-    throw new AppError("invalid_request", "The content type must be application/grpc or application/grpc+proto.");
+  if (!isGrpc(headers)) {
+    throw new AppError(
+      "unsupported_media_type",
+      "Over HTTP/2 without TLS, Sounding serves only OTLP/gRPC (application/grpc or application/grpc+proto); use HTTP/1.1 for everything else.",
+    );
   }
   if (signal === undefined) {
     throw new AppError("method_not_allowed", `The method ${(headers[":path"] ?? "").slice(0, 200)} does not exist.`);
   }
-  const address = stream.session?.socket.remoteAddress;
-  call.scope = await authenticate(headers, checkKey, { address: () => address, failedKeys });
+  call.scope = await authenticate(headers, checkKey, { address: call.clientAddress, failedKeys });
   call.scope.require("telemetry_write");
   cost.organizationId = call.scope.organizationId;
   call.admission = admit?.(call.scope);
   if (call.admission !== undefined) cost.chargeTo(call.admission);
   call.charge = limits.memory.open(call.scope.organizationId);
   const bytes = await readMessage(stream, headers, { limitBytes: limits.bodyLimitBytes, charge: call.charge });
-  const { key } = call.scope;
-  const outcome = await measureStep("serve", () => ingest({ key, signal, encoding: "protobuf", bytes }));
+  const { scope } = call;
+  const outcome = await measureStep("serve", () => ingest({ scope, signal, encoding: "protobuf", bytes }));
   call.fields = { accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) };
   return writeExportResult(outcome, signal, "protobuf");
 }
@@ -189,7 +201,8 @@ function fail(call: Call, thrown: unknown, logger?: Logger): void {
   call.error = error;
   if (error.code === "internal")
     logger?.error({ error: error.cause ?? error }, "a gRPC call failed with an internal error");
-  replyGrpcError(call.stream, error);
+  if (isGrpc(call.headers)) replyGrpcError(call.stream, error);
+  else replyHttpError(call.stream, error);
 }
 
 function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts): void {
@@ -205,6 +218,7 @@ function finish(call: Call, durationMs: number, { observe, logger }: GrpcParts):
       outcome: call.outcome,
       duration_ms: Math.round(durationMs * 10) / 10,
       cpu_ms: Math.round(mainThreadMs * 10) / 10,
+      client_address: call.clientAddress,
       organization_id: scope?.organizationId,
       key_id: scope?.key.keyId,
       ...call.fields,

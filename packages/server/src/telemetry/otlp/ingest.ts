@@ -1,6 +1,6 @@
 /** Ingests an export request: decodes it, appends its rows, and resolves once they are durable. docs/adr/0020-telemetry-ingest.md */
 import type { Batch, Store } from "../../store/store.ts";
-import type { CheckedKey } from "../../tenant.ts";
+import type { Scope } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
 import { decodeExport } from "./decode-export.ts";
 import { ResourceScopeReader, type SettingsOf } from "./resource-scopes.ts";
@@ -21,7 +21,7 @@ export interface IngestParts {
 
 /** One request, decompressed. */
 export interface ExportRequest {
-  readonly key: CheckedKey;
+  readonly scope: Scope;
   readonly signal: Signal;
   readonly encoding: Encoding;
   readonly bytes: Uint8Array;
@@ -35,10 +35,10 @@ export interface ExportRequest {
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
 export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
-  return async ({ key, signal, encoding, bytes }) => {
-    const builder = new ExportBuilder({ organizationId: key.organizationId, nowMs: now(), store });
-    const groups = new ResourceScopeReader({ key, settingsOf, builder });
-    const protobuf = encoding === "json" ? await converter.convert(bytes, signal, key.organizationId) : bytes;
+  return async ({ scope, signal, encoding, bytes }) => {
+    const builder = new ExportBuilder({ organizationId: scope.organizationId, nowMs: now(), store });
+    const groups = new ResourceScopeReader({ scope, settingsOf, builder });
+    const protobuf = encoding === "json" ? await converter.convert(bytes, signal, scope.organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });
     await appendAll(store, builder.finish());
     return { accepted: builder.accepted, rejected: builder.rejected, message: builder.rejection(signal.items) };

@@ -2,8 +2,7 @@
  * Reads the resources and scopes of a request. Their attributes are stored once, under a hash. The resource also determines
  * the project of its records.
  */
-import type { CheckedKey, ProjectSettings } from "../../tenant.ts";
-import { defaultProjectName, Scope } from "../../tenant.ts";
+import { type CheckedKey, defaultProjectName, type ProjectSettings, Scope } from "../../tenant.ts";
 import { AppError } from "../../errors.ts";
 import { writeText } from "./any-value.ts";
 import { writeResource, writeScope } from "../rows/description-rows.ts";
@@ -60,7 +59,7 @@ const knownNames = new AttributeNames(resourceAttributes);
 
 /** Reads the resources and scopes of one request. */
 export class ResourceScopeReader {
-  readonly #key: CheckedKey;
+  readonly #caller: Scope;
   readonly #settingsOf: SettingsOf;
   readonly #builder: ExportBuilder;
   readonly #resource = new MessageScan(resourceMessage);
@@ -71,8 +70,8 @@ export class ResourceScopeReader {
   readonly #hash = new Hash64();
   readonly #projects = new Map<string, Project>();
 
-  constructor(parts: { key: CheckedKey; settingsOf: SettingsOf; builder: ExportBuilder }) {
-    this.#key = parts.key;
+  constructor(parts: { scope: Scope; settingsOf: SettingsOf; builder: ExportBuilder }) {
+    this.#caller = parts.scope;
     this.#settingsOf = parts.settingsOf;
     this.#builder = parts.builder;
   }
@@ -154,9 +153,9 @@ export class ResourceScopeReader {
     return resourceId;
   }
 
-  /** The project that the resource names, or else the key's, or else the service's namespace. */
+  /** The project that the resource names, or else the request or its key, or else the service's namespace. */
   async #project(named: string | undefined, namespace: string | undefined): Promise<Project> {
-    const name = named ?? this.#key.projectName ?? namespace ?? defaultProjectName;
+    const name = named ?? this.#caller.namedProject ?? namespace ?? defaultProjectName;
     const id = `${named === undefined ? "" : "named "}${name}`;
     const known = this.#projects.get(id);
     if (known !== undefined) return known;
@@ -169,7 +168,7 @@ export class ResourceScopeReader {
   }
 
   async #lookUp(name: string, named: boolean): Promise<Project> {
-    const scope = scopeOf(this.#key, name, named);
+    const scope = scopeOf(this.#caller.key, name, named);
     if (typeof scope === "string") return { refusal: scope };
     const settings = this.#settingsOf(scope);
     const { retention_days: days } = settings instanceof Promise ? await settings : settings;

@@ -13,7 +13,7 @@ export function otlpRoutes(ingest: Ingest, limits: BodyLimits): Route[] {
       operation,
       async ({ bytes, headers, scope, note }) => {
         const encoding = encodingOf(headers["content-type"] as string);
-        const outcome = await ingest({ key: scope.key, signal, encoding, bytes });
+        const outcome = await ingest({ scope, signal, encoding, bytes });
         note({ accepted: outcome.accepted, ...(outcome.rejected === 0 ? {} : { rejected: outcome.rejected }) });
         return { kind: "bytes", bytes: writeExportResult(outcome, signal, encoding), type: mediaTypes[encoding] };
       },
