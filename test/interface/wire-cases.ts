@@ -122,11 +122,16 @@ export const wireCases: readonly InterfaceCase[] = [
       };
       assert.deepEqual(await projects({}, { "x-project": "shop" }), ["shop"]);
       assert.deepEqual(await projects({ project_name: "many" }, { "x-project": "shop" }), ["many"]);
-      const query = "/prometheus/api/v1/label/project_name/values";
-      const response = await fetch(facts.url + query, {
-        headers: { authorization: `Bearer ${facts.key}`, "x-project": "shop" },
-      });
-      assert.deepEqual(((await response.json()) as { data: string[] }).data, ["shop"]);
+      const query = `/prometheus/api/v1/query?${new URLSearchParams({
+        query: "group by (project_name) (count_over_time(inference_requests_total[1h]))",
+      }).toString()}`;
+      const authorization = `Bearer ${facts.key}`;
+      const response = await fetch(facts.url + query, { headers: { authorization, "x-project": "desk" } });
+      const { data } = (await response.json()) as { data: { result: { metric: unknown }[] } };
+      assert.deepEqual(
+        data.result.map(({ metric }) => metric),
+        [{ project_name: "desk" }],
+      );
     },
   },
   {
