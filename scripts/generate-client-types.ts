@@ -13,7 +13,10 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[];
   readonly oneOf?: readonly JsonSchema[];
   readonly allOf?: readonly JsonSchema[];
-  readonly items?: JsonSchema;
+  readonly items?: JsonSchema | false;
+  /** The items of a tuple. */
+  readonly prefixItems?: readonly JsonSchema[];
+  readonly minItems?: number;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean | JsonSchema;
@@ -84,12 +87,21 @@ function renderNamedType(type: string, schema: JsonSchema, place: Place): string
     case "integer":
       return "number";
     case "array":
-      return `${parenthesized(renderType(schema.items ?? {}, below(place, "[]")))}[]`;
+      if (schema.prefixItems !== undefined) return renderTuple(schema.prefixItems, schema, place);
+      return `${parenthesized(renderType(schema.items || {}, below(place, "[]")))}[]`;
     case "object":
       return renderObject(schema, place);
     default:
       throw new Error(`${place.path} has the type "${type}", which the client's types cannot express`);
   }
+}
+
+function renderTuple(items: readonly JsonSchema[], { minItems = 0 }: JsonSchema, place: Place): string {
+  const types = items.map((item, index) => {
+    const type = renderType(item, below(place, `[${index}]`));
+    return index < minItems ? type : `${parenthesized(type)}?`;
+  });
+  return `[${types.join(", ")}]`;
 }
 
 function renderObject(schema: JsonSchema, place: Place): string {

@@ -12,7 +12,8 @@ import { ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
-import { LogsAnswer, LogsQuery, TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
+import { LogsAnswer, LogsQuery } from "../packages/server/src/api/observability-logs.ts";
+import { TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { TranscriptionRequest } from "../packages/server/src/api/transcription-request.ts";
 import {
   TranscriptionStreamEvent,

@@ -19,6 +19,8 @@ export interface Facts extends KnownRecording {
   /** A trace of the organization, and one of the other's. */
   readonly traceId: string;
   readonly strangerTraceId: string;
+  /** The span of the log record of the service `detailed`; its trace is `traceId` or `strangerTraceId`. */
+  readonly logSpanId: string;
   /** The time of the telemetry, nanoseconds since 1970. */
   readonly atUnixNano: string;
   /** Whether the server transcribes with its own engine. */
@@ -84,6 +86,7 @@ models:
       traceId,
       strangerTraceId,
       atUnixNano: String(atUnixNano),
+      logSpanId,
     },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
@@ -99,6 +102,7 @@ interface Sent {
   readonly mark: string;
 }
 
+const logSpanId = "00f067aa0ba902b7";
 const hour = 3_600_000_000_000n;
 const second = 1_000_000_000n;
 
@@ -121,6 +125,17 @@ async function sendTelemetry(url: string, key: string, { atUnixNano, traceId, ma
     { "service.name": "many", "project.name": "many" },
     Array.from({ length: 510 }, (_, index) => log(9, `entry ${index}`)),
   );
+  const details = [
+    { key: "user.id", value: { intValue: "7" } },
+    { key: "exception.stacktrace", value: { stringValue: `Error: ${mark}\n    at shop.ts:1` } },
+  ];
+  await sender.logs({ "service.name": "detailed", "project.name": "detailed", "host.name": "h1" }, [
+    {
+      unixNano: atUnixNano,
+      body: `${mark} with details`,
+      more: { severityNumber: 9, attributes: details, traceId, spanId: logSpanId },
+    },
+  ]);
   await sender.spans({ "service.name": "desk", "project.name": "desk" }, [
     ...agentTrace({ atUnixNano, traceId, mark }),
     ...Array.from({ length: 105 }, (_, index) => ({

@@ -48,7 +48,7 @@ export const logsCases: readonly InterfaceCase[] = [
       };
       assert.deepEqual(await projects({ project_name: "shop" }), ["shop"]);
       assert.deepEqual(await projects({ project_name: "nobody's" }), []);
-      assert.deepEqual((await projects({})).slice(-2), ["many", "shop"]);
+      assert.deepEqual((await projects({})).slice(-3), ["detailed", "many", "shop"]);
     },
   },
   {
@@ -74,6 +74,87 @@ export const logsCases: readonly InterfaceCase[] = [
       assert.equal((await lines(client, { project_name: "many", limit: 7 })).length, 7);
       assert.equal((await lines(client, { project_name: "many", limit: 600 })).length, 510);
       await assert.rejects(async () => lines(client, { limit: 0 }), isRefusal("limit"));
+    },
+  },
+  {
+    name: "log queries filter by level, text, service, trace, span and attributes, and combine the filters",
+    shows: [
+      "log-queries/min_severity",
+      "log-queries/search",
+      "log-queries/service_name",
+      "log-queries/trace_id",
+      "log-queries/span_id",
+      "log-queries/attributes",
+      "log-queries/filters",
+      "authentication-and-tenants/tenant-isolation",
+    ],
+    async run({ client, facts }) {
+      const found = (params: LogsParams) => lines(client, params);
+      const warnings = await found({ project_name: "shop", min_severity: "warning", time_window: "1h" });
+      assert.deepEqual(warnings.sort(), ["own failed", "own warned"]);
+      assert.deepEqual(await found({ search: "OWN FAIL" }), ["own failed"]);
+      assert.deepEqual(await found({ service_name: "detailed" }), ["own with details"]);
+      assert.deepEqual(await found({ trace_id: facts.traceId }), ["own with details"]);
+      assert.deepEqual(await found({ span_id: facts.logSpanId }), ["own with details"]);
+      assert.deepEqual(await found({ attributes: { "user.id": 7, "host.name": "h1" } }), ["own with details"]);
+      assert.deepEqual(await found({ attributes: { "user.id": 7 }, severity: "error" }), []);
+      assert.deepEqual(await found({ trace_id: facts.strangerTraceId }), []);
+      for (const params of [
+        { min_severity: "fatal" as "error" },
+        { search: "" },
+        { service_name: "" },
+        { trace_id: "x" },
+        { span_id: "x" },
+        { attributes: "user.id=7" as unknown as Record<string, string> },
+      ]) {
+        await assert.rejects(async () => client.logs.query(params), isRefusal(Object.keys(params)[0]!));
+      }
+    },
+  },
+  {
+    name: "start and end bound a log query, the end exclusively",
+    shows: ["log-queries/start", "log-queries/end"],
+    async run({ client, facts }) {
+      const at = BigInt(facts.atUnixNano);
+      const before = { project_name: "shop", severity: "error" } as const;
+      assert.deepEqual(await lines(client, { ...before, start: String(at), end: String(at + 1n) }), ["own failed"]);
+      assert.deepEqual(await lines(client, { ...before, start: String(at - 1n), end: String(at) }), []);
+      const later = new Date(Date.now() + 60_000).toISOString();
+      assert.deepEqual(await lines(client, { ...before, end: later }), ["own failed"]);
+      await assert.rejects(async () => client.logs.query({ start: "today" }), isRefusal("start"));
+      await assert.rejects(async () => client.logs.query({ end: "1795229417" }), isRefusal("end"));
+    },
+  },
+  {
+    name: "pages of logs contain each record once, also with equal timestamps",
+    shows: ["log-queries/cursor", "log-queries/pages", "log-results/next_cursor", "clients/log-pages"],
+    async run({ client }) {
+      const found: string[] = [];
+      const cursors: (string | null | undefined)[] = [];
+      for await (const page of client.logs.pages({ project_name: "many", limit: 100 })) {
+        cursors.push(page.next_cursor);
+        for (const { values } of page.samples) for (const [, message] of values) found.push(message);
+      }
+      assert.deepEqual([cursors.length, cursors.at(-1)], [6, null]);
+      assert.deepEqual([found.length, new Set(found).size], [510, 510]);
+      assert.equal((await client.logs.query({ project_name: "many" }))["next_cursor"], undefined);
+      await assert.rejects(async () => client.logs.query({ cursor: "x" }), isRefusal("cursor"));
+    },
+  },
+  {
+    name: "with detail each entry has its attributes, and without there are pairs only",
+    shows: ["log-queries/detail", "log-results/entries", "log-results/details"],
+    async run({ client, facts }) {
+      const attributes = { "user.id": "7", "exception.stacktrace": "Error: own\n    at shop.ts:1" };
+      const detailed = await client.logs.query({ service_name: "detailed", detail: true });
+      const pair = [facts.atUnixNano, "own with details"];
+      assert.deepEqual(detailed["data"].result[0]!.values, [[...pair, { structuredMetadata: attributes }]]);
+      const entry = { timestamp_ns: facts.atUnixNano, message: "own with details" };
+      assert.deepEqual(detailed.samples[0]!.entries, [{ ...entry, attributes }]);
+      assert.deepEqual(detailed.samples[0]!.values, [pair]);
+      const plain = await client.logs.query({ service_name: "detailed" });
+      assert.deepEqual(plain["data"].result[0]!.values, [pair]);
+      assert.deepEqual(plain.samples[0]!.entries, [{ ...entry, attributes: undefined }]);
     },
   },
 ];

@@ -60,6 +60,7 @@ export type {
   TracesQueryParams,
 } from "./resources/telemetry.ts";
 export type {
+  LogEntry,
   LogSample,
   LogsResult,
   MetricSample,

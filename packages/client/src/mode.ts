@@ -68,6 +68,11 @@ export interface Transport<M extends Mode> {
   /** The items that `transform` produces; leaving the loop over them ends the loop over `items`. */
   transform<A, B>(items: Items<M, A>, transform: Transform<A, B>): Iteration<M, B>;
   /**
+   * The results of several requests, each sent when the loop over them needs it. `next` gets the result before and
+   * returns undefined after the last one.
+   */
+  sequence<T>(next: (last: T | undefined) => Out<M, T> | undefined): Iteration<M, T>;
+  /**
    * Writes pieces to a new file, or replaces an existing one, as they arrive. Throws ConfigurationError in browsers.
    */
   writeFile(path: string | URL, pieces: Items<M, Uint8Array>): Out<M, void>;

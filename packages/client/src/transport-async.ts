@@ -24,6 +24,7 @@ export function createAsyncTransport(settings: ClientSettings): Transport<"async
 
     map: async (value, change) => change(await value),
     transform: transformed,
+    sequence: sequenced,
 
     async writeFile(path, pieces) {
       const file = await fileSystem().promises.open(path, "w");
@@ -42,6 +43,14 @@ async function* transformed<A, B>(
 ): AsyncGenerator<B, void, void> {
   for await (const item of items) yield* push(item);
   yield* end();
+}
+
+async function* sequenced<T>(next: (last: T | undefined) => Promise<T> | undefined): AsyncGenerator<T, void, void> {
+  for (let result = next(undefined); result !== undefined;) {
+    const last = await result;
+    yield last;
+    result = next(last);
+  }
 }
 
 function eventStream<T>(body: OpenBody, decoder: StreamDecoder<T>): AsyncEventStream<T> {

@@ -56,6 +56,7 @@ export function createSyncTransport(settings: ClientSettings): Transport<"sync">
 
     map: (value, change) => change(value),
     transform: transformed,
+    sequence: sequenced,
 
     writeFile(path, pieces) {
       const files = fileSystem();
@@ -72,6 +73,10 @@ export function createSyncTransport(settings: ClientSettings): Transport<"sync">
 function* transformed<A, B>(items: Items<"sync", A>, { push, end }: Transform<A, B>): Generator<B, void, void> {
   for (const item of items) yield* push(item);
   yield* end();
+}
+
+function* sequenced<T>(next: (last: T | undefined) => T | undefined): Generator<T, void, void> {
+  for (let last = next(undefined); last !== undefined; last = next(last)) yield last;
 }
 
 let worker: SyncWorker | undefined;

@@ -33,6 +33,15 @@ export const modeCases = {
       JSON.stringify(result).includes("samples"),
     ];
   },
+  "reads all pages of logs": async ({ client }) => {
+    const sizes: number[] = [];
+    for await (const { samples } of client.logs.pages({ severity: "error" })) sizes.push(samples.length);
+    return sizes;
+  },
+  "requests no further pages of logs than are read": async ({ client }) => {
+    for await (const page of client.logs.pages()) return page.next_cursor;
+    return "no pages";
+  },
   "queries logs without parameters": async ({ client }) => (await client.logs.query()).samples.length,
   "queries metrics": async ({ client }) => {
     const result = await client.metrics.query({ metric: "token_consumption", model_key: undefined });

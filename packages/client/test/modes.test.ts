@@ -27,11 +27,13 @@ const logSamples = [
     stream: { severity: "error", service_name: "shop" },
     values: [["1795229418931000000", "no stock"]],
     values_in_seconds: [[1_795_229_418.931, "no stock"]],
+    entries: [{ timestamp_ns: "1795229418931000000", message: "no stock", attributes: undefined }],
   },
   {
     stream: { severity: "error", service_name: "mail" },
     values: [["1795229417000000000", "no answer"]],
     values_in_seconds: [[1_795_229_417, "no answer"]],
+    entries: [{ timestamp_ns: "1795229417000000000", message: "no answer", attributes: undefined }],
   },
 ];
 const traceHead = {
@@ -95,6 +97,22 @@ const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {
     outcome: ["success", "streams", "streams", logSamples, false],
     requests: 1,
     sent: ["/observability/logs", { severity: "error", limit: 2 }],
+  },
+  "reads all pages of logs": {
+    answers: [
+      json({ ...logsAnswer, next_cursor: "second" }),
+      json({ ...logsAnswer, next_cursor: "third" }),
+      json({ ...logsAnswer, next_cursor: null }),
+    ],
+    outcome: [2, 2, 2],
+    requests: 3,
+    sent: ["/observability/logs", { severity: "error", cursor: "" }],
+  },
+  "requests no further pages of logs than are read": {
+    answers: [json({ ...logsAnswer, next_cursor: "second" })],
+    outcome: "second",
+    requests: 1,
+    sent: ["/observability/logs", { cursor: "" }],
   },
   "queries logs without parameters": {
     answers: [json(logsAnswer)],

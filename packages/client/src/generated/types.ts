@@ -622,7 +622,7 @@ export interface VoiceList {
   }[];
 }
 
-/** A log query. */
+/** A log query. An entry must match all filters. */
 export interface LogsQuery {
   /** The key's own organization, which is the default; any other is refused. */
   organization_id?: string | null;
@@ -630,10 +630,30 @@ export interface LogsQuery {
   project_name?: string | null;
   /** Only entries with exactly this level. */
   severity?: "debug" | "info" | "warning" | "error" | null;
-  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
+  /** Only entries with this level or a higher one. */
+  min_severity?: "debug" | "info" | "warning" | "error" | null;
+  /** Only entries whose message contains this text, in upper or lower case. If the message is a map or a list, one of its keys or values must contain the text. */
+  search?: string | null;
+  /** Only entries of this service. */
+  service_name?: string | null;
+  /** Only entries of the trace with this ID (32 hexadecimal digits). */
+  trace_id?: string | null;
+  /** Only entries of the span with this ID (16 hexadecimal digits). */
+  span_id?: string | null;
+  /** Only entries that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. */
+  attributes?: Record<string, string | number | boolean> | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
   time_window?: string | null;
+  /** Only entries at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
+  start?: string | null;
+  /** Only entries before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
   /** Maximum number of entries over all streams, 1 to 5000; the newest are returned. Default 500. */
   limit?: number | null;
+  /** Requests the entries page by page: "" for the first page, then `next_cursor` of the previous response together with the same filters. */
+  cursor?: string | null;
+  /** Whether each entry has its attributes as a third element: `structuredMetadata`, as in Loki. Default false. */
+  detail?: boolean | null;
 }
 
 /** Log entries in Loki's response format. */
@@ -648,12 +668,17 @@ export interface LogsAnswer {
     result: {
       /** The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error) and, if present, `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource attributes that identify instances. */
       stream: Record<string, string>;
-      /** Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first. */
-      values: string[][];
+      /** Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first. With `detail: true` each has its attributes as a third element. */
+      values: [string, string, {
+        /** The attributes of the log record under OpenTelemetry's names, with their values as text: lists and maps as JSON. `event_name` is the name of an event whose line is its body. */
+        structuredMetadata: Record<string, string>;
+      }?][];
     }[];
     /** Statistics of this response: `summary.totalEntriesReturned`. */
     stats: Record<string, unknown>;
   };
+  /** Only if the request has a `cursor`: the cursor of the next page; null if this is the last page. */
+  next_cursor?: string | null;
 }
 
 /** A metrics query. */

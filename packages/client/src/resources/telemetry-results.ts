@@ -4,6 +4,15 @@
  */
 import type { LogsAnswer, MetricsAnswer, TracesAnswer } from "../generated/types.ts";
 
+/** A log entry. */
+export interface LogEntry {
+  /** UNIX time in nanoseconds. */
+  readonly timestamp_ns: string;
+  readonly message: string;
+  /** The attributes of the log record, with `detail: true`; undefined without. */
+  readonly attributes: Readonly<Record<string, string>> | undefined;
+}
+
 /** Log entries with the same labels. */
 export interface LogSample {
   /** The labels, such as `severity` and `service_name`. */
@@ -12,6 +21,8 @@ export interface LogSample {
   readonly values: readonly (readonly [timestampNs: string, message: string])[];
   /** The same with times in seconds, which are exact to about a microsecond. */
   readonly values_in_seconds: readonly (readonly [timestampSeconds: number, message: string])[];
+  /** The same as objects, with attributes if they were requested by `detail: true`. */
+  readonly entries: readonly LogEntry[];
 }
 
 export type LogsResult = LogsAnswer & {
@@ -98,11 +109,15 @@ export function toLogsResult(answer: LogsAnswer): LogsResult {
 }
 
 function toSample({ stream, values }: LogsAnswer["data"]["result"][number]): LogSample {
-  const pairs = values.map((pair): [string, string] => [pair[0] ?? "", pair[1] ?? ""]);
   return {
     stream,
-    values: pairs,
-    values_in_seconds: pairs.map(([timestampNs, message]) => [Number(timestampNs) / 1e9, message]),
+    values: values.map(([timestampNs, message]) => [timestampNs, message]),
+    values_in_seconds: values.map(([timestampNs, message]) => [Number(timestampNs) / 1e9, message]),
+    entries: values.map(([timestamp_ns, message, details]) => ({
+      timestamp_ns,
+      message,
+      attributes: details?.structuredMetadata,
+    })),
   };
 }
 

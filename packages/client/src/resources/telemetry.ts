@@ -8,7 +8,7 @@ import type {
   TracesAnswer,
   TracesQuery,
 } from "../generated/types.ts";
-import type { Mode, Out, Transport } from "../mode.ts";
+import type { Iteration, Mode, Out, Transport } from "../mode.ts";
 import type { CallOptions, CallParameters } from "../request.ts";
 import { readJson } from "../response.ts";
 import {
@@ -66,6 +66,11 @@ export interface Metrics<M extends Mode> {
 export interface Logs<M extends Mode> {
   /** Returns the newest log entries; all parameters are optional. */
   query(params?: LogsQueryParams, options?: CallOptions): Out<M, LogsResult>;
+  /**
+   * Returns all log entries that match, page by page, the newest first; `limit` is the size of a page. Each page is
+   * requested when the loop reaches it.
+   */
+  pages(params?: Omit<LogsQueryParams, "cursor">, options?: CallOptions): Iteration<M, LogsResult>;
 }
 
 export interface Traces<M extends Mode> {
@@ -76,11 +81,17 @@ export interface Traces<M extends Mode> {
 const post = { method: "POST", accept: "application/json" } as const;
 
 export function createLogs<M extends Mode>(transport: Transport<M>): Logs<M> {
+  const query = (parameters: LogsQueryParams = {}, options?: CallOptions): Out<M, LogsResult> =>
+    transport.send({ ...post, path: "/observability/logs", parameters, options }, (answer) =>
+      toLogsResult(readJson(answer) as LogsAnswer),
+    );
   return {
-    query: (parameters, options) =>
-      transport.send({ ...post, path: "/observability/logs", parameters: parameters ?? {}, options }, (answer) =>
-        toLogsResult(readJson(answer) as LogsAnswer),
-      ),
+    query,
+    pages: (parameters, options) =>
+      transport.sequence<LogsResult>((last) => {
+        const cursor = last === undefined ? "" : last.next_cursor;
+        return cursor == null ? undefined : query({ ...parameters, cursor }, options);
+      }),
   };
 }
 

@@ -15,6 +15,7 @@ interface JsonSchema {
   maxLength?: number;
   minItems?: number;
   maxItems?: number;
+  maxProperties?: number;
   pattern?: string;
   items?: JsonSchema;
 }
@@ -36,7 +37,7 @@ export function describeSchema(schema: unknown): string {
     case "array":
       return `an array${counts(json)}${json.items?.type === undefined ? "" : ` of ${plural(json.items.type)}`}`;
     case "object":
-      return "an object";
+      return json.maxProperties === undefined ? "an object" : `an object of at most ${json.maxProperties} members`;
     case "null":
       return "null";
     default:

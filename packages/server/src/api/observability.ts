@@ -1,15 +1,10 @@
 /**
- * The operations that query an organization's logs and traces. Responses have the formats that tools know: Loki's for
- * logs (https://grafana.com/docs/loki/latest/reference/loki-http-api/), Tempo's for traces
- * (https://grafana.com/docs/tempo/latest/api_docs/).
+ * The operation that queries an organization's traces, and the fields that all telemetry queries share. Responses have
+ * Tempo's format (https://grafana.com/docs/tempo/latest/api_docs/).
  */
 import { Type } from "typebox";
 import { operation, queryBodyBytes } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
-
-/** The levels that logs can be filtered by, each with its OpenTelemetry severity numbers. */
-export const severities = ["debug", "info", "warning", "error"] as const;
-export type Severity = (typeof severities)[number];
 
 /** Fields that all telemetry queries share. */
 export const tenantFilters = {
@@ -23,59 +18,7 @@ export const tenantFilters = {
   ),
 };
 
-const timeWindow = (description: string) => optional(Type.String({ maxLength: 64 }), description);
-
-export const LogsQuery = schema(
-  Type.Object(
-    {
-      ...tenantFilters,
-      severity: optional(Type.Enum([...severities]), "Only entries with exactly this level."),
-      time_window: timeWindow(
-        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h".',
-      ),
-      limit: optional(
-        Type.Integer({ minimum: 1, maximum: 5000 }),
-        "Maximum number of entries over all streams, 1 to 5000; the newest are returned. Default 500.",
-      ),
-    },
-    { additionalProperties: false, description: "A log query." },
-  ),
-);
-export type LogsQuery = TypeOf<typeof LogsQuery>;
-
-export const LogsAnswer = schema(
-  Type.Object(
-    {
-      status: Type.Literal("success", { description: "Always `success`; failures are error responses." }),
-      data: Type.Object(
-        {
-          resultType: Type.Literal("streams", { description: "Always `streams`." }),
-          result: Type.Array(
-            Type.Object(
-              {
-                stream: Type.Record(Type.String(), Type.String(), {
-                  description:
-                    "The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error) and, if present, `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource attributes that identify instances.",
-                }),
-                values: Type.Array(Type.Array(Type.String(), { minItems: 2, maxItems: 2 }), {
-                  description: "Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first.",
-                }),
-              },
-              { description: "Entries with the same labels." },
-            ),
-            { description: "The streams; the one with the newest entry comes first." },
-          ),
-          stats: Type.Record(Type.String(), Type.Unknown(), {
-            description: "Statistics of this response: `summary.totalEntriesReturned`.",
-          }),
-        },
-        { description: "The result." },
-      ),
-    },
-    { description: "Log entries in Loki's response format." },
-  ),
-);
-export type LogsAnswer = TypeOf<typeof LogsAnswer>;
+export const timeWindow = (description: string) => optional(Type.String({ maxLength: 64 }), description);
 
 export const TracesQuery = schema(
   Type.Object(
@@ -162,22 +105,6 @@ export const TracesAnswer = schema(
   ),
 );
 export type TracesAnswer = TypeOf<typeof TracesAnswer>;
-
-export const queryLogs = operation({
-  id: "queryLogs",
-  method: "POST",
-  path: "/observability/logs",
-  tag: "Observability",
-  summary: "Query logs",
-  description:
-    "Returns the newest log entries of the key's organization. Parameters may also be sent in the query string; those in the body take precedence.",
-  permission: "telemetry_read",
-  body: LogsQuery,
-  queryAsBody: true,
-  maxBodyBytes: queryBodyBytes,
-  answer: { type: "application/json", schema: LogsAnswer, description: "The entries, newest first." },
-  example: { severity: "error", time_window: "1h", limit: 100 },
-});
 
 export const queryTraces = operation({
   id: "queryTraces",

@@ -26,6 +26,8 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   readonly indexedColumns?: number;
   /** Columns with a min-max index per 8192 rows, to skip rows that cannot match. */
   readonly rangedColumns?: readonly string[];
+  /** Columns with a Bloom filter per 8192 rows, to find the few rows with a value. */
+  readonly searchedColumns?: readonly string[];
   /** The time that determines the day's partition and, with `days`, the expiry. */
   readonly timeColumn: string;
   readonly partitioned: boolean;

@@ -52,22 +52,43 @@ export function columnDeclaration(name: string, { type, codec }: TableDefinition
   return `${name} ${type.sql}${codec === undefined ? "" : ` CODEC(${codec})`}`;
 }
 
-/** The declaration of a column's min-max index. */
-function rangeIndex(column: string): string {
-  return `${column}_range ${column} TYPE minmax GRANULARITY 1`;
+interface SkipIndex {
+  readonly name: string;
+  readonly declaration: string;
 }
 
-/** Adds min-max indexes to tables that were created without. Existing parts get them in the background. */
-export function addRangeIndexes(layout: Layout): string[] {
-  return Object.values(tables).flatMap(({ name, rangedColumns = [] }: TableDefinition) =>
-    rangedColumns.flatMap((column) => {
-      const alter = `ALTER TABLE ${storedName(name, layout)}${onCluster(layout)}`;
-      return [
-        `${alter} ADD INDEX IF NOT EXISTS ${rangeIndex(column)}`,
-        `${alter} MATERIALIZE INDEX IF EXISTS ${column}_range`,
-      ];
+/** Min-max indexes of columns. */
+function rangeIndexes({ rangedColumns = [] }: TableDefinition): SkipIndex[] {
+  return rangedColumns.map((column) => ({
+    name: `${column}_range`,
+    declaration: `${column}_range ${column} TYPE minmax GRANULARITY 1`,
+  }));
+}
+
+/** Bloom filters of columns; one of a hundred blocks is read in vain. */
+function searchIndexes({ searchedColumns = [] }: TableDefinition): SkipIndex[] {
+  return searchedColumns.map((column) => ({
+    name: `${column}_search`,
+    declaration: `${column}_search ${column} TYPE bloom_filter(0.01) GRANULARITY 1`,
+  }));
+}
+
+/** Adds indexes to tables that were created without. Existing parts get them in the background. */
+function addIndexes(layout: Layout, indexesOf: (table: TableDefinition) => SkipIndex[]): string[] {
+  return Object.values(tables).flatMap((table: TableDefinition) =>
+    indexesOf(table).flatMap(({ declaration, name }) => {
+      const alter = `ALTER TABLE ${storedName(table.name, layout)}${onCluster(layout)}`;
+      return [`${alter} ADD INDEX IF NOT EXISTS ${declaration}`, `${alter} MATERIALIZE INDEX IF EXISTS ${name}`];
     }),
   );
+}
+
+export function addRangeIndexes(layout: Layout): string[] {
+  return addIndexes(layout, rangeIndexes);
+}
+
+export function addSearchIndexes(layout: Layout): string[] {
+  return addIndexes(layout, searchIndexes);
 }
 
 /**
@@ -76,13 +97,13 @@ export function addRangeIndexes(layout: Layout): string[] {
  */
 export function createTable(table: TableDefinition, layout: Layout): string[] {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDeclaration(name, column));
-  const ranges = (table.rangedColumns ?? []).map((name) => `INDEX ${rangeIndex(name)}`);
+  const indexes = [...rangeIndexes(table), ...searchIndexes(table)].map(({ declaration }) => `INDEX ${declaration}`);
   const version = table.identity === undefined ? undefined : table.timeColumn;
   const days = table.identity === undefined ? "days" : "days + 2";
   const index = table.sortKey.slice(0, table.indexedColumns ?? table.sortKey.length);
   return [
     `CREATE TABLE IF NOT EXISTS ${storedName(table.name, layout)}${onCluster(layout)} (
-  ${[...columns, ...ranges].join(",\n  ")}
+  ${[...columns, ...indexes].join(",\n  ")}
 ) ENGINE = ${engine("ReplacingMergeTree", layout, version)}
 ${table.partitioned ? `PARTITION BY toDate(${table.timeColumn})\n` : ""}PRIMARY KEY (${index.join(", ")})
 ORDER BY (${table.sortKey.join(", ")})

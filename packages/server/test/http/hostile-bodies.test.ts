@@ -4,7 +4,7 @@ import { describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Type } from "typebox";
 import { operations } from "../../src/api/index.ts";
-import { queryLogs } from "../../src/api/observability.ts";
+import { queryLogs } from "../../src/api/observability-logs.ts";
 import { operation } from "../../src/api/operation.ts";
 import { schema } from "../../src/api/schema.ts";
 import { parseJson } from "../../src/http/parse-json.ts";

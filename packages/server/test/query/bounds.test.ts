@@ -102,9 +102,9 @@ describe("a large answer of logs", () => {
   test("is built and written while other requests are served", async () => {
     const { reader } = scriptedReader(rows);
     const search = {
-      project: "p",
-      severity: undefined,
+      filter: { project: "p" },
       range: { fromUnixNano: 0n, toUnixNano: 10n },
+      detail: false,
       nowUnixNano: 10n,
       limit: 1000,
       signal,

@@ -76,18 +76,19 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of the first version gets the index of spans' ends", async () => {
+  test("of the first version gets the indexes of spans' ends and of logs' traces", async () => {
     const connection = connect();
     await migrate(connection, { cluster: undefined }, signal);
     await connection.command("ALTER TABLE spans DROP INDEX end_time_range", signal);
+    await connection.command("ALTER TABLE logs DROP INDEX trace_id_search", signal);
     await connection.command("DELETE FROM schema_migrations WHERE version > 1", signal);
     await migrate(connection, { cluster: undefined }, signal);
     assert.equal(
       await connection.command(
-        "SELECT expr, type FROM system.data_skipping_indices WHERE table = 'spans' FORMAT TSV",
+        "SELECT expr, type FROM system.data_skipping_indices WHERE table IN ('spans', 'logs') ORDER BY expr FORMAT TSV",
         signal,
       ),
-      "end_time\tminmax\n",
+      "end_time\tminmax\ntrace_id\tbloom_filter\n",
     );
     await connection.close();
   });

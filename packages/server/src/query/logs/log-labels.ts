@@ -42,7 +42,7 @@ const labelNames = new Map<string, string>(resourceLabels.map((name) => [name, n
 const levelNames = new Map<number, string>(Object.entries(levels).map(([name, number]) => [number, name]));
 
 /** The semantic conventions' name for a service without one. */
-const unknownService = "unknown_service";
+export const unknownService = "unknown_service";
 
 export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLookup): Record<string, string> {
   const scope = scopes.get(row.scope_id);

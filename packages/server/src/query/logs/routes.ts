@@ -1,11 +1,13 @@
 /** Serves log queries. */
-import { queryLogs } from "../../api/observability.ts";
+import { queryLogs, type LogsQuery } from "../../api/observability-logs.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
 import { openReader } from "../open-reader.ts";
 import { projectOf } from "../project-filter.ts";
-import { nowUnixNano, timeRange } from "../time-window.ts";
+import { nowUnixNano, requestedRange } from "../time-window.ts";
+import type { LogFilter } from "./log-filter.ts";
+import { decodeCursor } from "./log-position.ts";
 import { searchLogs } from "./search-logs.ts";
 
 const defaultWindow = "24h";
@@ -15,15 +17,30 @@ export function logRoutes(store: Pick<Store, "open" | "state">): Route[] {
   return [
     route(queryLogs, async ({ body, scope, signal, memory }) => {
       const now = nowUnixNano();
+      const { cursor } = body;
       const search = {
-        project: projectOf(scope, body),
-        severity: body.severity ?? undefined,
-        range: timeRange(body.time_window ?? defaultWindow, now),
+        filter: filterOf(body, projectOf(scope, body)),
+        range: requestedRange(body, { defaultWindow, nowUnixNano: now }),
         nowUnixNano: now,
         limit: body.limit ?? defaultLimit,
+        page: cursor == null ? undefined : cursor === "" ? ("first" as const) : decodeCursor(cursor),
+        detail: body.detail ?? false,
         signal,
       };
       return incrementalJson(await searchLogs(openReader(store, { scope, memory }), search));
     }),
   ];
+}
+
+function filterOf(body: LogsQuery, project: string | undefined): LogFilter {
+  return {
+    project,
+    severity: body.severity ?? undefined,
+    minSeverity: body.min_severity ?? undefined,
+    search: body.search ?? undefined,
+    service: body.service_name ?? undefined,
+    traceId: body.trace_id?.toLowerCase(),
+    spanId: body.span_id?.toLowerCase(),
+    attributes: new Map(Object.entries(body.attributes ?? {}).map(([name, value]) => [name, String(value)])),
+  };
 }

@@ -2,35 +2,27 @@
  * Finds the newest log entries and returns them in Loki's format. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
  * docs/adr/0024-log-and-trace-queries.md
  */
-import type { LogsAnswer, Severity } from "../../api/observability.ts";
+import type { LogEntry, LogsAnswer } from "../../api/observability-logs.ts";
 import { longStep, CooperativeYield } from "../../scheduling/cooperative-yield.ts";
-import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { toText } from "../attribute-values.ts";
-import { allOf, projectCondition } from "../conditions.ts";
-import { distinctRows } from "../distinct-rows.ts";
-import { logLabels, type DescribedRow } from "./log-labels.ts";
-import { expandingWindows } from "../expanding-windows.ts";
-import type { TimeRange } from "../time-window.ts";
 import { lookUpResources } from "../resource-lookup.ts";
+import type { TimeRange } from "../time-window.ts";
+import type { LogFilter } from "./log-filter.ts";
+import { logLabels } from "./log-labels.ts";
+import { encodeCursor, type LogCursor } from "./log-position.ts";
+import { readEntries, type LogRow } from "./read-entries.ts";
 
 export interface LogsSearch {
-  /** Undefined: every project of the organization. */
-  readonly project: string | undefined;
-  /** Undefined: every level. */
-  readonly severity: Severity | undefined;
+  readonly filter: LogFilter;
   readonly range: TimeRange;
   readonly nowUnixNano: bigint;
   readonly limit: number;
+  /** Where the previous page ended; `first`: no page before; undefined: no pages. */
+  readonly page?: LogCursor | "first" | undefined;
+  /** Whether to return the attributes of the records. */
+  readonly detail: boolean;
   readonly signal: AbortSignal;
-}
-
-interface LogRow extends DescribedRow {
-  readonly unix_nano: string;
-  readonly record_id: string;
-  readonly event_name: string;
-  readonly body: string;
-  readonly body_type: string;
 }
 
 /** A body of this many characters may be a large map, which takes some hundred microseconds to convert. */
@@ -38,17 +30,18 @@ const longBody = 16_384;
 
 /** @throws AppError as the store does */
 export async function searchLogs(reader: TenantReader, search: LogsSearch): Promise<LogsAnswer> {
-  const rows = await newestEntries(reader, search);
+  const { rows, ...nextPage } = await readPage(reader, search);
   const descriptions = await lookUpResources(reader, rows, { signal: search.signal });
   const streams = new Map<string, LogsAnswer["data"]["result"][number]>();
   const yielder = new CooperativeYield();
   for (const row of rows) {
-    if (yielder.isDue(row.body.length > longBody ? longStep : 1)) await yielder.yield();
+    const isLong = row.body.length > longBody || (row.attribute_names?.length ?? 0) > 0;
+    if (yielder.isDue(isLong ? longStep : 1)) await yielder.yield();
     const labels = logLabels(row, descriptions);
     const identity = JSON.stringify(labels);
     let stream = streams.get(identity);
     if (stream === undefined) streams.set(identity, (stream = { stream: labels, values: [] }));
-    stream.values.push([row.unix_nano, lineOf(row)]);
+    stream.values.push(entryOf(row, search.detail));
   }
   return {
     status: "success",
@@ -58,7 +51,30 @@ export async function searchLogs(reader: TenantReader, search: LogsSearch): Prom
       // No duration and no amount of data read: the same data must give the same bytes.
       stats: { summary: { totalEntriesReturned: rows.length } },
     },
+    ...nextPage,
   };
+}
+
+async function readPage(
+  reader: TenantReader,
+  { detail, limit, page, range, ...search }: LogsSearch,
+): Promise<{ rows: LogRow[]; next_cursor?: string | null }> {
+  const request = { ...search, limit, range, withAttributes: detail };
+  if (page === undefined) return { rows: await readEntries(reader, request) };
+  const fromUnixNano = page === "first" ? range.fromUnixNano : page.fromUnixNano;
+  const after = page === "first" ? undefined : page;
+  // One more than the page has shows whether there is a next one.
+  const found = await readEntries(reader, { ...request, range: { ...range, fromUnixNano }, after, limit: limit + 1 });
+  const rows = found.slice(0, limit);
+  const last = rows.at(-1);
+  if (found.length <= limit || last === undefined) return { rows, next_cursor: null };
+  const position = { unixNano: last.unix_nano, recordId: last.record_id, project: last.project };
+  return { rows, next_cursor: encodeCursor({ ...position, fromUnixNano }) };
+}
+
+function entryOf(row: LogRow, detail: boolean): LogEntry {
+  const line = lineOf(row);
+  return detail ? [row.unix_nano, line, { structuredMetadata: metadataOf(row) }] : [row.unix_nano, line];
 }
 
 /** OpenTelemetry events may have a name and no body. */
@@ -66,37 +82,12 @@ function lineOf({ body, body_type, event_name }: LogRow): string {
   return body === "" ? event_name : toText(body, body_type);
 }
 
-function ofSeverity(severity: Severity | undefined): Statement | undefined {
-  return severity === undefined ? undefined : sql`level = ${bind.text(severity)}`;
-}
-
-/** Newest first. The store filters and sorts by a few columns, and reads the others only for the rows that it returns. */
-async function newestEntries(reader: TenantReader, search: LogsSearch): Promise<LogRow[]> {
-  const entries: LogRow[] = [];
-  // Within one project this is the sort order of the table, so the store can stop at the limit.
-  const order = search.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
-  for (const { fromUnixNano, toUnixNano } of expandingWindows(search.range, search.nowUnixNano)) {
-    const conditions = allOf([
-      sql`organization = ${callerOrganization}`,
-      projectCondition(search.project),
-      sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
-      ofSeverity(search.severity),
-    ]);
-    const read = (limit: number): Promise<LogRow[]> =>
-      reader.query<LogRow>(
-        sql`SELECT project, toUnixTimestamp64Nano(time) AS unix_nano, record_id, toUInt8(level) AS level_number,
-            severity_text, service, trace_id, span_id, event_name, body, body_type, resource_id, scope_id
-          FROM logs WHERE ${conditions}
-          ORDER BY ${order}
-          LIMIT ${bind.uint32(limit)}`,
-        { signal: search.signal, duplicates: "kept" },
-      );
-    entries.push(...(await distinctRows(search.limit - entries.length, read, keyOf)));
-    if (entries.length >= search.limit) break;
-  }
-  return entries;
-}
-
-function keyOf({ project, unix_nano, record_id }: LogRow): string {
-  return `${unix_nano} ${record_id} ${project}`;
+function metadataOf(row: LogRow): Record<string, string> {
+  const { attribute_names: names = [], attribute_types: kinds = "", attribute_values: values = [] } = row;
+  const attributes = names.map((name, index): [string, string] => [
+    name,
+    toText(values[index] ?? "", kinds[index] ?? "s"),
+  ]);
+  const event: [string, string][] = row.event_name === "" || row.body === "" ? [] : [["event_name", row.event_name]];
+  return Object.fromEntries([...event, ...attributes]);
 }

@@ -1,0 +1,79 @@
+/** Turns the filters of a log query into conditions on the rows of `logs`. */
+import { severities, type Severity } from "../../api/observability-logs.ts";
+import { attributeKinds, levels } from "../../store/schema.ts";
+import { bind, callerOrganization, join, sql, type Statement } from "../../store/statement.ts";
+import { allOf, projectCondition } from "../conditions.ts";
+import { unknownService } from "./log-labels.ts";
+
+/** An entry must match all filters; those that are undefined match every entry. */
+export interface LogFilter {
+  /** Undefined: every project of the organization. */
+  readonly project?: string | undefined;
+  /** Exactly this level. */
+  readonly severity?: Severity | undefined;
+  /** This level or a higher one. */
+  readonly minSeverity?: Severity | undefined;
+  /** Part of the message, in upper or lower case. */
+  readonly search?: string | undefined;
+  readonly service?: string | undefined;
+  /** 32 lower-case hex digits. */
+  readonly traceId?: string | undefined;
+  /** 16 lower-case hex digits. */
+  readonly spanId?: string | undefined;
+  /** Attributes of the record or of its resource, with their values as text. */
+  readonly attributes?: ReadonlyMap<string, string>;
+}
+
+/** The conditions, without those on time. */
+export function filterCondition(filter: LogFilter): Statement {
+  return allOf([
+    sql`organization = ${callerOrganization}`,
+    projectCondition(filter.project),
+    ...levelConditions(filter),
+    filter.service === undefined ? undefined : serviceCondition(filter.service),
+    filter.traceId === undefined ? undefined : sql`trace_id = ${bind.text(filter.traceId)}`,
+    filter.spanId === undefined ? undefined : sql`span_id = ${bind.text(filter.spanId)}`,
+    filter.search === undefined ? undefined : messageCondition(filter.search),
+    ...[...(filter.attributes ?? [])].map(attributeCondition),
+  ]);
+}
+
+function levelConditions({ minSeverity, severity }: LogFilter): Statement[] {
+  const conditions: Statement[] = [];
+  if (severity !== undefined) conditions.push(sql`level = ${bind.text(severity)}`);
+  if (minSeverity !== undefined && minSeverity !== severities[0]) {
+    conditions.push(sql`toUInt8(level) >= ${bind.uint8(levels[minSeverity])}`);
+  }
+  return conditions;
+}
+
+function serviceCondition(service: string): Statement {
+  return sql`service IN ${bind.texts(service === unknownService ? ["", service] : [service])}`;
+}
+
+/** The texts in a list or a map as the store keeps it: keys and values, with JSON's escapes. */
+const textsInJson = String.raw`"(?:key|stringValue|bytesValue|intValue|doubleValue|boolValue)":("(?:[^"\\]|\\.)*"|[^,}\]]*)`;
+
+/** The line of an event without a body is its name. */
+function messageCondition(text: string): Statement {
+  const inJson = JSON.stringify(text.toWellFormed()).slice(1, -1);
+  const structured = bind.texts([attributeKinds.array, attributeKinds.map]);
+  return sql`if(body_type IN ${structured},
+      arrayExists(one -> ${contains(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)})),
+      ${contains(sql`body`, text)} OR (body = '' AND ${contains(sql`event_name`, text)}))`;
+}
+
+/** ClickHouse's search for ASCII is several times faster. */
+function contains(column: Statement, text: string): Statement {
+  // oxlint-disable-next-line no-control-regex -- the range is all of ASCII
+  const isAscii = /^[\u0000-\u007f]*$/.test(text);
+  return isAscii
+    ? sql`positionCaseInsensitive(${column}, ${bind.text(text)}) > 0`
+    : sql`positionCaseInsensitiveUTF8(${column}, ${bind.text(text)}) > 0`;
+}
+
+function attributeCondition([name, value]: readonly [string, string]): Statement {
+  const isPresent = sql`(mapContains(attributes, ${bind.text(name)}) AND attributes[${bind.text(name)}] = ${bind.text(value)})`;
+  const resources = sql`SELECT resource_id FROM resources WHERE organization = ${callerOrganization} AND ${isPresent}`;
+  return sql`(${join([isPresent, sql`resource_id GLOBAL IN (${resources})`], sql` OR `)})`;
+}

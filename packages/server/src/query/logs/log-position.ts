@@ -1,0 +1,61 @@
+/** The place of a log entry in the order of results, and its text form: the cursor of a query that is read page by page. */
+import { showValue } from "../../api/validate.ts";
+import { AppError } from "../../errors.ts";
+import { bind, sql, type Statement } from "../../store/statement.ts";
+
+/** Identifies an entry within an organization. Entries are ordered by time and ID, the newest first, then by project. */
+export interface LogPosition {
+  readonly unixNano: string;
+  readonly recordId: string;
+  readonly project: string;
+}
+
+/** Where a page ended. */
+export interface LogCursor extends LogPosition {
+  /** Where the first page's range begins, since "the last hour" is later for each page. */
+  readonly fromUnixNano: bigint;
+}
+
+/** Entries after this one in the order of results. */
+export function afterCondition({ project, recordId, unixNano }: LogPosition): Statement {
+  const time = bind.time(unixNano);
+  const id = bind.uint64(recordId);
+  return sql`time <= ${time} AND
+    (time < ${time} OR record_id < ${id} OR (record_id = ${id} AND project > ${bind.text(project)}))`;
+}
+
+export function encodeCursor({ fromUnixNano, project, recordId, unixNano }: LogCursor): string {
+  return Buffer.from(JSON.stringify([unixNano, recordId, String(fromUnixNano), project])).toString("base64url");
+}
+
+/** @throws AppError invalid_request for a text that is no cursor */
+export function decodeCursor(text: string): LogCursor {
+  const [unixNano, recordId, from, project, ...more] = listOf(text);
+  if (isCount(unixNano, maximumTime) && isCount(recordId, maximumId) && isCount(from, maximumTime)) {
+    if (typeof project === "string" && more.length === 0) {
+      return { unixNano, recordId, fromUnixNano: BigInt(from), project };
+    }
+  }
+  throw new AppError(
+    "invalid_request",
+    `cursor is ${showValue(text)}; expected "" or the next_cursor of a previous response.`,
+    { param: "cursor" },
+  );
+}
+
+const maximumTime = 2n ** 63n - 1n;
+const maximumId = 2n ** 64n - 1n;
+
+function isCount(value: unknown, most: bigint): value is string {
+  return typeof value === "string" && /^\d{1,20}$/.test(value) && BigInt(value) <= most;
+}
+
+function listOf(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
+    if (Array.isArray(value)) return value;
+  } catch {
+    // Then it is none.
+  }
+  return [];
+}
