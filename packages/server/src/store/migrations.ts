@@ -23,7 +23,7 @@ interface Migration {
 const migrations: readonly Migration[] = [
   { version: 1, name: "create the tables", statements: createTables },
   { version: 2, name: "index the ends of spans", statements: addRangeIndexes },
-  { version: 3, name: "index the trace IDs of logs", statements: addSearchIndexes },
+  { version: 3, name: "index the trace IDs and attributes of logs", statements: addSearchIndexes },
 ];
 
 export const schemaVersion = Math.max(...migrations.map(({ version }) => version));

@@ -167,7 +167,7 @@ export const logs = defineTable({
   },
   sortKey: ["organization", "project", "time", "record_id"],
   indexedColumns: 3,
-  searchedColumns: ["trace_id"],
+  searched: { trace_id: "trace_id", attributes: "mapValues(attributes)" },
   timeColumn: "time",
   partitioned: true,
   shardColumns: ["organization", "record_id"],

@@ -26,8 +26,8 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   readonly indexedColumns?: number;
   /** Columns with a min-max index per 8192 rows, to skip rows that cannot match. */
   readonly rangedColumns?: readonly string[];
-  /** Columns with a Bloom filter per 8192 rows, to find the few rows with a value. */
-  readonly searchedColumns?: readonly string[];
+  /** Expressions, by column, with a Bloom filter of their values per 8192 rows, to find the few rows with a value. */
+  readonly searched?: Readonly<Record<string, string>>;
   /** The time that determines the day's partition and, with `days`, the expiry. */
   readonly timeColumn: string;
   readonly partitioned: boolean;

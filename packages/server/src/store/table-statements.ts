@@ -65,11 +65,11 @@ function rangeIndexes({ rangedColumns = [] }: TableDefinition): SkipIndex[] {
   }));
 }
 
-/** Bloom filters of columns; one of a hundred blocks is read in vain. */
-function searchIndexes({ searchedColumns = [] }: TableDefinition): SkipIndex[] {
-  return searchedColumns.map((column) => ({
+/** Bloom filters of columns; one of a hundred blocks without the value is read in vain. */
+function searchIndexes({ searched = {} }: TableDefinition): SkipIndex[] {
+  return Object.entries(searched).map(([column, expression]) => ({
     name: `${column}_search`,
-    declaration: `${column}_search ${column} TYPE bloom_filter(0.01) GRANULARITY 1`,
+    declaration: `${column}_search ${expression} TYPE bloom_filter(0.01) GRANULARITY 1`,
   }));
 }
 

@@ -76,11 +76,11 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of the first version gets the indexes of spans' ends and of logs' traces", async () => {
+  test("of the first version gets the indexes of spans' ends, and of logs' traces and attributes", async () => {
     const connection = connect();
     await migrate(connection, { cluster: undefined }, signal);
     await connection.command("ALTER TABLE spans DROP INDEX end_time_range", signal);
-    await connection.command("ALTER TABLE logs DROP INDEX trace_id_search", signal);
+    await connection.command("ALTER TABLE logs DROP INDEX trace_id_search, DROP INDEX attributes_search", signal);
     await connection.command("DELETE FROM schema_migrations WHERE version > 1", signal);
     await migrate(connection, { cluster: undefined }, signal);
     assert.equal(
@@ -88,7 +88,7 @@ describe("the schema", () => {
         "SELECT expr, type FROM system.data_skipping_indices WHERE table IN ('spans', 'logs') ORDER BY expr FORMAT TSV",
         signal,
       ),
-      "end_time\tminmax\ntrace_id\tbloom_filter\n",
+      "end_time\tminmax\nmapValues(attributes)\tbloom_filter\ntrace_id\tbloom_filter\n",
     );
     await connection.close();
   });

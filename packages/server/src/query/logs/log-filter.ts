@@ -1,7 +1,8 @@
 /** Turns the filters of a log query into conditions on the rows of `logs`. */
 import { severities, type Severity } from "../../api/observability-logs.ts";
 import { attributeKinds, levels } from "../../store/schema.ts";
-import { bind, callerOrganization, join, sql, type Statement } from "../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
 import { allOf, projectCondition } from "../conditions.ts";
 import { unknownService } from "./log-labels.ts";
 
@@ -24,8 +25,13 @@ export interface LogFilter {
   readonly attributes?: ReadonlyMap<string, string>;
 }
 
-/** The conditions, without those on time. */
-export function filterCondition(filter: LogFilter): Statement {
+/** The conditions, without those on time. @throws AppError as the store does */
+export async function filterCondition(
+  reader: TenantReader,
+  filter: LogFilter,
+  signal: AbortSignal,
+): Promise<Statement> {
+  const attributes = [...(filter.attributes ?? [])];
   return allOf([
     sql`organization = ${callerOrganization}`,
     projectCondition(filter.project),
@@ -34,7 +40,7 @@ export function filterCondition(filter: LogFilter): Statement {
     filter.traceId === undefined ? undefined : sql`trace_id = ${bind.text(filter.traceId)}`,
     filter.spanId === undefined ? undefined : sql`span_id = ${bind.text(filter.spanId)}`,
     filter.search === undefined ? undefined : messageCondition(filter.search),
-    ...[...(filter.attributes ?? [])].map(attributeCondition),
+    ...(await Promise.all(attributes.map((attribute) => attributeCondition(reader, attribute, signal)))),
   ]);
 }
 
@@ -72,8 +78,22 @@ function contains(column: Statement, text: string): Statement {
     : sql`positionCaseInsensitiveUTF8(${column}, ${bind.text(text)}) > 0`;
 }
 
-function attributeCondition([name, value]: readonly [string, string]): Statement {
-  const isPresent = sql`(mapContains(attributes, ${bind.text(name)}) AND attributes[${bind.text(name)}] = ${bind.text(value)})`;
-  const resources = sql`SELECT resource_id FROM resources WHERE organization = ${callerOrganization} AND ${isPresent}`;
-  return sql`(${join([isPresent, sql`resource_id GLOBAL IN (${resources})`], sql` OR `)})`;
+function hasAttribute([name, value]: readonly [string, string]): Statement {
+  return sql`(mapContains(attributes, ${bind.text(name)}) AND attributes[${bind.text(name)}] = ${bind.text(value)})`;
+}
+
+function resourcesWith(attribute: readonly [string, string]): Statement {
+  return sql`SELECT resource_id FROM resources WHERE organization = ${callerOrganization} AND ${hasAttribute(attribute)}`;
+}
+
+/** Most attributes that are searched for are not of resources. Without the alternative, the index can be used. */
+async function attributeCondition(
+  reader: TenantReader,
+  attribute: readonly [string, string],
+  signal: AbortSignal,
+): Promise<Statement> {
+  const resources = resourcesWith(attribute);
+  const [resource] = await reader.query(sql`${resources} LIMIT 1`, { signal, duplicates: "kept" });
+  if (resource === undefined) return hasAttribute(attribute);
+  return sql`(${hasAttribute(attribute)} OR resource_id GLOBAL IN (${resources}))`;
 }

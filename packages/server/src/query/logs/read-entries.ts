@@ -43,11 +43,12 @@ export interface LogRow extends DescribedRow {
 export async function readEntries(reader: TenantReader, request: EntriesRequest): Promise<LogRow[]> {
   const { after, filter, limit, signal } = request;
   const entries: LogRow[] = [];
+  const matches = await filterCondition(reader, filter, signal);
   // Within one project this is the sort order of the table, so the store can stop at the limit.
   const order = filter.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
   for (const { fromUnixNano, toUnixNano } of windowsOf(request)) {
     const conditions = allOf([
-      filterCondition(filter),
+      matches,
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
       after === undefined ? undefined : afterCondition(after),
     ]);
