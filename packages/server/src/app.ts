@@ -187,6 +187,10 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     limiter,
     decoders,
     maxAudioSeconds: () => transcription.max_audio_seconds,
+    defaultTimeout: () => ({
+      baseSeconds: transcription.timeout_seconds,
+      perAudioSecond: transcription.timeout_per_audio_second,
+    }),
     formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });

@@ -242,12 +242,12 @@ export function retryAfterMs(error: AppError): number | undefined {
   return waits && errorTable[error.code].retryable ? defaultRetryAfterMs : undefined;
 }
 
-/** The request's own `timeout` elapsed. */
+/** The request's own `timeout` elapsed. A retry would take as long. */
 export function requestTimedOut(timeoutMs: number): AppError {
   return new AppError(
     "timeout",
     `The request's timeout of ${timeoutMs / 1_000} s elapsed. Increase \`timeout\`, or omit it.`,
-    { param: "timeout" },
+    { param: "timeout", headers: { "x-should-retry": "false" } },
   );
 }
 

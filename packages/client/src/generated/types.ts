@@ -398,7 +398,7 @@ export interface TranscriptionRequest {
   prompt?: string | null;
   /** Sampling temperature; ignored by models without support for it. */
   temperature?: number | null;
-  /** Maximum time for the response once the recording has arrived, in seconds. After that the call fails with 408, or the stream ends with an error. Default 60. */
+  /** Maximum time for the response once the recording has arrived, in seconds. After that the call fails with 408, or the stream ends with an error. Default 60, plus 3 for each second of the recording. */
   timeout?: number | null;
   /** Additional parameters; members with the name of another field override that field. */
   extra_body?: Record<string, unknown> | null;

@@ -59,7 +59,7 @@ export const TranscriptionRequest = schema(
       ),
       timeout: optional(
         Type.Number({ exclusiveMinimum: 0, maximum: 86_400 }),
-        "Maximum time for the response once the recording has arrived, in seconds. After that the call fails with 408, or the stream ends with an error. Default 60.",
+        "Maximum time for the response once the recording has arrived, in seconds. After that the call fails with 408, or the stream ends with an error. Default 60, plus 3 for each second of the recording.",
       ),
       extra_body: optional(
         Type.Object({}, { additionalProperties: true }),

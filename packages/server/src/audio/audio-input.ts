@@ -12,6 +12,8 @@ interface AudioFormat {
   readonly channels: number;
   /** For logs, such as `16-bit PCM`. */
   readonly encoding: string;
+  /** Bytes of the file per second, if its samples are not compressed. */
+  readonly bytesPerSecond?: number | undefined;
 }
 
 export interface SampleSource extends AudioFormat {
@@ -67,6 +69,10 @@ export interface SampleLayout {
   readonly encoding: SampleEncoding;
   readonly sampleRate: number;
   readonly channels: number;
+}
+
+export function bytesPerSecond({ encoding, sampleRate, channels }: SampleLayout): number {
+  return encoding.bytes * channels * sampleRate;
 }
 
 /** Throws AppError `invalid_request` for rates and numbers of channels that no recording has. */

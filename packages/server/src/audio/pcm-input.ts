@@ -3,7 +3,7 @@ import { longStep, CooperativeYield } from "../scheduling/cooperative-yield.ts";
 import type { AudioInput, SampleSource } from "./audio-input.ts";
 import { createResampler } from "./resampler.ts";
 
-export function toAudioInput({ sampleRate, channels, encoding, samples }: SampleSource): AudioInput {
+export function toAudioInput({ sampleRate, channels, encoding, bytesPerSecond, samples }: SampleSource): AudioInput {
   const iterator = samples[Symbol.asyncIterator]();
   let first: Promise<IteratorResult<Float32Array>> | undefined;
   let heardCount = 0;
@@ -29,6 +29,7 @@ export function toAudioInput({ sampleRate, channels, encoding, samples }: Sample
     sampleRate,
     channels,
     encoding,
+    bytesPerSecond,
     open,
     get heardSeconds() {
       return heardCount / sampleRate;

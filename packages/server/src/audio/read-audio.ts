@@ -6,6 +6,7 @@ import { AppError } from "../errors.ts";
 import {
   type AudioInput,
   type AudioLimits,
+  bytesPerSecond,
   checkLayout,
   decodeSamples,
   defaultAudioLimits,
@@ -92,11 +93,13 @@ async function readRaw(reader: ByteReader, media: MediaType, limits: AudioLimits
   checkLayout(sampleRate, channels);
   const isSwapped = media.type === "audio/l16" && (await looksBigEndian(reader));
   const encoding = isSwapped ? sampleEncodings.pcm16BigEndian : sampleEncodings.pcm16;
+  const layout = { encoding, sampleRate, channels };
   return {
     sampleRate,
     channels,
     encoding: `raw ${encoding.name}`,
-    samples: decodeSamples(reader, { encoding, sampleRate, channels }, { ...limits, dataBytes: Infinity }),
+    bytesPerSecond: bytesPerSecond(layout),
+    samples: decodeSamples(reader, layout, { ...limits, dataBytes: Infinity }),
   };
 }
 

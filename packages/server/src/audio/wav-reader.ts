@@ -4,6 +4,7 @@
  */
 import {
   type AudioLimits,
+  bytesPerSecond,
   decodeSamples,
   defaultAudioLimits,
   type SampleLayout,
@@ -50,6 +51,7 @@ export async function readWav(
       sampleRate: layout.sampleRate,
       channels: layout.channels,
       encoding: layout.encoding.name,
+      bytesPerSecond: bytesPerSecond(layout),
       samples: decodeSamples(reader, layout, { ...limits, dataBytes }),
     };
   } catch (error) {

@@ -17,6 +17,20 @@ export const transcription = Type.Object(
       description: "Longest recording, in seconds; a longer one is a 413. Changes take effect without a restart.",
       ...limitsInput("Transcription and audio", "payload_too_large"),
     }),
+    timeout_seconds: Type.Number({
+      exclusiveMinimum: 0,
+      maximum: 86_400,
+      default: 60,
+      description:
+        "Time limit of a call that sends no `timeout`, in seconds after its upload, for a very short recording. Changes take effect without a restart.",
+    }),
+    timeout_per_audio_second: Type.Number({
+      minimum: 0,
+      maximum: 1_000,
+      default: 3,
+      description:
+        "Seconds added to `timeout_seconds` for each second of the recording: a recording of 5 minutes may take 60 + 3 × 300 seconds. Changes take effect without a restart.",
+    }),
     decoder_workers: Type.Optional(
       Type.Integer({
         minimum: 1,

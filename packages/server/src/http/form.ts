@@ -23,6 +23,8 @@ export interface FormFile {
   readonly fileName: string | undefined;
   /** With its parameters, such as `audio/L16; rate=8000`. */
   readonly mediaType: string | undefined;
+  /** Bytes that have arrived. */
+  readonly length: number;
   /** The bytes from the beginning, as they arrive. Can be called repeatedly. Fails if the form does. */
   read(): AsyncIterable<Uint8Array>;
 }
@@ -204,7 +206,15 @@ export class SpooledForm implements FormBody {
       throw new AppError("invalid_request", "The form has more than one file; send one.", { param: "file" });
     }
     this.#charge.add(spoolMemoryBytes);
-    this.#file = { fileName, mediaType, read: () => this.#spool.read() };
+    const spool = this.#spool;
+    this.#file = {
+      fileName,
+      mediaType,
+      get length() {
+        return spool.length;
+      },
+      read: () => spool.read(),
+    };
     this.#fileStarted.resolve();
     return {
       take: async (bytes) => {

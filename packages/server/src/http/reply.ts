@@ -65,8 +65,8 @@ export function replyError(
   const closes = discardUnreadBody(target.response.req, target.response);
   const allHeaders = {
     ...headers,
-    ...error.headers,
     ...errorHeaders(error),
+    ...error.headers,
     ...(closes ? { connection: "close" } : {}),
   };
   if (write === undefined) return replyJson(target, error.status, toErrorBody(error), allHeaders);

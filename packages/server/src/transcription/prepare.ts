@@ -15,11 +15,11 @@ export interface PreparedTranscription {
   readonly temperature: number | undefined;
   /** Undefined: the engine decides. */
   readonly chunking: { readonly prefixPaddingMs: number; readonly silenceDurationMs: number } | undefined;
-  readonly timeoutMs: number;
+  /** Undefined: the default, which depends on the length of the recording. */
+  readonly timeoutMs: number | undefined;
 }
 
 const defaultLanguage = "en-US";
-const defaultTimeoutSeconds = 60;
 /** The values that docs/reference/interface.md recommends; nothing is cut off. */
 const defaultPrefixPaddingMs = 4_000;
 const defaultSilenceDurationMs = 5_000;
@@ -46,7 +46,7 @@ export function prepareTranscription(values: Readonly<Record<string, unknown>>):
     prompt: request.prompt ?? undefined,
     temperature: request.temperature ?? undefined,
     chunking: chunkingOf(request),
-    timeoutMs: (request.timeout ?? defaultTimeoutSeconds) * 1_000,
+    timeoutMs: request.timeout == null ? undefined : request.timeout * 1_000,
   };
 }
 

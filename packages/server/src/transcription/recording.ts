@@ -12,6 +12,8 @@ export interface Recording extends RecordedAudio {
   hasSound(): Promise<boolean>;
   /** Seconds that were read. */
   readonly readSeconds: number;
+  /** Seconds that the recording has at least: exact for samples that are not compressed, else what was read. */
+  readonly lengthSeconds: number;
   /** Total seconds; decodes the rest if no engine has. */
   duration(): Promise<number>;
   /** Releases what was read ahead. */
@@ -35,7 +37,7 @@ export async function openRecording(file: FormFile, options: RecordingOptions): 
   const { mediaType, fileName } = file;
   const read = (): Promise<AudioInput> => readAudio(() => file.read(), { mediaType, fileName, ...options });
   const first = await read();
-  const { sampleRate, encoding } = first;
+  const { sampleRate, encoding, bytesPerSecond } = first;
   /** Read ahead to check for samples; used by the first `open`. */
   let begun: AudioInput | undefined = first;
   let heardSeconds = 0;
@@ -63,6 +65,9 @@ export async function openRecording(file: FormFile, options: RecordingOptions): 
     },
     get readSeconds() {
       return heardSeconds;
+    },
+    get lengthSeconds() {
+      return Math.max(heardSeconds, bytesPerSecond === undefined ? 0 : file.length / bytesPerSecond);
     },
     async close() {
       await begun?.close();

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
 import { abortable, sleep } from "../abort.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
-import { AppError, requestTimedOut, toAppError } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { FormBody, FormField, FormFile } from "../http/form.ts";
 import type { CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -22,6 +22,7 @@ import { FormRequest } from "./form-request.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
 import { inSentences } from "./sentences.ts";
+import { callTimeLimit, type DefaultTimeout, type TimeLimit } from "./time-limit.ts";
 import { Transcript } from "./transcript.ts";
 
 export interface TranscriptionParts {
@@ -31,6 +32,7 @@ export interface TranscriptionParts {
   readonly decoders: DecoderPool;
   /** Maximum duration of a recording. */
   maxAudioSeconds(): number;
+  defaultTimeout(): DefaultTimeout;
   /** Whether capitals and periods are added to text that has none. */
   formatsSentences(): boolean;
   /** Called once for each call whose model is known, refused ones included; must not throw. */
@@ -61,7 +63,7 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
     const record = new CallRecord({ input, observe: parts.observe });
     const admitted = await admit(input, parts, record);
     const { prepared, model, admission } = admitted;
-    const call = new RunningCall(input, admitted, record);
+    const call = new RunningCall(input, { ...admitted, defaultTimeout: parts.defaultTimeout() }, record);
     try {
       const recording = await call.openRecording(admitted.file, {
         limits: { maxSeconds: parts.maxAudioSeconds() },
@@ -127,16 +129,25 @@ class RunningCall {
   readonly #signal: AbortSignal;
   /** Rejects if the upload fails, or if a late field changes the request. */
   readonly #uploaded: Promise<void>;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #timeLimit: TimeLimit;
   #ended = false;
   #recording: Recording | undefined;
 
-  constructor({ form, signal }: TranscriptionInput, admitted: Admitted, record: CallRecord) {
-    const { request, prepared, fieldCount } = admitted;
+  constructor(
+    { form, signal }: TranscriptionInput,
+    { request, prepared, fieldCount, defaultTimeout }: Admitted & { readonly defaultTimeout: DefaultTimeout },
+    record: CallRecord,
+  ) {
     this.#record = record;
     this.#prepared = prepared;
     this.#transcript = new Transcript(this.#prepared);
     this.#signal = AbortSignal.any([signal, this.#controller.signal]);
+    this.#timeLimit = callTimeLimit({
+      timeoutMs: prepared.timeoutMs,
+      defaultTimeout,
+      audioSeconds: () => this.#recording?.lengthSeconds ?? 0,
+      onElapsed: (error) => this.#controller.abort(error),
+    });
     this.#uploaded = form.completed.then(() => {
       this.#onUploaded(request, form.fields[fieldCount]);
     });
@@ -224,13 +235,12 @@ class RunningCall {
   #onUploaded(request: FormRequest, lateField: FormField | undefined): void {
     if (this.#ended) return;
     if (lateField !== undefined && !isDeepStrictEqual(request.prepare(), this.#prepared)) throw tooLate(lateField.name);
-    const { timeoutMs } = this.#prepared;
-    this.#timer = setTimeout(() => this.#controller.abort(requestTimedOut(timeoutMs)), timeoutMs);
+    this.#timeLimit.start();
   }
 
   async #end(error?: AppError): Promise<void> {
     this.#ended = true;
-    clearTimeout(this.#timer);
+    this.#timeLimit.stop();
     const { text, confidence } = this.#transcript;
     this.#record.end({ audioSeconds: this.#recording?.readSeconds ?? 0, text, confidence }, error);
     await this.#recording?.close();

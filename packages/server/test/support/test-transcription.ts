@@ -16,6 +16,7 @@ import type { Engine } from "../../src/engines/engine.ts";
 import { createRegistry } from "../../src/routing/registry.ts";
 import type { FinishedTranscription } from "../../src/finished-call.ts";
 import { transcriptionRoutes } from "../../src/transcription/routes.ts";
+import type { DefaultTimeout } from "../../src/transcription/time-limit.ts";
 import { createTranscribe } from "../../src/transcription/transcribe.ts";
 import { sine } from "../audio/signals.ts";
 import { startTestHttp, testSecret } from "./test-http.ts";
@@ -27,6 +28,7 @@ interface TestTranscriptionOptions {
   readonly maxFileBytes?: number;
   readonly maxAudioSeconds?: number;
   readonly sentences?: boolean;
+  readonly defaultTimeout?: DefaultTimeout;
   readonly decoderWorkers?: number;
 }
 
@@ -61,6 +63,7 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     limiter,
     decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
+    defaultTimeout: () => options.defaultTimeout ?? { baseSeconds: 60, perAudioSecond: 3 },
     formatsSentences: () => options.sentences ?? false,
     observe: (call) => (call.refused ? refused : finished).push(call),
   });

@@ -11,7 +11,7 @@ import { runInNewContext } from "node:vm";
 import { outcomeOf } from "../../src/finished-call.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { AppError } from "../../src/errors.ts";
-import type { TranscriptionCall } from "../../src/engines/engine.ts";
+import type { TranscribedSegment, TranscriptionCall } from "../../src/engines/engine.ts";
 import { sine } from "../audio/signals.ts";
 import {
   delta,
@@ -214,6 +214,25 @@ describe("time and cancellation", () => {
       assert.deepEqual([error.type, error.param], ["timeout_error", "timeout"]);
     }
     assert.deepEqual(server.finishedTranscriptions.map(outcomeOf), ["timeout", "timeout"]);
+  });
+
+  test("the default time limit follows the length of the recording, which need not have been read", async () => {
+    const script = { transcribe: silentUntilAborted };
+    await using server = await serverWith(script, { defaultTimeout: { baseSeconds: 0.05, perAudioSecond: 0 } });
+    const response = await server.post(formOf(form));
+    assert.equal(response.status, 408);
+    // OpenAI's clients would repeat the call twice.
+    assert.equal(response.headers.get("x-should-retry"), "false");
+    assert.match(await response.text(), /the default for a recording of 1 s/);
+    async function* slow({ signal }: TranscriptionCall): AsyncGenerator<TranscribedSegment, void, undefined> {
+      await delay(300, undefined, { signal });
+      yield segment("done");
+    }
+    await using patient = await serverWith(
+      { transcribe: slow },
+      { defaultTimeout: { baseSeconds: 0.05, perAudioSecond: 600 } },
+    );
+    for (const stream of ["false", "true"]) assert.equal((await patient.post(formOf({ ...form, stream }))).status, 200);
   });
 
   test("a timeout ends a stream that has begun without [DONE]", async () => {
