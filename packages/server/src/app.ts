@@ -10,7 +10,6 @@ import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
-import { implicitEngines } from "./config/discovery.ts";
 import { DiskSpace } from "./status/disk-space.ts";
 import { AppError } from "./errors.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
@@ -26,9 +25,7 @@ import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
-import { trialEngineSettings } from "./engines/llama-cpp/engine.ts";
-import { createRegistry } from "./routing/registry.ts";
-import type { ModelsConfig } from "./routing/route-table.ts";
+import { serveModels } from "./routing/model-folder.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
@@ -133,7 +130,8 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
   const createEngine = createEngineFactory({ logger, dataDirectory });
-  const registry = closeAtEnd(await createRegistry({ config: modelsOf(config), createEngine, logger }));
+  const models = closeAtEnd(await serveModels({ config, dataDirectory, createEngine, logger }));
+  const { registry } = models;
   const settingsOf = createProjectSettings(control);
   let engines = config.engines;
   const callTelemetry = closeAtEnd(
@@ -258,7 +256,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     grpcPort,
     firstStart,
     async reload(next) {
-      await registry.reload(modelsOf(next));
+      await models.reload(next);
       engines = next.engines;
       limiter.setDefaults(next.limits);
       guardrails.reload(next.guardrails);
@@ -266,7 +264,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       ({ transcription } = next);
       logger.setLevel(next.server.log_level);
     },
-    lookForModels: () => registry.lookAgain(),
+    lookForModels: () => models.lookAgain(),
     close: () => running.disposeAsync(),
   };
 }
@@ -280,9 +278,4 @@ async function makeDirectory(path: string): Promise<void> {
       cause: error,
     });
   }
-}
-
-function modelsOf(config: Config): ModelsConfig {
-  const trial = config.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
-  return { ...config, implicitEngines: { ...implicitEngines(config.discovery), ...trial } };
 }

@@ -1,52 +1,57 @@
-/** `sounding models`: downloads models from the Hugging Face hub or any URL, and lists and removes them. */
-import type { ModelFile, ModelFolder, PulledFile } from "@sounding/server";
-import { CliError } from "../cli-error.ts";
-import { command, type CommandIo } from "../command.ts";
+/** `sounding models`: lists what a server offers and what is on the disk, and pulls and removes model files. */
+import type { PlannedModel, PulledFile } from "@sounding/server";
+import { command } from "../command.ts";
+import { connectionOptions } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { createProgress, showBytes } from "../progress.ts";
+import { findPlace, placeOptions } from "../models/place.ts";
+import { readServed, servedToJson, showServed } from "../models/served.ts";
+import { readStored, showStored, storedToJson } from "../models/stored.ts";
 import { writeJson, writeLine } from "../output.ts";
-import { writeTable } from "../terminal/table.ts";
+import { createProgress, showBytes } from "../progress.ts";
 
-const placeOptions = {
-  config: {
-    type: "string",
-    short: "c",
-    value: "FILE",
-    description: "Configuration file that names the data directory. Default: SOUNDING_CONFIG, or sounding.yaml.",
+const listCommand = command({
+  name: "list",
+  summary: "List the models that a server offers, and those on the disk",
+  description: `The first table has the models of the server: what they do, the engine that runs them, and their state. \`not loaded\` means
+that the next call loads the model into memory.
+
+The second table has the files and folders in the folder models of the data directory, with the name under which they are
+served, or the reason why they are not.
+
+With --json: one object with served (null if no server answers) and on_disk.`,
+  options: { ...placeOptions, ...connectionOptions },
+  async run({ values, json, io }) {
+    const place = await findPlace(values, io);
+    const served = await readServed(values, io);
+    const stored = await readStored(place);
+    if (json) {
+      const value = { served: served?.models.map(servedToJson) ?? null, on_disk: stored.map(storedToJson) };
+      await writeJson(io.stdout, value);
+      return exitCodes.ok;
+    }
+    if (served !== undefined) {
+      await showServed(io, served);
+      await writeLine(io.stdout, "");
+    }
+    await showStored(io, place, stored);
+    return exitCodes.ok;
   },
-  "data-dir": { type: "string", value: "FOLDER", description: "The data directory, instead of the configuration's." },
-} as const;
+});
 
-interface PlaceValues {
-  readonly config?: string | undefined;
-  readonly "data-dir"?: string | undefined;
-}
-
-async function dataDirectoryOf(values: PlaceValues, io: CommandIo): Promise<string> {
-  if (values["data-dir"] !== undefined) return values["data-dir"];
-  const { formatProblem, loadConfig } = await import("@sounding/server");
-  const { config, problems } = await loadConfig({ path: values.config, env: io.env });
-  if (config !== undefined) return config.storage.data_dir;
-  throw new CliError(`the configuration is invalid: ${problems.map(formatProblem).join(" ")}`, exitCodes.configuration);
-}
-
-function toJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Record<string, unknown> {
+function pulledToJson({ name, path, sizeBytes, sha256, alreadyThere }: PulledFile): Record<string, unknown> {
   return { name, path, size_bytes: sizeBytes, sha256, already_there: alreadyThere };
 }
 
-/** The configuration that makes an engine use a model folder. */
-function folderAdvice({ name, kind }: ModelFolder): string {
-  if (kind === undefined) {
-    return "The kind of the model is unknown; an engine of type sherpa_onnx may accept it as a model folder.";
-  }
-  const model = name.split("/").at(-1)!;
-  return `To use it, add this to the configuration:
-
-engines:
-  sherpa:
-    type: sherpa_onnx
-    models:
-      ${model}: { kind: ${kind}, folder: ${name} }`;
+/** How to use a model that has been pulled. */
+function usage({ stored, id, reason }: PlannedModel): string {
+  if (id === undefined) return `It is not served: ${reason ?? "unknown"}.`;
+  const call =
+    stored.format === "gguf"
+      ? `sounding chat --model ${id} 'Hello!'`
+      : ["vits", "matcha", "kokoro", "kitten"].includes(stored.kind ?? "")
+        ? `sounding speak --model ${id} 'Hello!'`
+        : `sounding transcribe --model ${id} recording.wav`;
+  return `A running server offers it as ${id}. Try: ${call}`;
 }
 
 const pullCommand = command({
@@ -58,7 +63,7 @@ const pullCommand = command({
 - the URL of a .gguf or .onnx file, or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked.
 
 Add @revision to a file or repository to select a revision. An interrupted download is resumed. Files and archives are verified
-against --sha256, or the hub's checksum.
+against --sha256, or the hub's checksum. A running server with the same data directory offers the model without a restart.
 The environment variables HF_TOKEN (for files that require a login or an accepted license) and HF_ENDPOINT (another hub) are used.`,
   arguments: [
     { name: "source", description: "owner/repository, owner/repository/file.gguf, or a URL.", required: true },
@@ -73,11 +78,11 @@ The environment variables HF_TOKEN (for files that require a login or an accepte
     ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, verified."],
   ],
   async run({ values, positionals, json, io }) {
-    const { describeFolder, pullModel } = await import("@sounding/server");
+    const { pullModel } = await import("@sounding/server");
     const progress = createProgress(io, json);
-    const dataDirectory = await dataDirectoryOf(values, io);
+    const place = await findPlace(values, io);
     const { files, folder } = await pullModel({
-      dataDirectory,
+      dataDirectory: place.dataDirectory,
       source: positionals[0]!,
       sha256: values.sha256,
       hubEndpoint: io.env["HF_ENDPOINT"],
@@ -86,76 +91,20 @@ The environment variables HF_TOKEN (for files that require a login or an accepte
       onProgress: progress.show,
     }).finally(progress.end);
     if (json) {
-      await writeJson(io.stdout, files.map(toJson));
+      await writeJson(io.stdout, files.map(pulledToJson));
       return exitCodes.ok;
     }
+    const names = new Set([folder?.name, ...files.map(({ name }) => name)]);
+    const stored = (await readStored(place)).filter((model) => names.has(model.stored.name));
+    const there = files.every(({ alreadyThere }) => alreadyThere) ? "was already downloaded" : "has been downloaded";
     if (folder !== undefined) {
-      const described = await describeFolder(dataDirectory, folder.path);
-      const there = files.every(({ alreadyThere }) => alreadyThere) ? "was already downloaded" : "has been downloaded";
-      await writeLine(io.stdout, `${folder.name} ${there}: ${showBytes(described.sizeBytes)}`);
-      await writeLine(io.stderr, `In ${folder.path}. ${folderAdvice(described)}`);
-      return exitCodes.ok;
-    }
-    for (const { name, path, sizeBytes, sha256, alreadyThere } of files) {
-      await writeLine(
-        io.stdout,
-        `${name} ${alreadyThere ? "was already downloaded" : "has been downloaded"}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`,
-      );
-      const engine = name.endsWith(".onnx") ? "sherpa_onnx" : "llama_cpp";
-      await writeLine(
-        io.stderr,
-        `Stored in ${path}. To use it, set it as the file of a model of an engine of type ${engine}.`,
-      );
-    }
-    return exitCodes.ok;
-  },
-});
-
-function rowOf({ name, sizeBytes, description, problem }: ModelFile): string[] {
-  return [
-    name,
-    showBytes(sizeBytes),
-    description?.architecture ?? "-",
-    description?.contextLength === undefined ? "-" : String(description.contextLength),
-    problem ?? (description?.hasChatTemplate === true ? "" : "no chat template"),
-  ];
-}
-
-function folderRowOf({ name, sizeBytes, kind }: ModelFolder): string[] {
-  return [name, showBytes(sizeBytes), kind ?? "-", "-", kind === undefined ? "unknown kind of model" : ""];
-}
-
-const listCommand = command({
-  name: "list",
-  summary: "List the downloaded models",
-  options: placeOptions,
-  async run({ values, json, io }) {
-    const { listModelFiles, listModelFolders } = await import("@sounding/server");
-    const dataDirectory = await dataDirectoryOf(values, io);
-    const files = await listModelFiles(dataDirectory);
-    const folders = await listModelFolders(dataDirectory);
-    if (json) {
-      const described = files.map(({ name, path, sizeBytes, description, problem }) => ({
-        name,
-        path,
-        size_bytes: sizeBytes,
-        architecture: description?.architecture ?? null,
-        context_length: description?.contextLength ?? null,
-        problem: problem ?? null,
-      }));
-      const describedFolders = folders.map(({ name, path, sizeBytes, kind }) => ({
-        name,
-        path,
-        size_bytes: sizeBytes,
-        architecture: kind ?? null,
-        context_length: null,
-        problem: kind === undefined ? "unknown kind of model" : null,
-      }));
-      await writeJson(io.stdout, [...described, ...describedFolders]);
+      const bytes = files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+      await writeLine(io.stdout, `${folder.name} ${there}: ${showBytes(bytes)}`);
     } else {
-      const rows = [...files.map(rowOf), ...folders.map(folderRowOf)];
-      await writeTable(io, ["name", "size", "architecture", "context", "note"], rows);
+      for (const { name, sizeBytes, sha256 } of files)
+        await writeLine(io.stdout, `${name} ${there}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`);
     }
+    for (const model of stored) await writeLine(io.stderr, `In ${model.stored.path}. ${usage(model)}`);
     return exitCodes.ok;
   },
 });
@@ -163,11 +112,24 @@ const listCommand = command({
 const removeCommand = command({
   name: "remove",
   summary: "Remove a model and its incomplete downloads",
-  arguments: [{ name: "name", description: "The model's name, as listed by `sounding models list`.", required: true }],
+  description: "A running server stops offering the model; calls that are in progress end properly.",
+  arguments: [
+    {
+      name: "name",
+      description: "The model's ID, or its name on the disk, as `sounding models` lists them.",
+      required: true,
+    },
+  ],
   options: placeOptions,
   async run({ values, positionals, json, io }) {
     const { removeModel } = await import("@sounding/server");
-    const removed = await removeModel(await dataDirectoryOf(values, io), positionals[0]!);
+    const place = await findPlace(values, io);
+    const wanted = positionals[0]!;
+    const stored = await readStored(place);
+    const named = stored.some((model) => model.stored.name === wanted)
+      ? wanted
+      : stored.find(({ id, configured }) => id === wanted && !configured)?.stored.name;
+    const removed = await removeModel(place.dataDirectory, named ?? wanted);
     if (json) await writeJson(io.stdout, removed);
     else for (const name of removed) await writeLine(io.stdout, `Removed ${name}.`);
     return exitCodes.ok;
@@ -175,7 +137,8 @@ const removeCommand = command({
 });
 
 export const modelsCommand = command({
+  ...listCommand,
   name: "models",
-  summary: "Download, list and remove models",
-  subcommands: [pullCommand, listCommand, removeCommand],
+  summary: "List, download and remove models",
+  subcommands: [listCommand, pullCommand, removeCommand],
 });

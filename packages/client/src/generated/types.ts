@@ -358,6 +358,14 @@ export interface Model {
   parent: string | null;
   /** Always empty; kept for older clients. */
   permission: unknown[];
+  /** What the model may be called for. OpenAI-compatible servers do not report it, so their models list everything. */
+  capabilities: ("chat" | "speech" | "transcription")[];
+  /** The engine that runs the model; of several, the first. */
+  engine: string;
+  /** `ready`; `not_loaded` for a model of this machine that its next call loads into memory; `unavailable` if its latest calls failed. */
+  state: "ready" | "not_loaded" | "unavailable";
+  /** Why the model is unavailable; otherwise null. */
+  state_reason: string | null;
 }
 
 /** Models. */

@@ -3,6 +3,12 @@ import { Type } from "typebox";
 import { operation } from "./operation.ts";
 import { schema, type TypeOf } from "./schema.ts";
 
+export const capabilities = ["chat", "speech", "transcription"] as const;
+export type Capability = (typeof capabilities)[number];
+
+export const modelStates = ["ready", "not_loaded", "unavailable"] as const;
+export type ModelState = (typeof modelStates)[number];
+
 const modelObject = Type.Object(
   {
     id: Type.String({ description: "Model ID, to be sent as `model`." }),
@@ -14,6 +20,18 @@ const modelObject = Type.Object(
       description: "The model that this one was derived from; null when unknown.",
     }),
     permission: Type.Array(Type.Unknown(), { description: "Always empty; kept for older clients." }),
+    capabilities: Type.Array(Type.Enum([...capabilities]), {
+      description:
+        "What the model may be called for. OpenAI-compatible servers do not report it, so their models list everything.",
+    }),
+    engine: Type.String({ description: "The engine that runs the model; of several, the first." }),
+    state: Type.Enum([...modelStates], {
+      description:
+        "`ready`; `not_loaded` for a model of this machine that its next call loads into memory; `unavailable` if its latest calls failed.",
+    }),
+    state_reason: Type.Union([Type.String(), Type.Null()], {
+      description: "Why the model is unavailable; otherwise null.",
+    }),
   },
   { description: "A model." },
 );
@@ -30,9 +48,6 @@ export const ModelList = schema(
     { description: "Models." },
   ),
 );
-
-export const capabilities = ["chat", "speech", "transcription"] as const;
-export type Capability = (typeof capabilities)[number];
 
 export const listModels = operation({
   id: "listModels",

@@ -2,18 +2,20 @@
 import { capabilities, getModel, listModels, type Capability, type ModelObject } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";
+import type { ModelStatus } from "../routing/model-state.ts";
 import type { ListedModel } from "../routing/model-index.ts";
 import type { Registry } from "../routing/registry.ts";
 
-export function catalogRoutes(registry: Pick<Registry, "list" | "describe">): Route[] {
+export function catalogRoutes(registry: Pick<Registry, "list" | "describe" | "statusOf">): Route[] {
+  const describe = (model: ListedModel): ModelObject => toModelObject(model, registry.statusOf(model));
   return [
     route(listModels, ({ scope, query }) => ({
       kind: "json",
-      value: { object: "list", data: registry.list(scope.key, capabilityOf(query)).map(toModelObject) },
+      value: { object: "list", data: registry.list(scope.key, capabilityOf(query)).map(describe) },
     })),
     route(getModel, ({ path, scope }) => ({
       kind: "json",
-      value: toModelObject(registry.describe(path["id"] ?? "", scope.key)),
+      value: describe(registry.describe(path["id"] ?? "", scope.key)),
     })),
   ];
 }
@@ -28,6 +30,18 @@ function capabilityOf(query: URLSearchParams): Capability | undefined {
   throw new AppError("invalid_request", message, { param: "capability" });
 }
 
-function toModelObject({ id, created, ownedBy, root }: ListedModel): ModelObject {
-  return { id, object: "model", created, owned_by: ownedBy, root, parent: null, permission: [] };
+function toModelObject({ id, created, ownedBy, root }: ListedModel, status: ModelStatus | undefined): ModelObject {
+  return {
+    id,
+    object: "model",
+    created,
+    owned_by: ownedBy,
+    root,
+    parent: null,
+    permission: [],
+    capabilities: [...(status?.capabilities ?? [])],
+    engine: status?.engine ?? ownedBy,
+    state: status?.state ?? "ready",
+    state_reason: status?.reason ?? null,
+  };
 }

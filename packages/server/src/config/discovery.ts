@@ -66,6 +66,11 @@ export const discovery = Type.Object(
       description:
         "At the first start, install PocketSphinx (speech recognition) from Debian's or Ubuntu's packages, if apt-get is available and works without a password.",
     }),
+    model_files: Type.Boolean({
+      default: true,
+      description:
+        "Offer the models in the folder `models` of the data directory, where `sounding models pull` stores them, unless an engine's settings name them.",
+    }),
     refresh_interval_ms: milliseconds(600_000, "Interval at which the server lists the engines' models again."),
     ollama_url: Type.String({
       pattern: "^(https?://)?[^\\s/?#]+/*$",
@@ -117,7 +122,12 @@ export interface ImplicitEngine {
   readonly settings: EngineSettings;
   /** Whether the engine exists only while it responds. */
   readonly optional: boolean;
+  /** For a model file: several engines of one model each have the same name, and a changed file is another engine. */
+  readonly only?: { readonly engine: string; readonly model: string; readonly revision: string };
 }
+
+/** Names of the engines of model files, as lists and telemetry show them. */
+export const modelFileEngines = { gguf: "llama-cpp", onnx: "sherpa-onnx" } as const;
 
 const members = typedMembers(engineSettings);
 

@@ -4,7 +4,7 @@
  * together.
  */
 import { Value } from "typebox/value";
-import { discovery as discoverySchema, implicitEngines } from "./discovery.ts";
+import { discovery as discoverySchema, implicitEngines, modelFileEngines } from "./discovery.ts";
 import { suggestion } from "../closest-name.ts";
 import { checkGuardrailRules } from "./guardrail-rules.ts";
 import { formatPath, type ConfigProblem, type SettingPath } from "./problem.ts";
@@ -28,11 +28,14 @@ export function checkReferences(config: unknown, file: YamlFile | undefined): Co
     return isObject(value) ? value : {};
   };
   const { discovery } = isObject(config) ? config : {};
-  const implicit = Value.Check(discoverySchema, discovery) ? Object.keys(implicitEngines(discovery)) : [];
+  const discovered = Value.Check(discoverySchema, discovery) ? discovery : undefined;
+  const implicit = discovered === undefined ? [] : Object.keys(implicitEngines(discovered));
+  const ofFiles = discovered?.enabled === true && discovered.model_files ? Object.values(modelFileEngines) : [];
   const names = {
     models: section("models"),
     aliases: section("aliases"),
     engines: [...Object.keys(section("engines")), ...implicit],
+    enginesOfFiles: ofFiles,
   };
   checkTargets(names, report);
   checkFallbacks(names, report);
@@ -46,6 +49,8 @@ interface Names {
   readonly models: Entries;
   readonly aliases: Entries;
   readonly engines: readonly string[];
+  /** Which models they have depends on the disk, so that only aliases may name them. */
+  readonly enginesOfFiles: readonly string[];
 }
 
 function checkTargets({ models, engines }: Names, report: Report): void {
@@ -91,13 +96,15 @@ function checkFallbacks({ models, aliases }: Names, report: Report): void {
   }
 }
 
-function checkAliases({ models, aliases, engines }: Names, report: Report): void {
+function checkAliases({ models, aliases, engines, enginesOfFiles }: Names, report: Report): void {
   const known = [...Object.keys(models), ...Object.keys(aliases)];
   for (const [alias, name] of Object.entries(aliases)) {
     const path = ["aliases", alias];
     if (Object.hasOwn(models, alias))
       report(path, `${formatPath(path)} has the same name as a model under \`models\`; rename one of them.`);
-    const atEngine = engines.some((engine) => typeof name === "string" && name.startsWith(`${engine}/`));
+    const atEngine = [...engines, ...enginesOfFiles].some(
+      (engine) => typeof name === "string" && name.startsWith(`${engine}/`),
+    );
     if (typeof name !== "string" || atEngine || known.includes(name)) continue;
     report(path, `${formatPath(path)} is ${missing(name, "model", known)}`);
   }

@@ -220,6 +220,8 @@ export interface Engine {
   transcription?(model: string, timeouts?: TargetTimeouts): TranscriptionModel | undefined;
   /** The models that the engine lists; fails like a call. */
   listModels(signal: AbortSignal): Promise<readonly ModelDescription[]>;
+  /** Whether a model of this machine is in memory; absent where no model has to be loaded. */
+  isLoaded?(model: string): boolean;
   /** Stops taking calls, ends its processes and connections. */
   close(): Promise<void>;
 }

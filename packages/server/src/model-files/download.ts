@@ -89,16 +89,15 @@ function partPath(target: string, { sha256, version }: RemoteFileInfo): string {
   return join(dirname(target), `.${basename(target)}.${mark}.part`);
 }
 
-/** Removes unfinished files of the target, all but one. */
-export async function removeParts(target: string, except?: string): Promise<void> {
+/** Removes unfinished files of the target, all but one. @returns how many */
+export async function removeParts(target: string, except?: string): Promise<number> {
   const names = await readdir(dirname(target)).catch(() => []);
-  const parts = names.filter((name) => name.startsWith(`.${basename(target)}.`) && name.endsWith(".part"));
-  await Promise.all(
-    parts
-      .map((name) => join(dirname(target), name))
-      .filter((path) => path !== except)
-      .map((path) => rm(path, { force: true })),
-  );
+  const parts = names
+    .filter((name) => name.startsWith(`.${basename(target)}.`) && name.endsWith(".part"))
+    .map((name) => join(dirname(target), name))
+    .filter((path) => path !== except);
+  await Promise.all(parts.map((path) => rm(path, { force: true })));
+  return parts.length;
 }
 
 function mustTryAgain(error: unknown, signal: AbortSignal): boolean {

@@ -1,5 +1,5 @@
 /** Pulls models that are folders: a hub repository file by file, or an archive that is unpacked. */
-import { lstat, readFile, rm } from "node:fs/promises";
+import { lstat, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AppError } from "../errors.ts";
 import { download } from "./download.ts";
@@ -8,6 +8,7 @@ import { hubUrl, type ArchiveSource, type RepositorySource } from "./model-sourc
 import { withPullLock } from "./pull-lock.ts";
 import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pull-options.ts";
 import { listRepository, type RepositoryFile } from "./repository-files.ts";
+import { incompleteMark } from "./stored-models.ts";
 import { originFile, requireUnpacker, unpackArchive } from "./unpack-archive.ts";
 
 /** Files that are fetched at the same time: most of a voice's are small. */
@@ -40,7 +41,15 @@ export async function pullRepository(source: RepositorySource, options: PullOpti
     show(file, downloaded.sizeBytes);
     return { name, path, ...downloaded };
   };
-  return withPullLock(folder.path, async () => ({ files: await eachOf(listed, signal, pullFile), folder }));
+  return withPullLock(folder.path, async () => {
+    // Until all files are there, the folder is not served.
+    const mark = join(folder.path, incompleteMark);
+    await mkdir(folder.path, { recursive: true });
+    await writeFile(mark, "");
+    const files = await eachOf(listed, signal, pullFile);
+    await rm(mark);
+    return { files, folder };
+  });
 }
 
 /** The results in the order of the items. The first failure stops the others, and is thrown when they have stopped. */

@@ -12,15 +12,25 @@ function isRunning(pid: number): boolean {
   }
 }
 
+function lockOf(target: string): string {
+  return join(dirname(target), `.${basename(target)}.lock`);
+}
+
+/** The process that pulls to this place; undefined if none does. */
+export async function pullingProcess(target: string): Promise<number | undefined> {
+  const holder = Number(await readFile(lockOf(target), "utf8").catch(() => "0"));
+  return holder > 0 && isRunning(holder) ? holder : undefined;
+}
+
 /**
  * Runs while no other process pulls to the same place.
  * @throws AppError conflict
  */
 export async function withPullLock<T>(target: string, run: () => Promise<T>): Promise<T> {
-  const lock = join(dirname(target), `.${basename(target)}.lock`);
+  const lock = lockOf(target);
   await mkdir(dirname(target), { recursive: true });
-  const holder = Number(await readFile(lock, "utf8").catch(() => "0"));
-  if (holder > 0 && isRunning(holder)) {
+  const holder = await pullingProcess(target);
+  if (holder !== undefined) {
     throw new AppError("conflict", `Process ${holder} is already pulling this model.`);
   }
   await rm(lock, { force: true });

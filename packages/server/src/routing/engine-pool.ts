@@ -16,6 +16,8 @@ export type CreateEngine = (name: string, settings: EngineSettings) => Promise<E
 export interface PooledEngine {
   readonly name: string;
   readonly settings: EngineSettings;
+  /** Of the file that the engine runs, since an engine does not notice a change of its file. */
+  readonly revision: string;
   readonly engine: Engine;
   /** By the model's name at the engine. */
   readonly states: Map<string, TargetState>;
@@ -33,23 +35,27 @@ export class EnginePool {
   }
 
   /** The engine with this name and these settings, created if necessary, with one more user. */
-  async acquire(name: string, settings: EngineSettings): Promise<PooledEngine> {
+  async acquire(name: string, settings: EngineSettings, revision = ""): Promise<PooledEngine> {
     for (const pooled of this.#users.keys()) {
-      if (pooled.name === name && isDeepStrictEqual(pooled.settings, settings)) {
+      if (pooled.name === name && pooled.revision === revision && isDeepStrictEqual(pooled.settings, settings)) {
         this.hold(pooled);
         return pooled;
       }
     }
     const engine = await this.#create(name, settings);
-    const pooled = { name, settings, engine, states: new Map<string, TargetState>() };
+    const pooled = { name, settings, revision, engine, states: new Map<string, TargetState>() };
     this.#users.set(pooled, 1);
     return pooled;
   }
 
   /** The same for an engine that is not configured: if it cannot be created, that is logged and it is omitted. */
-  async acquireIfPossible(name: string, settings: EngineSettings): Promise<PooledEngine | undefined> {
+  async acquireIfPossible(
+    name: string,
+    settings: EngineSettings,
+    revision?: string,
+  ): Promise<PooledEngine | undefined> {
     try {
-      return await this.acquire(name, settings);
+      return await this.acquire(name, settings, revision);
     } catch (error) {
       this.#logger.warn({ engine: name, error }, "a discovered engine cannot be used");
       return undefined;

@@ -106,10 +106,15 @@ export class ModelIndex {
 
   /** An ID that names its engine. Engines and models may both have slashes in their names. */
   #named(id: string): { engine: TableEngine; model: string; description: ModelDescription | undefined } | undefined {
+    const single = this.table.engines.get(id);
+    if (single?.only !== undefined) {
+      const description = this.#discovery.modelsOf(single.pooled)?.find((each) => each.id === single.only);
+      if (description !== undefined) return { engine: single, model: single.only, description };
+    }
     for (let slash = id.indexOf("/"); slash > 0; slash = id.indexOf("/", slash + 1)) {
       const engine = this.table.engines.get(id.slice(0, slash));
       const model = id.slice(slash + 1);
-      if (engine === undefined || model === "") continue;
+      if (engine === undefined || engine.only !== undefined || model === "") continue;
       const models = this.#discovery.modelsOf(engine.pooled);
       if (engine.optional && models === undefined) continue;
       return { engine, model, description: models?.find((each) => each.id === model) };

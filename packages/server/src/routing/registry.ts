@@ -11,6 +11,7 @@ import { EnginePool, type CreateEngine } from "./engine-pool.ts";
 import type { ChatModel } from "../engines/engine.ts";
 import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
+import { statusOf, type ModelStatus } from "./model-state.ts";
 import { suggestModels } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
 import { createRouteModel } from "./route-chat.ts";
@@ -50,6 +51,8 @@ export interface Registry {
    * may be called for it, those with no other capability first, since some engines list every model for every capability.
    */
   list(access: ModelAccess, capability?: Capability): readonly ListedModel[];
+  /** Whether a listed model can answer now; undefined if it is no longer listed. */
+  statusOf(model: ListedModel): ModelStatus | undefined;
   /** @throws AppError model_not_found or model_not_allowed */
   describe(id: string, access: ModelAccess): ListedModel;
   /**
@@ -143,6 +146,11 @@ class ModelRegistry implements Registry {
     const doesMore = ({ root }: ListedModel): boolean =>
       others.some((each) => supports(this.#findIn(this.#current, root), each));
     return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
+  }
+
+  statusOf({ root }: ListedModel): ModelStatus | undefined {
+    const route = this.#findIn(this.#current, root);
+    return route === undefined ? undefined : statusOf(route);
   }
 
   describe(id: string, access: ModelAccess): ListedModel {

@@ -39,12 +39,15 @@ export interface TableEngine {
   readonly optional: boolean;
   /** Whether a configured engine is the same vendor at the same address, so that this one's models add nothing. */
   readonly twin: boolean;
+  /** The only model of an engine whose name others have too. */
+  readonly only: string | undefined;
 }
 
 const defaultRetries: RetrySettings = Value.Parse(retriesSchema, Value.Default(retriesSchema, {}));
 
 export class RouteTable {
   readonly config: ModelsConfig;
+  /** By name; an engine with only one model is found as `name/model`. */
   readonly engines: ReadonlyMap<string, TableEngine>;
   readonly routes: ReadonlyMap<string, ModelRoute>;
   /** Alias to model ID, chains resolved. */
@@ -55,7 +58,7 @@ export class RouteTable {
     this.config = config;
     this.#pool = pool;
     this.engines = new Map(
-      engines.map((engine) => [engine.pooled.name, { ...engine, lease: new Lease(pool, [engine.pooled]) }]),
+      engines.map((engine) => [keyOf(engine), { ...engine, lease: new Lease(pool, [engine.pooled]) }]),
     );
     this.aliases = new Map(Object.keys(config.aliases).map((alias) => [alias, resolveAlias(alias, config.aliases)]));
     this.routes = linkRoutes(config, pool, drafts);
@@ -86,6 +89,7 @@ export class RouteTable {
       weight: 1,
       maxConcurrent: Infinity,
       state,
+      isLoaded: () => pooled.engine.isLoaded?.(options.model),
       ...capabilities,
     };
     return { id, targets: [target], fallbacks: [], retries: defaultRetries, lease };
@@ -103,6 +107,10 @@ export class RouteTable {
 
 type DraftEngine = Omit<TableEngine, "lease">;
 
+function keyOf({ pooled, only }: DraftEngine): string {
+  return only === undefined ? pooled.name : `${pooled.name}/${only}`;
+}
+
 /** A route before its fallbacks are known. */
 interface DraftRoute {
   readonly targets: readonly Target[];
@@ -117,13 +125,21 @@ interface Parts {
 /** Adds each engine to `engines` as soon as it is held, so that a failure can release the earlier ones. */
 async function acquireEngines(config: ModelsConfig, pool: EnginePool, engines: DraftEngine[]): Promise<void> {
   for (const [name, settings] of Object.entries(config.engines)) {
-    engines.push({ pooled: await pool.acquire(name, settings), implicit: false, optional: false, twin: false });
+    engines.push({
+      pooled: await pool.acquire(name, settings),
+      implicit: false,
+      optional: false,
+      twin: false,
+      only: undefined,
+    });
   }
-  for (const [name, { settings, optional }] of Object.entries(config.implicitEngines)) {
-    if (Object.hasOwn(config.engines, name)) continue;
-    const twin = Object.values(config.engines).some((configured) => isSamePlace(configured, settings));
-    const pooled = await pool.acquireIfPossible(name, settings);
-    if (pooled !== undefined) engines.push({ pooled, implicit: true, optional, twin });
+  for (const [key, { settings, optional, only }] of Object.entries(config.implicitEngines)) {
+    if (Object.hasOwn(config.engines, key)) continue;
+    const name = only?.engine ?? key;
+    const twin =
+      only === undefined && Object.values(config.engines).some((configured) => isSamePlace(configured, settings));
+    const pooled = await pool.acquireIfPossible(name, settings, only?.revision);
+    if (pooled !== undefined) engines.push({ pooled, implicit: true, optional, twin, only: only?.model });
   }
 }
 
@@ -138,7 +154,7 @@ function placeOf(settings: EngineSettings): readonly unknown[] {
 }
 
 function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map<string, DraftRoute> {
-  const byName = new Map(engines.map(({ pooled }) => [pooled.name, pooled]));
+  const byName = new Map(engines.map((engine) => [keyOf(engine), engine.pooled]));
   const draft = (id: string, settings: ModelSettings): DraftRoute => {
     const reached: PooledEngine[] = [];
     const targets = settings.targets.map((target, index): Target => {
@@ -156,6 +172,7 @@ function draftRoutes(config: ModelsConfig, engines: readonly DraftEngine[]): Map
         weight: target.weight,
         maxConcurrent: target.max_concurrent ?? Infinity,
         state: stateOf(pooled, target.model, config.routing),
+        isLoaded: () => pooled.engine.isLoaded?.(target.model),
         ...does,
       };
     });

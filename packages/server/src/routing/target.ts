@@ -17,6 +17,8 @@ const outages: ReadonlySet<ErrorCode> = new Set(["upstream_failed", "upstream_ti
 export class TargetState {
   readonly circuit: Circuit;
   inFlight = 0;
+  /** Of the newest call that gave evidence; undefined if that one succeeded. */
+  lastFailure: AppError | undefined;
   #coolUntilMs = 0;
 
   constructor(settings: RoutingSettings) {
@@ -42,6 +44,8 @@ export interface Target {
   /** Most calls in flight; Infinity without a limit. */
   readonly maxConcurrent: number;
   readonly state: TargetState;
+  /** Whether the model is in memory; undefined where it does not have to be loaded. */
+  isLoaded(): boolean | undefined;
   /** The model's capabilities, at least one. */
   readonly chat: ChatModel | undefined;
   readonly speech: SpeechModel | undefined;
@@ -64,6 +68,7 @@ export class TargetCall {
   /** The engine began to answer. */
   succeed(nowMs: number): void {
     this.#judged = true;
+    this.target.state.lastFailure = undefined;
     this.target.state.circuit.succeed(nowMs, this.#probe);
   }
 
@@ -72,6 +77,8 @@ export class TargetCall {
     const { state } = this.target;
     if (error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
     if (!outages.has(error.code)) return;
+    // That a model is being restarted says less than why it failed.
+    if (error.code !== "overloaded" || state.lastFailure === undefined) state.lastFailure = error;
     // A probe that began well has closed the circuit already: a failure after that counts like any other.
     state.circuit.fail(nowMs, this.#probe && !this.#judged);
     this.#judged = true;

@@ -64,6 +64,10 @@ describe("the models", () => {
       root,
       parent: null,
       permission: [],
+      capabilities: ["chat"],
+      engine: "a",
+      state: "ready",
+      state_reason: null,
     });
     assert.deepEqual(json, {
       object: "list",

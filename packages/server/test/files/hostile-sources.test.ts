@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, test, type TestContext } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Header } from "tar";
-import { removeModel } from "../../src/model-files/model-files.ts";
+import { removeModel } from "../../src/model-files/remove-model.ts";
 import { parseModelSource, partsOf, type FileSource } from "../../src/model-files/model-source.ts";
 import { pullModel } from "../../src/model-files/pull-model.ts";
 import { pathOf, type PullOptions } from "../../src/model-files/pull-options.ts";

@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { after, afterEach, before, beforeEach, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { create, Header } from "tar";
-import { removeModel } from "../../src/model-files/model-files.ts";
-import { listModelFolders } from "../../src/model-files/model-folders.ts";
+import { removeModel } from "../../src/model-files/remove-model.ts";
+import { listStoredModels } from "../../src/model-files/stored-models.ts";
 import { pullModel } from "../../src/model-files/pull-model.ts";
 import type { PullOptions } from "../../src/model-files/pull-options.ts";
 import { silentLogger } from "../../src/logger.ts";
@@ -108,7 +108,7 @@ describe("a model that is a folder", () => {
       await everything(),
       ["notes/noise.bin", "tiny-voice.onnx", "tokens.txt"].map((name) => join("owner", "voice", name)),
     );
-    const [folder] = await listModelFolders(dataDirectory);
+    const [folder] = (await listStoredModels(dataDirectory)).models;
     assert.deepEqual([folder?.name, folder?.kind], ["owner/voice", "vits"]);
     assert.ok(folder!.sizeBytes > noise.length);
     assert.ok(await speaks("owner/voice"));

@@ -110,6 +110,7 @@ export function createLlamaCppEngine(name: string, settings: LlamaCppEngineSetti
       Promise.all(
         Object.entries(settings.models).map(([id, model]) => describe(id, name, modelPath(model, modelsDirectory))),
       ),
+    isLoaded: (id) => models.get(id)?.isLoaded === true,
     async close() {
       await Promise.all([...models.values()].map((model) => model.close()));
     },

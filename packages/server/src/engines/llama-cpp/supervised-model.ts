@@ -28,6 +28,8 @@ export interface SupervisedModel {
   generate(generation: Generation, signal: AbortSignal): AsyncGenerator<GenerationEvent, void, undefined>;
   /** Loads the model before it is needed. */
   preload(): Promise<void>;
+  /** Whether its process has loaded it. */
+  readonly isLoaded: boolean;
   close(): Promise<void>;
 }
 
@@ -43,6 +45,8 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
 
   const stopping = new WeakSet<ModelProcess>();
 
+  let loaded: ModelProcess | undefined;
+
   const start = async (): Promise<ModelProcess> => {
     const started = await startModelProcess({
       name,
@@ -50,7 +54,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
       startTimeoutMs: options.startTimeoutMs,
       logger,
     });
+    loaded = started;
     void started.ended.then(() => {
+      if (loaded === started) loaded = undefined;
       if (stopping.has(started)) return;
       current = undefined;
       pauses.fail();
@@ -140,6 +146,9 @@ export function superviseModel(options: SupervisedModelOptions): SupervisedModel
       } finally {
         leave(generation.choices);
       }
+    },
+    get isLoaded() {
+      return loaded !== undefined && !stopping.has(loaded);
     },
     async preload() {
       await loadedProcess();

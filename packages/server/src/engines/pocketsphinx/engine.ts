@@ -47,6 +47,7 @@ export function createPocketSphinxEngine(
       installation();
       return [{ id: modelId, created: 0, ownedBy: name }];
     },
+    isLoaded: () => pool.isLoaded,
     close: () => pool.close(),
   };
 }

@@ -84,6 +84,11 @@ export class RecognizerPool {
     if (this.#slots.size + this.#starting === 0) void this.#start();
   }
 
+  /** Whether a process is ready. */
+  get isLoaded(): boolean {
+    return this.#slots.size > 0;
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);

@@ -63,6 +63,7 @@ export async function createSherpaOnnxEngine(
         created: Math.floor(createdUnixMs / 1000),
         ownedBy: name,
       })),
+    isLoaded: (id) => models.get(id)?.pool.isLoaded === true,
     async close() {
       await Promise.all([...models.values()].map(({ pool }) => pool.close()));
     },

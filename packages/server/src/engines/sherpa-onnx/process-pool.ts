@@ -101,6 +101,11 @@ export class ProcessPool {
     if (this.#slots.size + this.#starts.size === 0) this.#start();
   }
 
+  /** Whether a process has loaded the model. */
+  get isLoaded(): boolean {
+    return this.#slots.size > 0;
+  }
+
   async close(): Promise<void> {
     const message = `The model ${JSON.stringify(this.#options.name)} is shutting down.`;
     const error = new AppError("overloaded", message, { retryAfterMs: defaultRetryAfterMs });

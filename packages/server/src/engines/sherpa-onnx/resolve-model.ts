@@ -1,9 +1,10 @@
 /** Finds a model's files in its folder, so that missing files are reported at startup. */
-import { readdir, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import { isAbsolute, join, resolve } from "node:path";
 import type { SherpaOnnxModelSettings } from "../../config/engines/sherpa-onnx.ts";
 import { AppError } from "../../errors.ts";
-import { modelKinds, type ModelKind, type ModelPart } from "../../model-files/model-kinds.ts";
+import { modelKinds, type ModelKind } from "../../model-files/model-kinds.ts";
+import { findParts, pathExists } from "../../model-files/model-parts.ts";
 import { readOnnxMetadata, type OnnxMetadata } from "../../model-files/onnx-metadata.ts";
 
 export interface ResolvedModel {
@@ -33,15 +34,7 @@ export async function resolveModel(
   const unknown = Object.keys(settings.files).filter((part) => !Object.hasOwn(kind.parts, part));
   if (unknown.length > 0)
     fail(`a ${settings.kind} model has no files ${unknown.join(", ")}; its files are ${partNames(kind)}`);
-  const names = await readdir(folder);
-  const parts: Record<string, string> = {};
-  const missing: string[] = [];
-  for (const [part, description] of Object.entries(kind.parts)) {
-    const found = await findPart(folder, names, { description, given: settings.files[part] });
-    if (found.paths.length > 0) parts[part] = found.paths.join(",");
-    missing.push(...found.missing.map((path) => `${part} (${path})`));
-    if (found.paths.length + found.missing.length === 0 && description.optional !== true) missing.push(part);
-  }
+  const { parts, missing } = await findParts(folder, kind, settings.files);
   if (missing.length > 0) fail(`${folder} lacks ${missing.join(", ")}`);
   const main = parts[kind.main]!;
   const metadata = await readOnnxMetadata(main);
@@ -84,35 +77,4 @@ function noFolder(folder: string, modelsDirectory: string): string {
 
 function partNames(kind: ModelKind): string {
   return Object.keys(kind.parts).join(", ");
-}
-
-async function pathExists(path: string, asFolder: boolean): Promise<boolean> {
-  return stat(path).then(
-    (found) => (asFolder ? found.isDirectory() : found.isFile()),
-    () => false,
-  );
-}
-
-async function findPart(
-  folder: string,
-  names: readonly string[],
-  { description, given }: { description: ModelPart; given: string | readonly string[] | undefined },
-): Promise<{ paths: string[]; missing: string[] }> {
-  const wanted = given === undefined ? usualNames(names, description) : [given].flat();
-  const paths: string[] = [];
-  const missing: string[] = [];
-  for (const name of wanted) {
-    const path = resolve(folder, name);
-    ((await pathExists(path, description.folder === true)) ? paths : missing).push(path);
-  }
-  return { paths, missing };
-}
-
-/** The files that the part is usually called, in the order of their names. */
-function usualNames(names: readonly string[], { names: patterns, several }: ModelPart): string[] {
-  for (const pattern of patterns) {
-    const found = names.filter((name) => pattern.test(name)).sort();
-    if (found.length > 0) return several === true ? found : found.slice(0, 1);
-  }
-  return [];
 }

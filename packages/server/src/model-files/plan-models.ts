@@ -1,0 +1,109 @@
+/** Decides which models on the disk are served without configuration, and under which IDs. */
+import { isAbsolute, join, resolve } from "node:path";
+import { modelFileEngines, type ImplicitEngine } from "../config/discovery.ts";
+import type { EngineSettings } from "../config/engine-settings.ts";
+import { modelsDirectoryOf } from "./pull-options.ts";
+import type { StoredModel } from "./stored-models.ts";
+
+/** Frees the memory of models that are not in use, since all models of a folder may not fit. */
+const idleUnloadMs = 600_000;
+
+export interface PlannedModel {
+  readonly stored: StoredModel;
+  /** The model ID; undefined if it is not served. */
+  readonly id: string | undefined;
+  /** The engine that serves it; undefined if none does. */
+  readonly engine: string | undefined;
+  /** Whether it is served because the configuration or Sounding itself names it. */
+  readonly configured: boolean;
+  /** Why it is not served. */
+  readonly reason: string | undefined;
+}
+
+export interface PlanInput {
+  readonly dataDirectory: string;
+  readonly stored: readonly StoredModel[];
+  /** The engines of the configuration; their models are served as configured. */
+  readonly engines: Readonly<Record<string, EngineSettings>>;
+  /** Files that belong to an engine of our own, with the ID of its model, by name. */
+  readonly own: Readonly<Record<string, { readonly engine: string; readonly id: string }>>;
+  /** Why nothing is served without configuration; undefined if that is allowed. */
+  readonly disabled: string | undefined;
+}
+
+/** A plan for each stored model, in the same order. */
+export function planModels({ dataDirectory, stored, engines, own, disabled }: PlanInput): PlannedModel[] {
+  const configured = configuredUses(engines, modelsDirectoryOf(dataDirectory));
+  const free = stored.filter(
+    ({ name, path, problem }) => problem === undefined && !configured.has(path) && !Object.hasOwn(own, name),
+  );
+  const ids = idsOf(free.map(({ name }) => name));
+  return stored.map((model): PlannedModel => {
+    const use = configured.get(model.path) ?? (Object.hasOwn(own, model.name) ? own[model.name] : undefined);
+    if (use !== undefined) return { stored: model, ...use, configured: true, reason: undefined };
+    const reason = model.problem ?? disabled;
+    if (reason !== undefined || model.format === "other")
+      return { stored: model, id: undefined, engine: undefined, configured: false, reason };
+    return {
+      stored: model,
+      id: ids.get(model.name),
+      engine: modelFileEngines[model.format],
+      configured: false,
+      reason,
+    };
+  });
+}
+
+interface Use {
+  readonly engine: string;
+  readonly id: string | undefined;
+}
+
+/** The engines and models of the configuration by the paths that they name. */
+function configuredUses(engines: Readonly<Record<string, EngineSettings>>, directory: string): Map<string, Use> {
+  const uses = new Map<string, Use>();
+  const use = (name: string, by: Use): void => {
+    const places = isAbsolute(name) ? [name] : [join(directory, name), resolve(name)];
+    for (const place of places) uses.set(resolve(place), by);
+  };
+  for (const [engine, settings] of Object.entries(engines)) {
+    if (settings.type === "llama_cpp")
+      for (const [id, { file }] of Object.entries(settings.models)) use(file, { engine, id });
+    if (settings.type !== "sherpa_onnx") continue;
+    for (const [id, { folder, speakers }] of Object.entries(settings.models)) {
+      use(folder, { engine, id });
+      if (speakers === undefined) continue;
+      for (const file of [speakers.segmentation, speakers.embedding]) use(file, { engine, id: undefined });
+    }
+  }
+  return uses;
+}
+
+/** The ID of each name: its last segment, or the whole name where two models have the same last segment. */
+function idsOf(names: readonly string[]): Map<string, string> {
+  const whole = (name: string): string => name.replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
+  const short = (name: string): string => whole(name).split("/").at(-1)!;
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(short(name), (counts.get(short(name)) ?? 0) + 1);
+  return new Map(names.map((name) => [name, counts.get(short(name)) === 1 ? short(name) : whole(name)]));
+}
+
+/** An engine for each model that is served without configuration, so that each comes and goes without the others. */
+export function plannedEngines(plan: readonly PlannedModel[]): Record<string, ImplicitEngine> {
+  const engines: Record<string, ImplicitEngine> = {};
+  for (const { stored, id, engine, configured } of plan) {
+    if (id === undefined || engine === undefined || configured) continue;
+    const settings = settingsOf(stored, id);
+    if (settings === undefined) continue;
+    const revision = `${stored.sizeBytes}:${stored.modifiedUnixMs}`;
+    engines[`${engine}/${id}`] = { settings, optional: true, only: { engine, model: id, revision } };
+  }
+  return engines;
+}
+
+function settingsOf({ path, kind, format }: StoredModel, id: string): EngineSettings | undefined {
+  const common = { idle_unload_ms: idleUnloadMs };
+  if (format === "gguf") return { type: "llama_cpp", models: { [id]: { file: path, ...common } } };
+  if (kind === undefined) return undefined;
+  return { type: "sherpa_onnx", models: { [id]: { kind, folder: path, files: {}, ...common } } };
+}

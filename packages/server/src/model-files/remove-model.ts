@@ -1,0 +1,56 @@
+/** Removes model files, which are in the folder `models` of the data directory. */
+import { readdir, rm, rmdir, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { AppError } from "../errors.ts";
+import { removeParts } from "./download.ts";
+import { isSafePath } from "./member-names.ts";
+import { partsOf } from "./model-source.ts";
+import { modelsDirectoryOf, pathOf } from "./pull-options.ts";
+import { isModelFolder } from "./stored-models.ts";
+
+/**
+ * Removes a model's folder or file, all its parts if it is split, and remains of unfinished pulls.
+ * @returns the names of what was removed
+ * @throws AppError not_found
+ */
+export async function removeModel(dataDirectory: string, name: string): Promise<string[]> {
+  const directory = modelsDirectoryOf(dataDirectory);
+  const removed: string[] = [];
+  if (!isSafePath(name.split("/")))
+    throw new AppError("not_found", `${JSON.stringify(name)} is not a model in ${directory}.`);
+  for (const part of partsOf({ kind: "file", name, url: "", onHub: false })) {
+    const path = pathOf(dataDirectory, part.name);
+    // An archive is downloaded next to its future folder.
+    const archive = join(dirname(path), `.${basename(path)}.archive`);
+    const remains = (await removeParts(path)) + (await removeParts(archive));
+    if (await removeWhole(path)) removed.push(part.name);
+    else if (remains > 0) removed.push(part.name);
+    else continue;
+    await removeEmptyFolders(dirname(path), directory);
+  }
+  if (removed.length === 0)
+    throw new AppError("not_found", `The model ${JSON.stringify(name)} does not exist in ${directory}.`);
+  return removed;
+}
+
+/** @returns whether there was a model */
+async function removeWhole(path: string): Promise<boolean> {
+  if (await isModelFolder(path)) {
+    await rm(path, { recursive: true });
+    return true;
+  }
+  const isFile = await stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+  if (isFile) await rm(path);
+  return isFile;
+}
+
+async function removeEmptyFolders(folder: string, upTo: string): Promise<void> {
+  if (folder === upTo) return;
+  const empty = (await readdir(folder)).length === 0;
+  if (!empty) return;
+  await rmdir(folder);
+  await removeEmptyFolders(dirname(folder), upTo);
+}

@@ -1,0 +1,224 @@
+/** Lists what is in the folder `models` of the data directory: models, and files that cannot be used, with the reason. */
+import { readdir, stat } from "node:fs/promises";
+import { basename, join, relative, sep } from "node:path";
+import type { SherpaOnnxKind } from "../config/engines/sherpa-onnx.ts";
+import { detectKind } from "./detect-kind.ts";
+import { describeGguf } from "./gguf-file.ts";
+import { modelKinds } from "./model-kinds.ts";
+import { findParts } from "./model-parts.ts";
+import { modelsDirectoryOf } from "./pull-options.ts";
+import { pullingProcess } from "./pull-lock.ts";
+
+/** A file or folder as it is on the disk. */
+export interface StoredModel {
+  /** Relative to the models' directory, with slashes: its name in the configuration. A split model has that of its first part. */
+  readonly name: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modifiedUnixMs: number;
+  /** `gguf` runs with llama.cpp, `onnx` (a folder) with sherpa-onnx. */
+  readonly format: "gguf" | "onnx" | "other";
+  /** The architecture that a GGUF file names. */
+  readonly architecture: string | undefined;
+  /** The kind of a sherpa-onnx model. */
+  readonly kind: SherpaOnnxKind | undefined;
+  /** Tokens that the model was trained on. */
+  readonly contextLength: number | undefined;
+  /** Why it cannot be served as it is. */
+  readonly problem: string | undefined;
+}
+
+export interface StoredModels {
+  /** By name. */
+  readonly models: readonly StoredModel[];
+  /** The folders that were read; a change in any of them may change the list. */
+  readonly folders: readonly string[];
+}
+
+/** In a folder whose files are still being pulled. */
+export const incompleteMark = ".sounding-incomplete";
+
+/** A repository's name has two segments, and its folders rarely have more than two. */
+const deepestFolder = 6;
+const network = /\.(?:onnx|ort)$/i;
+const splitPart = /-(\d{5})-of-(\d{5})\.gguf$/i;
+/** Weights in formats that no engine reads. */
+const unsupported = /\.(?:safetensors|bin|pt|pth|ckpt|ggml|tflite)$/i;
+/** `.NAME.12345678.part`, or `..NAME.archive.12345678.part` for an archive. */
+const unfinished = /^\.(?:\.(?<archive>.+)\.archive|(?<file>.+))\.[0-9a-f]{8}\.part$/;
+const incomplete = "its download is incomplete; run the same `sounding models pull` again to resume it";
+
+/** Everything in the models' directory of a data directory. */
+export async function listStoredModels(dataDirectory: string): Promise<StoredModels> {
+  const directory = modelsDirectoryOf(dataDirectory);
+  const models: StoredModel[] = [];
+  const folders: string[] = [];
+  await readFolder(directory, { directory, models, folders, depth: 0 });
+  models.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { models, folders };
+}
+
+/** Whether the folder itself contains networks. */
+export async function isModelFolder(folder: string): Promise<boolean> {
+  const names = await readdir(folder).catch(() => []);
+  return names.some((name) => network.test(name));
+}
+
+interface Reading {
+  readonly directory: string;
+  readonly models: StoredModel[];
+  readonly folders: string[];
+  readonly depth: number;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly path: string;
+  readonly isFolder: boolean;
+  readonly sizeBytes: number;
+  readonly modifiedUnixMs: number;
+}
+
+async function readFolder(folder: string, reading: Reading): Promise<void> {
+  const { directory, models, folders, depth } = reading;
+  const entries = await entriesOf(folder);
+  if (entries === undefined) return;
+  folders.push(folder);
+  const facts = (entry: Entry) => ({
+    name: relative(directory, entry.path).split(sep).join("/"),
+    path: entry.path,
+    sizeBytes: entry.sizeBytes,
+    modifiedUnixMs: entry.modifiedUnixMs,
+  });
+  const unusable = (entry: Entry, problem: string): StoredModel => ({ ...facts(entry), ...nothingKnown, problem });
+  const files = entries.filter(({ isFolder }) => !isFolder);
+  const isModel = depth > 0 && files.some(({ name }) => network.test(name));
+  for (const file of files) {
+    if (/\.gguf$/i.test(file.name)) {
+      const described = await describeGgufFile(file, files);
+      if (described !== undefined) models.push({ ...facts(file), ...described });
+    } else if (isModel) {
+      // Its other files belong to it.
+    } else if (unfinished.test(file.name)) {
+      const { archive, file: single } = unfinished.exec(file.name)!.groups!;
+      const name = (archive ?? single)!;
+      models.push(unusable({ ...file, path: join(folder, name) }, await pullProblem(folder, name)));
+    } else if (!file.name.startsWith(".") && unsupported.test(file.name)) {
+      models.push(unusable(file, "its format is not supported; use a GGUF file or a folder with a sherpa-onnx model"));
+    } else if (depth === 0 && network.test(file.name)) {
+      models.push(unusable(file, "a single ONNX file is no model; `speakers` of a sherpa_onnx model can use it"));
+    }
+  }
+  if (isModel) {
+    models.push(await describeModelFolder(folder, directory));
+    return;
+  }
+  if (depth >= deepestFolder) return;
+  for (const { name, path, isFolder } of entries)
+    if (isFolder && !name.startsWith(".")) await readFolder(path, { ...reading, depth: depth + 1 });
+}
+
+const nothingKnown = {
+  format: "other",
+  architecture: undefined,
+  kind: undefined,
+  contextLength: undefined,
+} as const;
+
+/** Links are followed. Undefined for a folder that is not there or cannot be read. */
+async function entriesOf(folder: string): Promise<Entry[] | undefined> {
+  const names = await readdir(folder).catch(() => undefined);
+  if (names === undefined) return undefined;
+  const entries: Entry[] = [];
+  for (const name of names.sort()) {
+    const path = join(folder, name);
+    const found = await stat(path).catch(() => undefined);
+    // It has been removed in the meantime, or is a link to nothing.
+    if (found === undefined) continue;
+    const { size: sizeBytes, mtimeMs: modifiedUnixMs } = found;
+    entries.push({ name, path, isFolder: found.isDirectory(), sizeBytes, modifiedUnixMs });
+  }
+  return entries;
+}
+
+async function pullProblem(folder: string, name: string): Promise<string> {
+  const process = await pullingProcess(join(folder, name));
+  return process === undefined ? incomplete : `process ${process} is downloading it`;
+}
+
+type Described = Partial<Pick<StoredModel, "sizeBytes">> &
+  Omit<StoredModel, "name" | "path" | "sizeBytes" | "modifiedUnixMs">;
+
+/** Undefined for a part of a split model that is not the first. */
+async function describeGgufFile(file: Entry, siblings: readonly Entry[]): Promise<Described | undefined> {
+  if (file.name.startsWith(".")) return undefined;
+  const [suffix, number, count] = splitPart.exec(file.name) ?? [];
+  const parts = suffix === undefined ? [file] : siblings.filter(({ name }) => isPartOf(name, file.name, suffix));
+  if (parts[0] !== file) return undefined;
+  const sizeBytes = parts.reduce((sum, part) => sum + part.sizeBytes, 0);
+  const missing = Number(count ?? 1) - parts.length;
+  try {
+    if (missing > 0 || Number(number ?? 1) !== 1)
+      throw new Error(`${missing} of its ${Number(count)} parts are missing`);
+    const { architecture, contextLength, hasChatTemplate } = await describeGguf(file.path);
+    const problem = ggufUseProblem(architecture, hasChatTemplate);
+    return { sizeBytes, format: "gguf", architecture, kind: undefined, contextLength, problem };
+  } catch (error) {
+    return { sizeBytes, ...nothingKnown, format: "gguf", problem: messageOf(error) };
+  }
+}
+
+function isPartOf(name: string, one: string, suffix: string): boolean {
+  const match = splitPart.exec(name);
+  return (
+    match !== null && name.slice(0, match.index) === one.slice(0, -suffix.length) && match[2] === suffix.slice(-10, -5)
+  );
+}
+
+function ggufUseProblem(architecture: string | undefined, hasChatTemplate: boolean): string | undefined {
+  if (architecture === "clip") return "it is the projector of a multimodal model, not a model";
+  if (hasChatTemplate) return undefined;
+  return "it has no chat template; to use it, configure it with `chat_template` in an engine of type llama_cpp";
+}
+
+/** Describes a folder with networks; failures to read it become its problem. */
+export async function describeModelFolder(folder: string, directory: string): Promise<StoredModel> {
+  const facts = {
+    name: relative(directory, folder).split(sep).join("/"),
+    path: folder,
+    ...(await measure(folder)),
+    ...nothingKnown,
+    format: "onnx",
+  } as const;
+  try {
+    const kind = await detectKind(folder);
+    return { ...facts, kind, problem: await folderProblem(folder, kind) };
+  } catch (error) {
+    return { ...facts, problem: messageOf(error) };
+  }
+}
+
+async function folderProblem(folder: string, kind: SherpaOnnxKind | undefined): Promise<string | undefined> {
+  const names = await readdir(folder);
+  if (names.includes(incompleteMark)) return pullProblem(join(folder, ".."), basename(folder));
+  if (kind === undefined)
+    return "its kind is unknown or it lacks a tokens file; an engine of type sherpa_onnx may accept it if you configure it";
+  const { missing } = await findParts(folder, modelKinds[kind]);
+  return missing.length === 0 ? undefined : `it lacks the files ${missing.join(", ")} of a ${kind} model`;
+}
+
+async function measure(folder: string): Promise<Pick<StoredModel, "sizeBytes" | "modifiedUnixMs">> {
+  let sizeBytes = 0;
+  let modifiedUnixMs = 0;
+  for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
+    const found = await stat(join(folder, name)).catch(() => undefined);
+    if (found?.isFile() !== true) continue;
+    sizeBytes += found.size;
+    modifiedUnixMs = Math.max(modifiedUnixMs, found.mtimeMs);
+  }
+  return { sizeBytes, modifiedUnixMs };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
