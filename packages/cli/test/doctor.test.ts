@@ -117,7 +117,7 @@ describe("sounding doctor", () => {
       "warning",
     ]);
     assert.match(find("chat")!.advice!, /OPENAI_API_KEY/);
-    assert.match(find("transcription")!.advice!, /apt-get install libpocketsphinx3/);
+    assert.match(find("transcription")!.advice!, /PocketSphinx.*`sounding models pull`/);
     assert.equal(find("speech")!.message, "flite, espeak-ng");
 
     server.answer(running({}, { telemetry_store: "Telemetry is switched off." }));

@@ -1,11 +1,11 @@
 /** Runs the server as a process: loads its configuration, starts it, reloads changes, and shuts down gracefully on a signal. */
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { startApp, type App, type AppOptions } from "./app.ts";
 import type { Config } from "./config/config.ts";
-import { mayInstallPocketSphinx } from "./config/discovery.ts";
+import { mayUnpackPocketSphinx } from "./config/discovery.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly signal: AbortSignal;
   /** Called once, when the server accepts requests. */
   onReady(app: App): void;
-  /** Called with a sentence for each thing that the server installs automatically. */
+  /** Called with sentences about what the server adds to the data directory. */
   readonly onNotice?: ((notice: string) => void) | undefined;
   /** Called before `onReady` if this start created the first keys, even if the server then fails to start. */
   readonly onFirstStart?: AppOptions["onFirstStart"];
@@ -68,7 +68,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     try {
       logger.info({ host: app.host, port: app.port }, "the server accepts calls");
       onReady(app);
-      if (app.firstStart !== undefined) void setUp(app, { config, logger, options });
+      void addPocketSphinx(app, { config, logger, options });
       if (!signal.aborted) await once(signal, "abort");
       logger.info({}, "the server is shutting down");
     } finally {
@@ -81,16 +81,17 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
-/** Installs PocketSphinx on the first start, while the server already accepts requests. */
-async function setUp(
+/** Adds PocketSphinx to the data directory if it is missing, while the server already accepts requests. */
+async function addPocketSphinx(
   app: App,
   { config, logger, options }: { config: Config; logger: Logger; options: ServeOptions },
 ): Promise<void> {
-  if (!mayInstallPocketSphinx(config)) return;
-  const { installPocketSphinx: setUpPocketSphinx } = await import("./engines/pocketsphinx/install-packages.ts");
-  const logFile = join(resolve(config.storage.data_dir), "install.log");
-  const { signal, onNotice: notify = () => {} } = options;
-  if (await setUpPocketSphinx({ logFile, logger, notify, signal })) await app.lookForModels();
+  if (!mayUnpackPocketSphinx(config)) return;
+  const { unpackPocketSphinx } = await import("./engines/pocketsphinx/unpack-packages.ts");
+  const dataDirectory = resolve(config.storage.data_dir);
+  // Later starts try again without a word on the terminal.
+  const notify = (app.firstStart === undefined ? undefined : options.onNotice) ?? (() => {});
+  if (await unpackPocketSphinx({ dataDirectory, logger, notify, signal: options.signal })) await app.lookForModels();
 }
 
 /** Starts telemetry of the process if the environment sets an OTLP endpoint. A failure does not stop the server. */

@@ -6,7 +6,7 @@ const howTo = {
   chat: "Set a vendor's key in the server's environment (OPENAI_API_KEY, …), download a model with `sounding models pull`, or configure `engines` in sounding.yaml.",
   speech: "The built-in engines flite and espeak-ng provide voices unless discovery.enabled is false.",
   transcription:
-    "On Debian and Ubuntu: apt-get install libpocketsphinx3 pocketsphinx-en-us. Or download a model for sherpa-onnx with `sounding models pull`.",
+    "On Debian and Ubuntu, the server adds PocketSphinx to its data directory unless discovery.install is false. Elsewhere, download a model for sherpa-onnx with `sounding models pull`.",
 } as const;
 
 /** The model that always exists and is useful only for testing. */

@@ -1,4 +1,5 @@
 /** Checks the programs and libraries on this machine that engines and commands use if they are installed. */
+import { resolve } from "node:path";
 import type { Config } from "@sounding/server";
 import type { CommandIo } from "../command.ts";
 import { isInPath } from "../find-program.ts";
@@ -32,7 +33,11 @@ async function checkPocketSphinx(config: Config | undefined): Promise<Finding> {
   const settings = Object.values(config?.engines ?? {}).find(({ type }) => type === "pocketsphinx");
   const places = settings as { library?: string; model_dir?: string } | undefined;
   try {
-    const found = findPocketSphinx({ library: places?.library, modelDirectory: places?.model_dir });
+    const found = findPocketSphinx({
+      library: places?.library,
+      modelDirectory: places?.model_dir,
+      dataDirectory: config === undefined ? undefined : resolve(config.storage.data_dir),
+    });
     return ok(area, `${found.library} and its model ${found.acousticModel}`);
   } catch (error) {
     // Reports a missing program and how to install it.

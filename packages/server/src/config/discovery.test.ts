@@ -1,7 +1,7 @@
 /** Which engines the environment selects. */
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { implicitEngines, mayInstallPocketSphinx } from "./discovery.ts";
+import { implicitEngines, mayUnpackPocketSphinx } from "./discovery.ts";
 import type { Environment } from "./interpolate.ts";
 import { resolveConfig } from "./load-config.ts";
 import { parseYaml } from "./yaml-file.ts";
@@ -95,7 +95,7 @@ describe("the first start", () => {
     test(`${expected ? "may" : "does not"} install PocketSphinx if ${what}`, () => {
       const { config, problems } = resolveConfig({ file: parseYaml("test.yaml", JSON.stringify(file)), env: {} });
       assert.deepEqual(problems, []);
-      assert.equal(mayInstallPocketSphinx(config!), expected);
+      assert.equal(mayUnpackPocketSphinx(config!), expected);
     });
   }
 });

@@ -64,7 +64,7 @@ export const discovery = Type.Object(
       default: true,
       env: "SOUNDING_INSTALL",
       description:
-        "At the first start, install PocketSphinx (speech recognition) from Debian's or Ubuntu's packages, if apt-get is available and works without a password.",
+        "If PocketSphinx (speech recognition) is missing, download its packages with apt-get, without root, and unpack them in `storage.data_dir`. Nothing is installed on the machine.",
     }),
     model_files: Type.Boolean({
       default: true,
@@ -162,8 +162,8 @@ export function implicitEngines(settings: DiscoverySettings): Readonly<Record<st
   return Object.fromEntries(found);
 }
 
-/** Whether the first start may install PocketSphinx: not if an engine of its type, or with its name, is configured. */
-export function mayInstallPocketSphinx({
+/** Whether a start may unpack PocketSphinx into the data directory: not if an engine of its type, or with its name, is configured. */
+export function mayUnpackPocketSphinx({
   discovery: settings,
   engines,
 }: {

@@ -18,9 +18,15 @@ function pick(wanted: (name: string) => boolean): Record<string, string> {
   );
 }
 
-/** The variables that locate shared libraries. Windows passes its own to every process. */
-export function libraryPaths(): Record<string, string> {
-  return pick((name) => libraryPathNames.has(name));
+/**
+ * The variables that locate shared libraries. Windows passes its own to every process.
+ * @param folders in which Linux's loader looks first
+ */
+export function libraryPaths(folders: readonly string[] = []): Record<string, string> {
+  const paths = pick((name) => libraryPathNames.has(name));
+  if (folders.length === 0) return paths;
+  const { LD_LIBRARY_PATH: inherited } = paths;
+  return { ...paths, LD_LIBRARY_PATH: [...folders, ...(inherited ? [inherited] : [])].join(":") };
 }
 
 /**

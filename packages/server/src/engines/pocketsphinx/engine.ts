@@ -15,13 +15,19 @@ import { transcribe } from "./transcribe.ts";
 
 const modelId = "pocketsphinx";
 
+interface PocketSphinxParts {
+  readonly logger: Logger;
+  /** May have an unpacked copy of PocketSphinx. */
+  readonly dataDirectory?: string | undefined;
+}
+
 export function createPocketSphinxEngine(
   name: string,
   settings: PocketSphinxEngineSettings,
-  { logger }: { logger: Logger },
+  { logger, dataDirectory }: PocketSphinxParts,
 ): Engine {
   const processes = settings.processes ?? Math.min(availableParallelism(), 4);
-  const places = { library: settings.library, modelDirectory: settings.model_dir };
+  const places = { library: settings.library, modelDirectory: settings.model_dir, dataDirectory };
   let found: Installation | undefined;
   // Checked until found: it may be installed while the server runs.
   const installation = (): Installation => (found ??= findInstallation(places));

@@ -1,6 +1,6 @@
 /**
- * Finds PocketSphinx and its US English model on this machine: packages of Debian and Ubuntu, or a library built by the
- * user. https://cmusphinx.github.io/
+ * Finds PocketSphinx and its US English model: in the data directory, in packages of Debian and Ubuntu, or as a library
+ * built by the user. https://cmusphinx.github.io/
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -15,16 +15,20 @@ export interface Installation {
   readonly acousticModel: string;
   readonly languageModel: string;
   readonly dictionary: string;
+  /** Folders of an unpacked copy in which the loader must look for what the library needs. */
+  readonly loaderFolders: readonly string[];
 }
 
 interface Places {
   readonly library: string | undefined;
   readonly modelDirectory: string | undefined;
-  /** Prefix of every path; for tests. */
+  /** Where the server keeps its files, and maybe an unpacked copy of the packages. It is preferred to the system's. */
+  readonly dataDirectory?: string | undefined;
+  /** The root of the file system that is searched; a folder with unpacked packages, or a test's. */
   readonly root?: string;
 }
 
-/** What Debian and Ubuntu call them; the second needs the first's library only in one of their releases. */
+/** What Debian and Ubuntu call them. */
 export const debianPackages = ["libpocketsphinx3", "pocketsphinx-en-us"] as const;
 
 const libraryNames = [
@@ -37,11 +41,22 @@ const libraryNames = [
 const baseNames = ["libsphinxbase.so.3", "libsphinxbase.so"];
 const prefixes = ["/usr", "/usr/local", "/opt/homebrew"];
 
-/** @throws AppError overloaded, with the missing packages and how to install them */
-export function findInstallation({ library, modelDirectory, root = "" }: Places): Installation {
-  const found = library ?? libraryPaths(root).find((path) => existsSync(path));
+/** How to get transcription where PocketSphinx cannot be unpacked. */
+export const otherWays =
+  "To add transcription, pull another model, for example `sounding models pull csukuangfj/sherpa-onnx-streaming-zipformer-en-2023-06-26`, " +
+  `or have an administrator run \`apt-get install ${debianPackages.join(" ")}\`.`;
+
+/** The folder of the unpacked packages in a data directory. */
+export function unpackedFolder(dataDirectory: string): string {
+  return join(dataDirectory, "pocketsphinx");
+}
+
+/** @throws AppError overloaded, with what is missing and how to add it */
+export function findInstallation({ library, modelDirectory, dataDirectory, root = "" }: Places): Installation {
+  const roots = [...(dataDirectory === undefined ? [] : [unpackedFolder(dataDirectory)]), root];
+  const found = library ?? roots.flatMap(libraryPaths).find((path) => existsSync(path));
   if (found === undefined || !existsSync(found)) throw missing("The PocketSphinx library", library);
-  const directory = modelDirectory ?? modelDirectories(root).find((path) => existsSync(path));
+  const directory = modelDirectory ?? roots.flatMap(modelDirectories).find((path) => existsSync(path));
   if (directory === undefined) throw missing("PocketSphinx's US English model", undefined);
   const installation: Installation = {
     library: found,
@@ -49,6 +64,7 @@ export function findInstallation({ library, modelDirectory, root = "" }: Places)
     acousticModel: join(directory, "en-us"),
     languageModel: join(directory, "en-us.lm.bin"),
     dictionary: join(directory, "cmudict-en-us.dict"),
+    loaderFolders: roots.some((each) => each !== "" && found.startsWith(each)) ? loaderFolders(dirname(found)) : [],
   };
   const { acousticModel, languageModel, dictionary } = installation;
   const absent = [acousticModel, languageModel, dictionary].find((path) => !existsSync(path));
@@ -58,10 +74,12 @@ export function findInstallation({ library, modelDirectory, root = "" }: Places)
 
 function missing(what: string, where: string | undefined): AppError {
   const place = where === undefined ? "on this machine" : `at ${where}`;
-  return new AppError(
-    "overloaded",
-    `${what} is not installed ${place}. On Debian and Ubuntu: apt-get install ${debianPackages.join(" ")}.`,
-  );
+  return new AppError("overloaded", `${what} is not installed ${place}. ${otherWays}`);
+}
+
+/** Debian has BLAS and LAPACK in folders of their own, to which the system's packages add links. */
+function loaderFolders(folder: string): string[] {
+  return [folder, join(folder, "blas"), join(folder, "lapack")].filter((path) => existsSync(path));
 }
 
 function libraryPaths(root: string): string[] {

@@ -25,7 +25,7 @@ const script = siblingScript(import.meta.url, "child/main");
 export async function startRecognizer(installation: Installation): Promise<RecognizerProcess> {
   const process = new IpcProcess<ToRecognizer, FromRecognizer>({
     script,
-    environment: libraryPaths(),
+    environment: libraryPaths(installation.loaderFolders),
     serialization: "advanced",
   });
   const ended = process.ended.then(({ how }) => `${how} ${process.lastOutput}`.trim());
