@@ -12,30 +12,23 @@ export interface ProgramRun {
   readonly signal: AbortSignal;
 }
 
-/** A program that exited with another code than 0, or was killed. */
-export class ProgramFailedError extends Error {
-  override readonly name = "ProgramFailedError";
-  /** The end of what it wrote to standard error. */
+export interface ProgramResult {
   readonly output: string;
-
-  constructor(program: string, how: string, output: string) {
-    super(`${program} ended with ${how}.`);
-    this.output = output;
-  }
+  /** The end of what it wrote to standard error. */
+  readonly errors: string;
+  /** How it ended, if its exit code was not 0. */
+  readonly problem: string | undefined;
 }
 
 /** Most characters of standard output that are kept. */
 const longestOutput = 1_000_000;
 
-/**
- * @returns what the program wrote, the end of it for standard error
- * @throws ProgramFailedError, the error of the operating system if the program cannot be started, or the signal's reason
- */
+/** @throws Error if the program cannot be started or takes too long, or the signal's reason */
 export async function runProgram(
   program: string,
   words: readonly string[],
   { directory, environment, timeoutMs, signal }: ProgramRun,
-): Promise<{ readonly output: string; readonly errors: string }> {
+): Promise<ProgramResult> {
   signal.throwIfAborted();
   const child = spawn(program, words, {
     cwd: directory,
@@ -60,8 +53,8 @@ export async function runProgram(
   clearTimeout(timer);
   if (failure !== undefined) throw failure;
   if (error !== undefined) throw error;
-  if (how !== "code 0") throw new ProgramFailedError(program, how, running.lastOutput);
-  return { output, errors: running.lastOutput };
+  const problem = how === "code 0" ? undefined : `${program} ended with ${how}.`;
+  return { output, errors: running.lastOutput, problem };
 }
 
 function killGroup(leader: number): void {

@@ -4,15 +4,11 @@
  */
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ProgramFailedError, runProgram } from "../../child-process/run-program.ts";
+import { runProgram, type ProgramResult } from "../../child-process/run-program.ts";
 import { packageManagerEnvironment } from "../../config/package-manager.ts";
 import { debianPackages } from "./installation.ts";
 
-type Run = (
-  program: string,
-  words: readonly string[],
-  timeoutMs: number,
-) => Promise<{ readonly output: string; readonly errors: string }>;
+type Run = (program: string, words: readonly string[], timeoutMs: number) => Promise<ProgramResult>;
 
 export interface PackageSource {
   readonly signal: AbortSignal;
@@ -75,11 +71,13 @@ export async function unpackDebianPackages(directory: string, { signal, onStep }
   const available = await findPackages(apt);
   const bytes = [...available.values()].reduce((sum, size) => sum + size, 0);
   onStep(`downloading ${available.size} packages (${(bytes / 1e6).toFixed(0)} MB)`);
-  await apt("apt-get", ["download", ...available.keys()], downloadTimeoutMs);
+  requireSuccess(await apt("apt-get", ["download", ...available.keys()], downloadTimeoutMs));
   const root = join(directory, "root");
-  for (const file of await readdir(packages)) await run("dpkg-deb", ["--extract", file, root], shortTimeoutMs);
+  for (const file of await readdir(packages)) {
+    requireSuccess(await run("dpkg-deb", ["--extract", file, root], shortTimeoutMs));
+  }
   // Whole on disk before it gets its name.
-  await run("sync", ["--file-system", root], shortTimeoutMs);
+  requireSuccess(await run("sync", ["--file-system", root], shortTimeoutMs));
   return root;
 }
 
@@ -99,9 +97,9 @@ function aptOptions(directory: string): string[] {
 /** Which of the needed packages this release has, with their sizes in bytes. @throws Error */
 async function findPackages(apt: Run): Promise<Map<string, number>> {
   // One unreachable source of many is not a problem if the others have the packages.
-  const problem = firstProblem(await apt("apt-get", ["update"], listsTimeoutMs).catch(failedRun));
+  const problem = firstProblem(await apt("apt-get", ["update"], listsTimeoutMs));
   const show = ["show", "--no-all-versions", ...neededPackages];
-  const records = (await apt("apt-cache", show, shortTimeoutMs).catch(failedRun)).output.split("\n\n");
+  const records = (await apt("apt-cache", show, shortTimeoutMs)).output.split("\n\n");
   const available = new Map<string, number>();
   for (const record of records) {
     const name = /^Package: (.+)$/m.exec(record)?.[1];
@@ -112,13 +110,11 @@ async function findPackages(apt: Run): Promise<Map<string, number>> {
   return available;
 }
 
-/** A failure of apt, as what it wrote. Other errors are thrown. */
-function failedRun(error: unknown): { output: string; errors: string } {
-  if (error instanceof ProgramFailedError) return { output: "", errors: error.output };
-  throw error;
+function requireSuccess(result: ProgramResult): void {
+  if (result.problem !== undefined) throw new Error(firstProblem(result));
 }
 
 /** apt reports an unreachable server as a warning. */
-function firstProblem({ errors }: { readonly errors: string }): string | undefined {
-  return /^[EW]: .*$/m.exec(errors)?.[0];
+function firstProblem({ errors, problem }: ProgramResult): string | undefined {
+  return /^[EW]: (.*)$/m.exec(errors)?.[1] ?? problem;
 }

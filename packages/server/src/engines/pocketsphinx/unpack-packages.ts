@@ -5,7 +5,6 @@
 import { randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { ProgramFailedError } from "../../child-process/run-program.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import { unpackDebianPackages } from "./debian-packages.ts";
@@ -115,15 +114,9 @@ function ignoreAbsent(error: NodeJS.ErrnoException): void {
 
 /** A sentence for people. */
 function reasonOf(error: unknown): string {
-  if (error instanceof ProgramFailedError) return sentence(/^E: .*$/m.exec(error.output)?.[0] ?? error.message);
   if (error instanceof AppError && error.cause instanceof Error) return `${error.message} ${error.cause.message}`;
   const { code, path, message } = error as NodeJS.ErrnoException & { path?: string };
   if (code === "ENOENT" && path !== undefined && !path.includes("/")) return `This system has no ${path}.`;
-  return sentence(message);
-}
-
-/** A message of apt as a sentence. */
-function sentence(message: string): string {
-  const words = message.replace(/^[EW]: /, "").replaceAll(/\s+/g, " ");
+  const words = message.replaceAll(/\s+/g, " ");
   return words.endsWith(".") ? words : `${words}.`;
 }
