@@ -47,7 +47,12 @@ export function boundariesOf(group: readonly SpeechPiece[], options: BoundaryOpt
   if (!options.wanted.has("sentence") || sentence === undefined || first === undefined || last === undefined) {
     return boundaries;
   }
-  const endMs = Math.max(...marks.map(({ startMs, durationMs }) => startMs + durationMs));
+  // The pause after a sentence belongs to its last sign, not to the sentence.
+  const words = marks.filter(({ kind }) => kind === "word");
+  const endMs = (words.length > 0 ? words : marks).reduce(
+    (latest, { startMs, durationMs }) => Math.max(latest, startMs + durationMs),
+    first.startMs,
+  );
   return [
     toBoundary("sentence", { ...sentence, startMs: first.startMs, durationMs: endMs - first.startMs }),
     ...boundaries,

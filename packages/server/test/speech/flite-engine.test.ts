@@ -64,7 +64,9 @@ describe("flite", () => {
     const words = piece!.marks.filter(({ kind }) => kind === "word");
     assert.equal(words.length, 3);
     for (const { startMs, durationMs } of words) assert.ok(part(startMs, startMs + durationMs) > 0.02);
-    assert.ok(part(0, words[0]!.startMs * 0.7) < 0.01);
+    const stop = piece!.marks.at(-1)!;
+    assert.equal(stop.kind, "punctuation");
+    assert.ok(stop.durationMs > 300 && part(stop.startMs + 50, stop.startMs + stop.durationMs) < 0.01);
   });
 
   test("speed changes the length and keeps the number of words", async () => {

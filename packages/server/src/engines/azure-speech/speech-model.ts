@@ -71,7 +71,7 @@ class Speaker {
     return {
       sampleRate: voiceRate,
       samples,
-      marks: marks ? marksOf({ text, offset: phrase.offset }, stretched(turn.words, rest, endSeconds)) : [],
+      marks: marks ? marksOf({ text, offset: phrase.offset }, stretched(turn.words, rest, endSeconds), endSeconds) : [],
       sentence: phrase.sentence,
     };
   }
@@ -120,12 +120,16 @@ function stretched(words: readonly SpokenToken[], speed: number, endSeconds: num
 }
 
 /** The service returns the words in their order in the phrase. An emoji of several code points is one mark. */
-function marksOf({ text, offset }: { text: string; offset: number }, words: readonly SpokenToken[]): SpeechMark[] {
+function marksOf(
+  { text, offset }: { text: string; offset: number },
+  words: readonly SpokenToken[],
+  endSeconds: number,
+): SpeechMark[] {
   const characters = graphemes.segment(text);
   const source = (start: number, end: number) => {
     const from = characters.containing(start)?.index ?? start;
     const last = characters.containing(end - 1);
     return { offset: offset + from, length: (last === undefined ? end : last.index + last.segment.length) - from };
   };
-  return toMarks({ text, source }, words);
+  return toMarks({ text, source }, words, endSeconds);
 }

@@ -4,6 +4,7 @@
  * docs/adr/0014-local-speech-engines.md
  */
 import { availableParallelism } from "node:os";
+import { gainFor } from "../../audio/voice-level.ts";
 import { stretchSamples } from "../../audio/time-stretch.ts";
 import type { EspeakEngineSettings } from "../../config/engines/espeak.ts";
 import { AppError } from "../../errors.ts";
@@ -12,14 +13,16 @@ import type { Engine, SpeechCall, SpeechMark, SpeechModel, SpeechPiece } from ".
 import { noSuchModel } from "../no-such-model.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
-import { toMarks } from "../spoken-text/marks.ts";
+import { extentOf, movedForward, toMarks, type SpokenToken } from "../spoken-text/marks.ts";
+import { toPhraseAudio, type PhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import { createPackageBackend, hasPackage } from "./package-backend.ts";
 import { createProgramBackend } from "./program-backend.ts";
 import { alignWords } from "./align-words.ts";
-import type { EspeakSpeech, EspeakBackend } from "./backend.ts";
+import type { EspeakBackend } from "./backend.ts";
+import { levelOf } from "./voice-levels.ts";
 
 const modelId = "espeak-ng";
 const phraseLengths = { longest: 300, longestFirst: 80 };
@@ -123,9 +126,19 @@ async function speakPhrase(
   });
   const { sampleRate } = spoken;
   const slower = synthesisSpeed / speed;
-  const samples = await stretchSamples(spoken.samples, sampleRate, 1 / slower);
-  const sound = { samples, sampleRate, words: spoken.words, slower };
-  return { sampleRate, samples, marks: marks ? marksOf(part, phrase.offset, sound) : [], sentence: phrase.sentence };
+  const { words = [] } = spoken;
+  const tokens = words.length === 0 ? [] : alignWords(part, words, slower / 1_000);
+  const audio = await toPhraseAudio(
+    { samples: await stretchSamples(spoken.samples, sampleRate, 1 / slower), sampleRate },
+    { pause: phrase.pause / speed, gain: gainFor(levelOf(voice)), spoken: extentOf(tokens) },
+  );
+  const { samples } = audio;
+  return {
+    sampleRate,
+    samples,
+    marks: marks ? marksOf(part, phrase.offset, { audio, tokens }) : [],
+    sentence: phrase.sentence,
+  };
 }
 
 /**
@@ -139,9 +152,12 @@ function escapeMarkup(text: string): string {
     .replaceAll(/&(?=[#\w]+;)/g, " ");
 }
 
-function marksOf(part: string, offset: number, sound: EspeakSpeech & { slower: number }): SpeechMark[] {
-  const { words = [], slower } = sound;
-  if (words.length === 0) return estimateMarks(part, offset, sound);
+function marksOf(
+  part: string,
+  offset: number,
+  { audio, tokens }: { audio: PhraseAudio; tokens: readonly SpokenToken[] },
+): SpeechMark[] {
+  if (tokens.length === 0) return estimateMarks(part, offset, audio);
   const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: part, source }, alignWords(part, words, slower / 1_000));
+  return toMarks({ text: part, source }, movedForward(tokens, audio.removed), audio.samples.length / audio.sampleRate);
 }

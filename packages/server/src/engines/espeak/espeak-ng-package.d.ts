@@ -14,6 +14,8 @@ declare module "@echogarden/espeak-ng-emscripten" {
     /** 0 if the voice exists. */
     set_voice(voice: string): number;
     set_rate(wordsPerMinute: number): void;
+    /** 100 is the default. */
+    set_volume(amplitude: number): void;
     get_samplerate(): number;
     list_voices(): {
       readonly identifier: string;

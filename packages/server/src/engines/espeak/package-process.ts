@@ -4,7 +4,7 @@
  */
 import { createInterface } from "node:readline";
 import createEspeak, { type EspeakEvent } from "@echogarden/espeak-ng-emscripten";
-import type { EspeakPhrase, EspeakReady, EspeakSpoken, EspeakWord } from "./protocol.ts";
+import { amplitude, type EspeakPhrase, type EspeakReady, type EspeakSpoken, type EspeakWord } from "./protocol.ts";
 
 // The package would print to standard output, which belongs to the protocol.
 const espeak = await createEspeak({ print: () => {}, printErr: (text) => process.stderr.write(`${text}\n`) });
@@ -27,6 +27,7 @@ function speak(phrase: EspeakPhrase): void {
   if (voice !== phrase.voice && worker.set_voice(phrase.voice) !== 0) throw new Error(`no voice ${phrase.voice}`);
   voice = phrase.voice;
   worker.set_rate(phrase.wordsPerMinute);
+  worker.set_volume(amplitude);
   const pieces: Uint8Array[] = [];
   const events: EspeakEvent[] = [];
   worker.synthesize(phrase.text, (samples, found) => {

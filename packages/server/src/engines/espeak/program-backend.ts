@@ -10,6 +10,7 @@ import { AppError } from "../../errors.ts";
 import { FairQueue } from "../../scheduling/fair-queue.ts";
 import type { Voice } from "../engine.ts";
 import type { EspeakBackend } from "./backend.ts";
+import { amplitude } from "./protocol.ts";
 import { parseVoices } from "./voices.ts";
 
 interface Run {
@@ -32,7 +33,18 @@ export function createProgramBackend({ program, processes }: { program: string; 
       return known;
     },
     async speak({ text, voice, wordsPerMinute, group = "", signal }) {
-      const operands = ["-v", voice, "-s", String(wordsPerMinute), "--stdin", "-b", "1", "--stdout"];
+      const operands = [
+        "-v",
+        voice,
+        "-s",
+        String(wordsPerMinute),
+        "-a",
+        String(amplitude),
+        "--stdin",
+        "-b",
+        "1",
+        "--stdout",
+      ];
       const leave = await queue.enter(group, signal);
       try {
         return { ...(await readSamples(await run({ program, operands, input: text, signal }))), words: undefined };

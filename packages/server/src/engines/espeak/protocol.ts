@@ -4,6 +4,9 @@
  */
 import type { PackageVoice } from "./voices.ts";
 
+/** Half of espeak-ng's own amplitude, at which several voices clip. */
+export const amplitude = 50;
+
 /** One phrase to speak. A process gets the next one when it has answered. */
 export interface EspeakPhrase {
   readonly text: string;

@@ -3,6 +3,7 @@
  * docs/adr/0014-local-speech-engines.md
  */
 import { availableParallelism } from "node:os";
+import { gainFor } from "../../audio/voice-level.ts";
 import type { FliteEngineSettings } from "../../config/engines/flite.ts";
 import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
@@ -10,11 +11,12 @@ import type { Engine, SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts"
 import { noSuchModel } from "../no-such-model.ts";
 import { toAscii } from "../spoken-text/ascii-text.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
-import { toMarks } from "../spoken-text/marks.ts";
+import { extentOf, movedForward, toMarks } from "../spoken-text/marks.ts";
+import { toPhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
-import { fliteVoices, voiceNames, type FliteVoiceName } from "./voices.ts";
+import { fliteVoices, voiceLevels, voiceNames, type FliteVoiceName } from "./voices.ts";
 import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
 
 const modelId = "flite";
@@ -63,11 +65,18 @@ async function speakPhrase(
   const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
   const ascii = toAscii(part, phrase.offset);
   const stretch = 1 / call.speed;
-  const { sampleRate, samples, tokens } = await pool.speak(
+  const { tokens, ...sound } = await pool.speak(
     { text: ascii.text, voice, stretch },
     { first, group: call.fairnessKey, signal },
   );
-  return { sampleRate, samples, marks: call.marks ? toMarks(ascii, tokens) : [], sentence: phrase.sentence };
+  const { samples, sampleRate, removed } = await toPhraseAudio(sound, {
+    pause: phrase.pause / call.speed,
+    gain: gainFor(voiceLevels[voice]),
+    spoken: extentOf(tokens),
+  });
+  const end = samples.length / sampleRate;
+  const marks = call.marks ? toMarks(ascii, movedForward(tokens, removed), end) : [];
+  return { sampleRate, samples, marks, sentence: phrase.sentence };
 }
 
 function toVoiceName(voice: string): FliteVoiceName {

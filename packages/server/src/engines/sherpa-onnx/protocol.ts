@@ -58,6 +58,8 @@ export interface SpokenPhrase {
   /** Empty if there was nothing to speak. */
   readonly samples: Float32Array<ArrayBuffer>;
   readonly sampleRate: number;
+  /** LUFS; −Infinity for silence. */
+  readonly loudness: number;
 }
 
 /** A recognition result; times in seconds from its beginning. */

@@ -1,10 +1,12 @@
 /** Synthesizes speech phrase by phrase. Word times are estimated, because the library returns none. */
+import { gainFor, targetLoudness } from "../../audio/voice-level.ts";
 import { stretchSamples } from "../../audio/time-stretch.ts";
 import { AppError } from "../../errors.ts";
 import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
+import { toPhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import type { ProcessPool } from "./process-pool.ts";
@@ -19,25 +21,36 @@ export interface SpeechModelParts {
 }
 
 const phraseLengths = { longest: 250, longestFirst: 60 };
+/** Of a voice whose first phrase is softer, only this much is made up for, in LUFS. */
+const softest = -40;
 /** The paces at which neural voices were trained; beyond them their speech is stretched. */
 const slowest = 0.5;
 const fastest = 2;
+
+/** The loudness of a call's voice, in LUFS: that of its first phrase, so that the gain is the same throughout the call. */
+interface VoiceLevel {
+  loudness: number | undefined;
+}
 
 export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechModelParts): SpeechModel {
   const speakPhrase = async (
     readable: string,
     phrase: Phrase,
-    { call, ...turn }: { call: SpeechCall; first: boolean; signal: AbortSignal },
+    { call, level, ...turn }: { call: SpeechCall; level: VoiceLevel; first: boolean; signal: AbortSignal },
   ): Promise<SpeechPiece> => {
     const { speaker } = voiceNamed(call.voice, voices);
     const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
     const speed = Math.min(fastest, Math.max(slowest, call.speed));
     const spoken = await pool.run({ type: "speak", text, speaker, speed }, { ...turn, group: call.fairnessKey });
-    const samples = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
-    const sound = { samples, sampleRate: spoken.sampleRate };
+    const stretched = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
+    if (level.loudness === undefined && Number.isFinite(spoken.loudness)) level.loudness = spoken.loudness;
+    const { samples, sampleRate } = await toPhraseAudio(
+      { samples: stretched, sampleRate: spoken.sampleRate },
+      { pause: phrase.pause / call.speed, gain: gainFor(Math.max(softest, level.loudness ?? targetLoudness)) },
+    );
     // Text without pronunciation in the model's language, such as lone punctuation, produces no audio.
-    const marks = call.marks && samples.length > 0 ? estimateMarks(text, phrase.offset, sound) : [];
-    return { ...sound, marks, sentence: phrase.sentence };
+    const marks = call.marks && stretched.length > 0 ? estimateMarks(text, phrase.offset, { samples, sampleRate }) : [];
+    return { samples, sampleRate, marks, sentence: phrase.sentence };
   };
   return {
     givesMarks: true,
@@ -46,10 +59,11 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
       using _slot = slots.take(call.fairnessKey);
       const readable = normalizeWhitespace(call.input);
       const language = call.language ?? voiceNamed(call.voice, voices).languages[0];
+      const level: VoiceLevel = { loudness: undefined };
       const phrases = phrasesOf(readable, { ...phraseLengths, language });
       yield* synthesizePhrases(call, phrases, {
         sampleRate,
-        speakPhrase: (phrase, turn) => speakPhrase(readable, phrase, { call, ...turn }),
+        speakPhrase: (phrase, turn) => speakPhrase(readable, phrase, { call, level, ...turn }),
       });
     },
   };

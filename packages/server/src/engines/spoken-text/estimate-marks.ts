@@ -12,7 +12,7 @@ import { weightedWords, type WeightedWord } from "./word-weights.ts";
 /** The marks of a phrase at `offset` in the input. */
 export function estimateMarks(phrase: string, offset: number, sound: PcmAudio): SpeechMark[] {
   const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: phrase, source }, estimateTokens(phrase, sound));
+  return toMarks({ text: phrase, source }, estimateTokens(phrase, sound), sound.samples.length / sound.sampleRate);
 }
 
 function estimateTokens(phrase: string, sound: PcmAudio): SpokenToken[] {

@@ -21,8 +21,25 @@ interface Placed extends SpokenToken {
   readonly end: number;
 }
 
-/** The marks in the order of time. */
-export function toMarks(ascii: AsciiText, tokens: readonly SpokenToken[]): SpeechMark[] {
+/** When the first token starts and the last one ends, in seconds; undefined if none is spoken. */
+export function extentOf(tokens: readonly SpokenToken[]): { start: number; end: number } | undefined {
+  const spoken = tokens.flatMap(({ start, end }) => (start === undefined || end === undefined ? [] : [{ start, end }]));
+  const [first, last] = [spoken[0], spoken.at(-1)];
+  return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end };
+}
+
+/** The tokens of audio from whose start `seconds` were removed. */
+export function movedForward(tokens: readonly SpokenToken[], seconds: number): SpokenToken[] {
+  const moved = (time: number | undefined): number | undefined =>
+    time === undefined ? undefined : Math.max(0, time - seconds);
+  return tokens.map(({ text, start, end }) => ({ text, start: moved(start), end: moved(end) }));
+}
+
+/**
+ * The marks in the order of time.
+ * @param end where the audio ends, in seconds: the pause after the last word belongs to the sign after it
+ */
+export function toMarks(ascii: AsciiText, tokens: readonly SpokenToken[], end: number): SpeechMark[] {
   const words = place(ascii.text, tokens);
   const marks: SpeechMark[] = [];
   let cursor = 0;
@@ -39,7 +56,7 @@ export function toMarks(ascii: AsciiText, tokens: readonly SpokenToken[]): Speec
     cursor = to;
     spokenUntil = word.end;
   }
-  const rest = { from: cursor, to: ascii.text.length, before: spokenUntil, after: spokenUntil };
+  const rest = { from: cursor, to: ascii.text.length, before: spokenUntil, after: Math.max(spokenUntil, end) };
   addAll(marks, punctuation(ascii, rest));
   return marks;
 }
@@ -98,19 +115,35 @@ interface Gap {
   readonly after: number;
 }
 
-/** Punctuation right after a word is timed as the pause after it; punctuation before a word starts with it. */
+/** Signs at which a speaker pauses. */
+const pausing = /^[,;:.!?…—–、。，；：！？।؟،؛]/;
+
+/**
+ * The sign that causes a pause lasts as long as the pause: of the signs that close what was said, the first at which a
+ * speaker pauses, else the first one. All others last for no time. Signs that open what follows start with it.
+ */
 function punctuation(ascii: AsciiText, { from, to, before, after }: Gap): SpeechMark[] {
-  const marks: SpeechMark[] = [];
-  for (const found of ascii.text.slice(from, to).matchAll(/(?<sign>\S\p{M}*)\k<sign>*/gu)) {
+  const { text } = ascii;
+  const signs = [...text.slice(from, to).matchAll(/(?<sign>\S\p{M}*)\k<sign>*/gu)].map((found) => {
     const start = from + found.index;
-    const closes = from > 0 && !/\s/.test(ascii.text.slice(from, start));
-    const pause = closes && marks.length === 0 ? after - before : 0;
-    marks.push({
+    const end = start + found[0].length;
+    const dash = /^\s-+\s/.test(text.slice(start - 1, end + 1));
+    return { start, end, pauses: dash || pausing.test(found[0]) };
+  });
+  const opening = from === 0 ? 0 : signs.findIndex(({ start, pauses }) => !pauses && /\s/.test(text[start - 1] ?? ""));
+  const closing = to === text.length || opening === -1 ? signs.length : opening;
+  const cause = Math.max(
+    0,
+    signs.slice(0, closing).findIndex(({ pauses }) => pauses),
+  );
+  return signs.map(({ start, end }, index) => {
+    const pause = index === cause && index < closing ? Math.max(0, after - before) : 0;
+    const at = index < closing ? before : after;
+    return {
       kind: "punctuation",
-      ...ascii.source(start, start + found[0].length),
-      startMs: milliseconds(closes ? before : after),
-      durationMs: milliseconds(Math.max(0, pause)),
-    });
-  }
-  return marks;
+      ...ascii.source(start, end),
+      startMs: milliseconds(at),
+      durationMs: milliseconds(pause),
+    };
+  });
 }

@@ -2,11 +2,14 @@
  * Splits sentences into phrases, the units of synthesis: short enough for a fast first sound and for quick cancellation,
  * split where a speaker would pause.
  */
+import { pauseAfter } from "./pauses-between-phrases.ts";
 import { cutBefore, sentencesOf, trimmed, type TextRange } from "./sentences.ts";
 
 export interface Phrase extends TextRange {
   /** The sentence that begins with this phrase. */
   readonly sentence: TextRange | undefined;
+  /** Seconds of silence after it at speed 1. */
+  readonly pause: number;
 }
 
 export interface PhraseOptions {
@@ -27,7 +30,10 @@ export function* phrasesOf(readable: string, options: PhraseOptions): Generator<
     for (let from = sentence.offset; from < end;) {
       const to = phraseEnd(readable, from, end, { ...options, first });
       const range = trimmed(readable, from, to);
-      if (range.length > 0) yield { ...range, sentence: from === sentence.offset ? sentence : undefined };
+      if (range.length > 0) {
+        const pause = pauseAfter(readable, range.offset + range.length, to === end);
+        yield { ...range, sentence: from === sentence.offset ? sentence : undefined, pause };
+      }
       from = to;
       first = false;
     }

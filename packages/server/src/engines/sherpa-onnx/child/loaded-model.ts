@@ -1,6 +1,7 @@
 /** Runs a loaded model with sherpa-onnx, one piece of work at a time. */
 import sherpaOnnx, { type OnlineStream } from "sherpa-onnx-node";
 import addon from "sherpa-onnx-node/addon.js";
+import { loudnessOf } from "../../../audio/loudness.ts";
 import type {
   StreamRecognition,
   LoadSettings,
@@ -52,11 +53,12 @@ function speechModel({ config }: LoadSettings): LoadedModel {
   const speak = ({ text, speaker, speed }: PhraseWork): SpokenPhrase => {
     const generationConfig = { sid: speaker, speed, silenceScale };
     try {
-      return tts.generate({ text, enableExternalBuffer: false, generationConfig });
+      const { samples, sampleRate } = tts.generate({ text, enableExternalBuffer: false, generationConfig });
+      return { samples, sampleRate, loudness: loudnessOf(samples, sampleRate) };
     } catch (error) {
       // Only a text without anything to speak causes this error.
       if (!(error instanceof Error && error.message === "TTS generation failed")) throw error;
-      return { samples: new Float32Array(0), sampleRate: tts.sampleRate };
+      return { samples: new Float32Array(0), sampleRate: tts.sampleRate, loudness: -Infinity };
     }
   };
   return { run: (work) => (work.type === "speak" ? speak(work) : wrongWork()), forget: () => {} };
