@@ -155,6 +155,15 @@ describe("a chat call", { timeout: 120_000 }, () => {
     assert.ok(logs.samples.some(({ stream }) => stream["trace_id"] === traceId));
   });
 
+  test("that is refused has its real duration, also below a millisecond", async () => {
+    for (let call = 0; call < 5; call += 1) {
+      const { traceId, headers } = newTrace();
+      await assert.rejects(client.chat.completions.create({ model: "none", messages }, { headers }));
+      const [span] = await spansOf(client, traceId, 1);
+      assert.ok(BigInt(span!.endTimeUnixNano!) > BigInt(span!.startTimeUnixNano!));
+    }
+  });
+
   test("starts its own trace if the caller's is malformed", async () => {
     answerWell();
     for (const traceparent of [

@@ -127,6 +127,15 @@ describe("a speech call", { timeout: 120_000 }, () => {
     }
   });
 
+  test("that is refused has its real duration, also below a millisecond", async () => {
+    for (let call = 0; call < 5; call += 1) {
+      const { traceId, headers } = newTrace();
+      await assert.rejects(client.audio.speech.create({ model: "none", voice: "x", input: "Hello." }, { headers }));
+      const [span] = await spansOf(client, traceId, 1);
+      assert.ok(BigInt(span!.endTimeUnixNano!) > BigInt(span!.startTimeUnixNano!));
+    }
+  });
+
   test("whose caller disconnected is not an error", async () => {
     const { traceId, headers } = newTrace();
     const leave = new AbortController();

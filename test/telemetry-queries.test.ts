@@ -8,6 +8,7 @@ const hostile = `x' OR 1=1 --"} \\'`;
 const configuration = `
 telemetry:
   slow_trace_ms: 5000
+  token_prices: { large: { input: 2, output: 10 } }
   trace_presets:
     checkout_traces:
       description: Traces of the checkout.
@@ -37,6 +38,7 @@ interface TracesAnswer {
     readonly rootTraceName: string;
     readonly startTimeUnixNano: string;
     readonly durationMs: number;
+    readonly summary: Readonly<Record<string, unknown>>;
     readonly batches?: { resource: unknown; scopeSpans: { scope: unknown; spans: { name: string }[] }[] }[];
   }[];
 }
@@ -275,6 +277,14 @@ describe("a query of traces", { timeout: 120_000 }, () => {
       rootTraceName: "GET /",
       startTimeUnixNano: String(start),
       durationMs: 12,
+      summary: {
+        spanCount: 2,
+        errorCount: 1,
+        status: "unset",
+        durationNanos: "12345678",
+        models: [],
+        cost: null,
+      },
     };
     const expected = {
       traces: [
@@ -380,6 +390,51 @@ describe("a query of traces", { timeout: 120_000 }, () => {
     assert.deepEqual(await traces({ trace: "all_traces", trace_id: "f".repeat(32) }), { traces: [] });
     assert.deepEqual(await traces({ trace: "all_traces" }, "?detail=false&limit=5"), { traces: [head] });
     assert.deepEqual(await traces({ trace: "all_traces", trace_id: ids.trace, time_window: "1m" }), { traces: [] });
+  });
+
+  test("summarizes a trace's spans: status, errors, exact duration, models with their tokens, and cost", async () => {
+    const { sender, traces } = await newTenant();
+    const call = (spanId: string, model: string, tokens: readonly [bigint, bigint]): SentSpan => ({
+      traceId: ids.trace,
+      spanId,
+      name: `chat ${model}`,
+      startUnixNano: start,
+      duration: 700_000n,
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.request.model": model,
+        "gen_ai.usage.input_tokens": tokens[0],
+        "gen_ai.usage.output_tokens": tokens[1],
+      },
+      more: { parentSpanId: ids.root },
+    });
+    const repeated = call("1".repeat(16), "large", [1000n, 100n]);
+    const root: SentSpan = {
+      traceId: ids.trace,
+      spanId: ids.root,
+      name: "invoke_agent",
+      startUnixNano: start,
+      duration: 900_000n,
+      attributes: { "gen_ai.operation.name": "invoke_agent", "gen_ai.usage.input_tokens": 5000n },
+      more: { status: { code: 2, message: "gone" } },
+    };
+    await sender.spans({ "service.name": "a" }, [repeated, root]);
+    await sender.spans({ "service.name": "a" }, [repeated, call("2".repeat(16), "large", [500n, 50n])]);
+    await sender.spans({ "service.name": "b" }, [call("3".repeat(16), "unpriced", [7n, 0n])]);
+    for (const detail of [true, false]) {
+      const [trace] = (await traces({ trace: "all_traces", detail })).traces;
+      assert.deepEqual(trace!.summary, {
+        spanCount: 4,
+        errorCount: 1,
+        status: "error",
+        durationNanos: "900000",
+        models: [
+          { model: "large", calls: 2, inputTokens: 1500, outputTokens: 150 },
+          { model: "unpriced", calls: 1, inputTokens: 7, outputTokens: 0 },
+        ],
+        cost: (1500 * 2 + 150 * 10) / 1e6,
+      });
+    }
   });
 
   test("finds each preset's traces, newest first", async () => {

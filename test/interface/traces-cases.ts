@@ -33,6 +33,27 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a trace has a summary, with and without its spans",
+    shows: ["trace-results/summary"],
+    async run({ client, facts }) {
+      for (const detail of [true, false]) {
+        const { traces } = await client.traces.query({ trace: "all_traces", trace_id: facts.traceId, detail });
+        const { durationNanos, ...summary } = traces[0]!.summary;
+        assert.equal(Math.floor(Number(durationNanos) / 1e6), traces[0]!.durationMs);
+        assert.deepEqual(summary, {
+          spanCount: 5,
+          errorCount: 1,
+          status: "unset",
+          models: [
+            { model: "large", calls: 1, inputTokens: 100, outputTokens: 20 },
+            { model: "small", calls: 1, inputTokens: 0, outputTokens: 0 },
+          ],
+          cost: 0.00018,
+        });
+      }
+    },
+  },
+  {
     name: "trace selects a kind of trace, and an unknown name is refused with the known ones",
     shows: ["trace-queries/trace", "telemetry-queries/optional-filters"],
     async run({ client, facts }) {

@@ -229,7 +229,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
         ...logRoutes(store),
-        ...traceRoutes({ store, tracePresets }),
+        ...traceRoutes({ store, tracePresets, tokenPrices: config.telemetry.token_prices }),
         ...metricsRoutes({ store, presets: metricPresets }),
         ...prometheusRoutes({ store, version }),
         ...otlp.routes,

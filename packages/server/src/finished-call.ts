@@ -6,6 +6,13 @@ import type { AppError, ErrorCode } from "./errors.ts";
 import type { GuardReport } from "./guardrails/chat-guard.ts";
 import type { Caller } from "./http/caller.ts";
 
+/** When a call started, by the calendar and by the clock that measures durations. */
+export interface CallStart {
+  readonly unixMs: number;
+  /** Of `performance.now()`. */
+  readonly monotonicMs: number;
+}
+
 interface CallResult extends Caller {
   /** As requested. */
   readonly model: string;

@@ -46,6 +46,7 @@ async function newest(
     nowUnixNano,
     range: { fromUnixNano: nowUnixNano - BigInt(hours) * 3_600_000_000_000n, toUnixNano: nowUnixNano },
     detail: false,
+    costOf: () => null,
     signal: AbortSignal.timeout(60_000),
   });
   return traces.map(({ traceID }) => traceID);

@@ -794,6 +794,30 @@ export interface TracesAnswer {
     startTimeUnixNano: string;
     /** Time from the earliest start to the latest end, in milliseconds. */
     durationMs: number;
+    /** What the trace consists of. Not part of Tempo's format. */
+    summary: {
+      /** Number of spans. */
+      spanCount: number;
+      /** Number of spans whose status is an error. */
+      errorCount: number;
+      /** Status of the root span, or of the earliest span if the root is unknown. */
+      status: "unset" | "ok" | "error";
+      /** Time from the earliest start to the latest end in nanoseconds: `durationMs` without rounding. */
+      durationNanos: string;
+      /** The models that the trace called, in alphabetical order. */
+      models: {
+        /** Model ID, as requested. */
+        model: string;
+        /** Number of calls. */
+        calls: number;
+        /** Tokens that the model read. */
+        inputTokens: number;
+        /** Tokens that the model generated. */
+        outputTokens: number;
+      }[];
+      /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
+      cost: number | null;
+    };
     /** The spans, by resource; absent with `detail: false`. */
     batches?: {
       /** The resource that produced the spans: a service and where it runs. */

@@ -75,6 +75,36 @@ const batch = Type.Object(
   { additionalProperties: true, description: "Spans of one resource." },
 );
 
+const traceSummary = Type.Object(
+  {
+    spanCount: Type.Integer({ description: "Number of spans." }),
+    errorCount: Type.Integer({ description: "Number of spans whose status is an error." }),
+    status: Type.Enum(["unset", "ok", "error"], {
+      description: "Status of the root span, or of the earliest span if the root is unknown.",
+    }),
+    durationNanos: Type.String({
+      description: "Time from the earliest start to the latest end in nanoseconds: `durationMs` without rounding.",
+    }),
+    models: Type.Array(
+      Type.Object(
+        {
+          model: Type.String({ description: "Model ID, as requested." }),
+          calls: Type.Integer({ description: "Number of calls." }),
+          inputTokens: Type.Integer({ description: "Tokens that the model read." }),
+          outputTokens: Type.Integer({ description: "Tokens that the model generated." }),
+        },
+        { description: "The calls of one model." },
+      ),
+      { description: "The models that the trace called, in alphabetical order." },
+    ),
+    cost: Type.Union([Type.Number(), Type.Null()], {
+      description:
+        "Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one.",
+    }),
+  },
+  { description: "What the trace consists of. Not part of Tempo's format." },
+);
+
 export const TracesAnswer = schema(
   Type.Object(
     {
@@ -92,6 +122,7 @@ export const TracesAnswer = schema(
             durationMs: Type.Integer({
               description: "Time from the earliest start to the latest end, in milliseconds.",
             }),
+            summary: traceSummary,
             batches: Type.Optional(
               Type.Array(batch, { description: "The spans, by resource; absent with `detail: false`." }),
             ),

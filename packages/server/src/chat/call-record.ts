@@ -2,7 +2,7 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from "../api/chat-answer.ts";
 import type { ChatRequest } from "../api/chat-request.ts";
 import type { AppError } from "../errors.ts";
-import type { FinishedChat } from "../finished-call.ts";
+import type { CallStart, FinishedChat } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { GuardReport } from "../guardrails/chat-guard.ts";
 import type { RouteInput } from "../http/route.ts";
@@ -28,7 +28,7 @@ interface CallContext {
 }
 
 /** The record of a call that was refused before it reached a model. */
-export function refusedChat(input: ChatCallInput, startUnixMs: number, error: AppError): FinishedChat {
+export function refusedChat(input: ChatCallInput, start: CallStart, error: AppError): FinishedChat {
   const { body: request } = input;
   return {
     ...callerOf(input),
@@ -36,8 +36,8 @@ export function refusedChat(input: ChatCallInput, startUnixMs: number, error: Ap
     request,
     model: request.model,
     stream: request.stream === true,
-    startUnixMs,
-    durationMs: Date.now() - startUnixMs,
+    startUnixMs: start.unixMs,
+    durationMs: performance.now() - start.monotonicMs,
     error,
     refused: true,
     firstChunkMs: undefined,

@@ -83,7 +83,7 @@ export function createChat(parts: ChatParts): Chat {
 
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
 function admit(input: ChatInput, parts: ChatParts) {
-  const startUnixMs = Date.now();
+  const start = { unixMs: Date.now(), monotonicMs: performance.now() };
   try {
     const { request, changes, organizationId } = prepareChat(input.body);
     input.scope.requireOrganization(organizationId);
@@ -95,7 +95,7 @@ function admit(input: ChatInput, parts: ChatParts) {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: promptTokens + longestAnswer });
     return { request, changes, model, guard, promptTokens, admission };
   } catch (thrown) {
-    parts.observe(refusedChat(input, startUnixMs, toAppError(thrown)));
+    parts.observe(refusedChat(input, start, toAppError(thrown)));
     throw thrown;
   }
 }

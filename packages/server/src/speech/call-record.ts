@@ -1,7 +1,7 @@
 /** Collects the data of one speech call while it runs, and reports it when it ends. */
 import type { SpeechRequest } from "../api/speech-request.ts";
 import type { AppError } from "../errors.ts";
-import type { FinishedSpeech } from "../finished-call.ts";
+import type { CallStart, FinishedSpeech } from "../finished-call.ts";
 import { callerOf, type CallerFields } from "../http/caller.ts";
 import type { RouteInput } from "../http/route.ts";
 import type { Admission } from "../limits/admission.ts";
@@ -12,7 +12,7 @@ import type { PreparedSpeech } from "./prepare.ts";
 type CallInput = Pick<RouteInput<SpeechRequest>, "body" | CallerFields | "note">;
 
 /** The record of a call that was refused before it reached a model. */
-export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppError): FinishedSpeech {
+export function refusedSpeech(input: CallInput, start: CallStart, error: AppError): FinishedSpeech {
   const { model, voice, response_format: format, stream, input: text } = input.body;
   return {
     ...callerOf(input),
@@ -23,8 +23,8 @@ export function refusedSpeech(input: CallInput, startUnixMs: number, error: AppE
     stream: stream === true,
     input: text,
     characters: text.length,
-    startUnixMs,
-    durationMs: Date.now() - startUnixMs,
+    startUnixMs: start.unixMs,
+    durationMs: performance.now() - start.monotonicMs,
     error,
     refused: true,
     firstAudioMs: undefined,

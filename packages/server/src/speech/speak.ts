@@ -79,7 +79,7 @@ export function createSpeak(parts: SpeechParts): Speak {
 
 /** Prepares the request, resolves its model, then applies the limits. A refusal is recorded. */
 function admit(input: SpeechInput, parts: SpeechParts) {
-  const startUnixMs = Date.now();
+  const start = { unixMs: Date.now(), monotonicMs: performance.now() };
   try {
     const speech = prepareSpeech(input.body, { maxInputCharacters: parts.maxInputCharacters() });
     const model = parts.resolveModel(input.scope, speech.model);
@@ -87,7 +87,7 @@ function admit(input: SpeechInput, parts: SpeechParts) {
     const admission = parts.limiter.admit(input.scope, { estimatedTokens: inputTokens });
     return { speech, model, inputTokens, admission };
   } catch (thrown) {
-    parts.observe(refusedSpeech(input, startUnixMs, toAppError(thrown)));
+    parts.observe(refusedSpeech(input, start, toAppError(thrown)));
     throw thrown;
   }
 }

@@ -9,6 +9,7 @@ import { bind, join, callerOrganization, sql, type Statement } from "../../store
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../conditions.ts";
 import { lookUpResources } from "../resource-lookup.ts";
+import { calledModel, type CostOfModels } from "./model-cost.ts";
 import { mergeRanges } from "./merge-ranges.ts";
 import { expandingWindows } from "../expanding-windows.ts";
 import { readSpanDetails, readSpans } from "./spans.ts";
@@ -23,6 +24,7 @@ interface SearchCommon {
   readonly project: string | undefined;
   /** Whether to return the spans. */
   readonly detail: boolean;
+  readonly costOf: CostOfModels;
   readonly signal: AbortSignal;
 }
 
@@ -171,11 +173,11 @@ function locationsCondition(locations: readonly TraceLocation[]): Statement {
 async function readTraces(
   reader: TenantReader,
   locations: readonly TraceLocation[],
-  { detail, signal }: SearchCommon,
+  { detail, costOf, signal }: SearchCommon,
 ): Promise<Trace[]> {
   if (locations.length === 0) return [];
   const condition = locationsCondition(locations);
-  if (!detail) return newestFirst(await readHeads(reader, condition, signal));
+  if (!detail) return newestFirst(await readHeads(reader, condition, { costOf, signal }));
   const spans = await readSpans(reader, condition, signal);
   const [descriptions, details] = await Promise.all([
     lookUpResources(reader, spans, { signal }),
@@ -184,7 +186,8 @@ async function readTraces(
   const byTrace = Map.groupBy(spans, (span) => span.trace_id);
   const yielder = new CooperativeYield();
   const traces: Trace[] = [];
-  for (const each of byTrace.values()) traces.push(await toTempoTrace(each, { ...descriptions, details }, yielder));
+  for (const each of byTrace.values())
+    traces.push(await toTempoTrace(each, { ...descriptions, details, costOf }, yielder));
   return newestFirst(traces);
 }
 
@@ -201,25 +204,57 @@ interface HeadRow {
   readonly trace_id: string;
   readonly root_service: string;
   readonly root_name: string;
+  readonly root_status: number;
   readonly start_nano: string;
   readonly end_nano: string;
+  readonly spans: string;
+  readonly errors: string;
+  /** Models, their calls, input tokens and output tokens. */
+  readonly models: [string[], string[], string[], string[]];
 }
 
 /** Summaries of traces without their spans. The root is the one that `rootOf` finds. */
-async function readHeads(reader: TenantReader, condition: Statement, signal: AbortSignal): Promise<Trace[]> {
+async function readHeads(
+  reader: TenantReader,
+  condition: Statement,
+  { costOf, signal }: Pick<SearchCommon, "costOf" | "signal">,
+): Promise<Trace[]> {
   const order = sql`(parent_span_id != '', start_time, span_id)`;
   const rows = await reader.query<HeadRow>(
     sql`SELECT trace_id, argMin(service, ${order}) AS root_service, argMin(name, ${order}) AS root_name,
-        toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano
-      FROM spans WHERE ${condition} GROUP BY trace_id`,
+        argMin(status_code, ${order}) AS root_status,
+        toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano,
+        count() AS spans, countIf(status_code = 2) AS errors,
+        sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens], called_model != '') AS models
+      FROM (
+        SELECT trace_id, span_id, parent_span_id, service, name, status_code, start_time, end_time,
+          ${calledModel} AS called_model, input_tokens, output_tokens
+        FROM spans WHERE ${condition}
+        LIMIT 1 BY trace_id, span_id, start_time
+      ) GROUP BY trace_id`,
     { signal, duplicates: "kept" },
   );
   return rows.map((row) =>
-    traceHead({
-      traceId: row.trace_id,
-      root: { service: row.root_service, name: row.root_name },
-      startUnixNano: BigInt(row.start_nano),
-      endUnixNano: BigInt(row.end_nano),
-    }),
+    traceHead(
+      {
+        traceId: row.trace_id,
+        root: { service: row.root_service, name: row.root_name, status_code: row.root_status },
+        startUnixNano: BigInt(row.start_nano),
+        endUnixNano: BigInt(row.end_nano),
+        spanCount: Number(row.spans),
+        errorCount: Number(row.errors),
+        models: toModels(row.models),
+      },
+      costOf,
+    ),
   );
+}
+
+function toModels([names, calls, input, output]: HeadRow["models"]): Trace["summary"]["models"] {
+  return names.map((model, index) => ({
+    model,
+    calls: Number(calls[index]),
+    inputTokens: Number(input[index]),
+    outputTokens: Number(output[index]),
+  }));
 }

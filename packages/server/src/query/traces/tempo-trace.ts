@@ -7,31 +7,46 @@ import { longStep, type CooperativeYield } from "../../scheduling/cooperative-yi
 import { toKeyValues, type KeyValue } from "../attribute-values.ts";
 import type { ResourceLookup, InstrumentationScope } from "../resource-lookup.ts";
 import { spanKey, type SpanDetails, type StoredSpan } from "./spans.ts";
+import type { CostOfModels } from "./model-cost.ts";
 
 type Trace = TracesAnswer["traces"][number];
 type Batch = NonNullable<Trace["batches"]>[number];
 
 interface TraceSummary {
   readonly traceId: string;
-  readonly root: { readonly service: string; readonly name: string };
+  readonly root: Pick<StoredSpan, "service" | "name" | "status_code">;
   readonly startUnixNano: bigint;
   readonly endUnixNano: bigint;
+  readonly spanCount: number;
+  readonly errorCount: number;
+  readonly models: Trace["summary"]["models"];
 }
 
 /** The resources, scopes and details of the spans. */
 interface TraceContext extends ResourceLookup {
   /** By `spanKey`. */
   readonly details: ReadonlyMap<string, SpanDetails>;
+  readonly costOf: CostOfModels;
 }
 
 /** The summary of a trace, which is the same with and without its spans. */
-export function traceHead({ traceId, root, startUnixNano, endUnixNano }: TraceSummary): Trace {
+export function traceHead(summary: TraceSummary, costOf: CostOfModels): Trace {
+  const { traceId, root, startUnixNano, endUnixNano, spanCount, errorCount, models } = summary;
+  const durationNano = endUnixNano > startUnixNano ? endUnixNano - startUnixNano : 0n;
   return {
     traceID: traceId,
     rootServiceName: root.service,
     rootTraceName: root.name,
     startTimeUnixNano: String(startUnixNano),
-    durationMs: Math.max(0, Number((endUnixNano - startUnixNano) / 1_000_000n)),
+    durationMs: Number(durationNano / 1_000_000n),
+    summary: {
+      spanCount,
+      errorCount,
+      status: root.status_code === 2 ? "error" : root.status_code === 1 ? "ok" : "unset",
+      durationNanos: String(durationNano),
+      models,
+      cost: costOf(models),
+    },
   };
 }
 
@@ -42,16 +57,37 @@ export async function toTempoTrace(
   yielder: CooperativeYield,
 ): Promise<Trace> {
   const ends = spans.map((span) => BigInt(span.end_nano));
-  const head = traceHead({
-    traceId: spans[0]!.trace_id,
-    root: rootOf(spans),
-    startUnixNano: BigInt(spans[0]!.start_nano),
-    endUnixNano: ends.reduce((latest, end) => (end > latest ? end : latest)),
-  });
+  const head = traceHead(
+    {
+      traceId: spans[0]!.trace_id,
+      root: rootOf(spans),
+      startUnixNano: BigInt(spans[0]!.start_nano),
+      endUnixNano: ends.reduce((latest, end) => (end > latest ? end : latest)),
+      spanCount: spans.length,
+      errorCount: spans.filter((span) => span.status_code === 2).length,
+      models: modelsOf(spans),
+    },
+    context.costOf,
+  );
   const byResource = Map.groupBy(spans, (span) => span.resource_id);
   const batches: Batch[] = [];
   for (const each of byResource.values()) batches.push(await toBatch(each, context, yielder));
   return { ...head, batches };
+}
+
+function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {
+  const byModel = Map.groupBy(
+    spans.filter(({ called_model }) => called_model !== ""),
+    ({ called_model }) => called_model,
+  );
+  return [...byModel]
+    .map(([model, calls]) => ({
+      model,
+      calls: calls.length,
+      inputTokens: calls.reduce((sum, call) => sum + Number(call.input_tokens), 0),
+      outputTokens: calls.reduce((sum, call) => sum + Number(call.output_tokens), 0),
+    }))
+    .sort((left, right) => (left.model < right.model ? -1 : 1));
 }
 
 /** The earliest span without a parent; if the root has not arrived, the earliest span. */

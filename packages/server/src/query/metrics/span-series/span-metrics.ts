@@ -39,7 +39,9 @@ export interface SpanMetric {
 }
 
 const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
-const isInference = sql`operation IN ${bind.texts(inferenceOperations)}`;
+/** Whether a span is a model call. */
+export const inferenceCondition = sql`operation IN ${bind.texts(inferenceOperations)}`;
+const isInference = inferenceCondition;
 const isAgent = sql`operation IN ${bind.texts(agentOperations)}`;
 const one = sql`1.`;
 const spansTable = sql`spans`;

@@ -1,0 +1,25 @@
+/** Which spans of a trace are model calls, of which model, and what their tokens cost. */
+import type { TracesAnswer } from "../../api/observability.ts";
+import type { TokenPrices } from "../../config/metric-presets.ts";
+import { sql } from "../../store/statement.ts";
+import { spanLabels } from "../metrics/span-series/span-labels.ts";
+import { inferenceCondition } from "../metrics/span-series/span-metrics.ts";
+
+type Models = TracesAnswer["traces"][number]["summary"]["models"];
+
+/** Null if no model has a price. */
+export type CostOfModels = (models: Models) => number | null;
+
+/** The model that a span called; empty if it is no model call. The same calls as in metrics. */
+export const calledModel = sql`if(${inferenceCondition}, toString(${spanLabels.model_key}), '')`;
+
+/** @param prices of a million tokens, by model */
+export function modelCosts(prices: TokenPrices): CostOfModels {
+  return (models) => {
+    const costs = models.flatMap(({ model, inputTokens, outputTokens }) => {
+      const price = Object.hasOwn(prices, model) ? prices[model] : undefined;
+      return price === undefined ? [] : [(inputTokens * price.input + outputTokens * price.output) / 1e6];
+    });
+    return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
+  };
+}
