@@ -5,7 +5,8 @@ import { command, type CommandIo } from "../command.ts";
 import { connectionOptions, openClient } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printable, writeJson, writeLine } from "../output.ts";
-import { formatNumber, sparkline } from "../telemetry/sparkline.ts";
+import { sparkline } from "../telemetry/sparkline.ts";
+import { formatNumber } from "../terminal/numbers.ts";
 import { writeTable } from "../terminal/table.ts";
 
 /** A series of either response. */

@@ -10,10 +10,3 @@ export function sparkline(values: readonly number[]): string {
   const scale = highest === lowest ? 0 : (bars.length - 1) / (highest - lowest);
   return values.map((value) => (Number.isFinite(value) ? bars[Math.round((value - lowest) * scale)]! : " ")).join("");
 }
-
-/** A number with few digits: 1234567 is 1234567, 0.33333 is 0.3333. */
-export function formatNumber(text: string): string {
-  const value = Number(text);
-  if (!Number.isFinite(value) || Number.isInteger(value)) return text;
-  return String(Number(value.toPrecision(Math.abs(value) >= 1000 ? 8 : 4)));
-}
