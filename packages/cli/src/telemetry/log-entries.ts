@@ -1,63 +1,72 @@
-/** Reads log entries one by one and renders them, the oldest first, one per line. */
-import { styleText } from "node:util";
+/** Reads log entries one by one, the oldest first, and follows new ones. */
 import type { AsyncSounding, LogsQueryParams, LogsResult } from "@sounding/client";
-import { printable } from "../output.ts";
 
 export interface LogEntry {
   /** Nanoseconds since 1970. */
   readonly timestampNs: bigint;
   readonly message: string;
   readonly labels: Readonly<Record<string, string>>;
+  /** Undefined unless requested. */
+  readonly attributes: Readonly<Record<string, string>> | undefined;
 }
 
+/** The filters of a query, and whether it returns attributes. */
+export type LogFilter = Omit<LogsQueryParams, "cursor" | "end" | "limit" | "start" | "time_window">;
+
 /** The entries of all streams, oldest first. */
-export function entriesOf(result: LogsResult): LogEntry[] {
-  return result.samples
-    .flatMap(({ stream, values }) =>
-      values.map(([timestampNs, message]) => ({ timestampNs: BigInt(timestampNs), message, labels: stream })),
+function entriesOf(results: readonly LogsResult[]): LogEntry[] {
+  return results
+    .flatMap(({ samples }) => samples)
+    .flatMap(({ stream, entries }) =>
+      entries.map(({ timestamp_ns, message, attributes }) => ({
+        timestampNs: BigInt(timestamp_ns),
+        message,
+        labels: stream,
+        attributes,
+      })),
     )
     .sort((left, right) => (left.timestampNs < right.timestampNs ? -1 : left.timestampNs > right.timestampNs ? 1 : 0));
 }
 
-const levelStyles = { debug: "gray", info: "cyan", warning: "yellow", error: "red" } as const;
+/** The server's maximum. */
+const entriesPerPage = 5000;
 
-/** One entry for a terminal: time, level, project and service, message. */
-export function formatEntry({ timestampNs, message, labels }: LogEntry, colors: boolean): string {
-  const style = (name: Parameters<typeof styleText>[0], text: string): string =>
-    colors ? styleText(name, text, { validateStream: false }) : text;
-  const severity = labels["severity"] ?? "info";
-  const level = severity.toUpperCase().padEnd(7);
-  const time = new Date(Number(timestampNs / 1_000_000n)).toISOString().replace("T", " ");
-  const from = `${labels["project_name"] ?? ""}/${labels["service_name"] ?? ""}`;
-  return [
-    style("gray", time),
-    style(levelStyles[severity as keyof typeof levelStyles] ?? "cyan", level),
-    style("bold", printable(from)),
-    // Additional lines of a message are indented under the first one.
-    printable(message).trimEnd().replaceAll("\n", "\n  "),
-  ].join("  ");
+/** The newest entries, oldest first, in as many requests as their number needs. */
+export async function newestEntries(
+  client: AsyncSounding,
+  params: LogsQueryParams & { readonly limit: number },
+  signal: AbortSignal,
+): Promise<LogEntry[]> {
+  if (params.limit <= entriesPerPage) return entriesOf([await client.logs.query(params, { signal })]);
+  const pages: LogsResult[] = [];
+  let left = params.limit;
+  for await (const page of client.logs.pages({ ...params, limit: entriesPerPage }, { signal })) {
+    pages.push(page);
+    left -= page.samples.reduce((sum, { entries }) => sum + entries.length, 0);
+    if (left <= 0) break;
+  }
+  return entriesOf(pages).slice(-params.limit);
 }
 
 /** An entry as one JSON value. */
-export function entryJson({ timestampNs, message, labels }: LogEntry): Record<string, unknown> {
-  return { timestamp_ns: String(timestampNs), message, labels };
+export function entryJson({ attributes, labels, message, timestampNs }: LogEntry): Record<string, unknown> {
+  return { timestamp_ns: String(timestampNs), message, labels, attributes };
 }
 
 /** How far back each poll looks while following, because senders deliver late. */
 const followWindow = "5m";
 const followWindowNs = 300_000_000_000n;
-const followLimit = 5000;
 
 /** Yields new entries, ordered by time within each poll. Ends when the signal is aborted. */
 export async function* followLogs(
   client: AsyncSounding,
-  params: Pick<LogsQueryParams, "severity" | "project_name">,
+  filter: LogFilter,
   { signal, intervalMs, seen: first }: { signal: AbortSignal; intervalMs: number; seen: readonly LogEntry[] },
 ): AsyncGenerator<LogEntry, void, undefined> {
   const seen = new Map(first.map((entry) => [identityOf(entry), entry.timestampNs]));
   while (!signal.aborted) {
-    const query = { ...params, time_window: followWindow, limit: followLimit };
-    for (const entry of entriesOf(await client.logs.query(query, { signal }))) {
+    const query = { ...filter, time_window: followWindow, limit: entriesPerPage };
+    for (const entry of await newestEntries(client, query, signal)) {
       const identity = identityOf(entry);
       if (seen.has(identity)) continue;
       seen.set(identity, entry.timestampNs);
