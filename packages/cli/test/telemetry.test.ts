@@ -10,8 +10,6 @@ function sounding(words: readonly string[], options: RunOptions = {}): Promise<O
   return runSounding(words, { ...options, env });
 }
 
-const first = "1795229417000000000";
-
 describe("sounding demo", { timeout: 60_000 }, () => {
   test("sends the same hour for the same seed, and resends what the server could not accept", async () => {
     server.answer(failure(503, { "retry-after": "0" }), json({}));
