@@ -2,12 +2,14 @@
 import { CliError } from "./cli-error.ts";
 import { exitCodes } from "./exit-codes.ts";
 
-const requestTimeoutMs = 30_000;
+const defaultTimeoutMs = 30_000;
 
 export interface RemoteServer {
   readonly url: string;
   readonly key: string;
   readonly signal: AbortSignal;
+  /** Default: 30 seconds. */
+  readonly timeoutMs?: number;
   /** What to do if the server cannot be reached. */
   readonly ifUnreachable: string;
   /** What to do if the server refuses the key. */
@@ -21,8 +23,8 @@ export async function sendRequest(
   path: string,
   body?: unknown,
 ): Promise<unknown> {
-  const { url, key } = server;
-  const signal = AbortSignal.any([server.signal, AbortSignal.timeout(requestTimeoutMs)]);
+  const { url, key, timeoutMs = defaultTimeoutMs } = server;
+  const signal = AbortSignal.any([server.signal, AbortSignal.timeout(timeoutMs)]);
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   try {
@@ -31,7 +33,7 @@ export async function sendRequest(
   } catch (error) {
     if (error instanceof RemoteError || server.signal.aborted) throw error;
     if (error instanceof Error && error.name === "TimeoutError") {
-      throw new CliError(`${url} did not respond within ${requestTimeoutMs / 1000} seconds`, exitCodes.timeout);
+      throw new CliError(`${url} did not respond within ${timeoutMs / 1000} seconds`, exitCodes.timeout);
     }
     throw new CliError(`${url} could not be reached. ${server.ifUnreachable}`, exitCodes.unreachable, { cause: error });
   }

@@ -39,6 +39,7 @@ import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
+import { sampleRoutes } from "./telemetry/samples/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
@@ -233,6 +234,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...metricsRoutes({ store, presets: metricPresets }),
         ...prometheusRoutes({ store, version }),
         ...otlp.routes,
+        ...sampleRoutes(store),
         ...tenancyRoutes(control),
         ...statusRoutes({
           metrics,

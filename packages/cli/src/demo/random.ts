@@ -8,8 +8,6 @@ export interface Random {
   integer(from: number, to: number): number;
   /** A realistic duration: mostly near the median, sometimes much longer. */
   durationMs(medianMs: number): number;
-  /** Lower-case hex digits, not all zero. */
-  hex(bytes: number): string;
 }
 
 /** A generator of the xorshift kind (Mulberry32), good enough for sample data only. */
@@ -32,6 +30,5 @@ export function createRandom(seed: number): Random {
       const normal = Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next());
       return medianMs * Math.exp(0.5 * normal);
     },
-    hex: (bytes) => Array.from({ length: bytes }, () => integer(1, 255).toString(16).padStart(2, "0")).join(""),
   };
 }

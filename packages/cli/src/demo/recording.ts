@@ -1,4 +1,5 @@
 /** Records the sample application's activity as spans, logs and counts. */
+import { randomBytes } from "node:crypto";
 import type { Attributes, DemoCount, DemoLog, DemoSpan } from "./otlp.ts";
 import type { Random } from "./random.ts";
 
@@ -6,6 +7,11 @@ export interface Recording {
   readonly spans: DemoSpan[];
   readonly logs: DemoLog[];
   readonly counts: DemoCount[];
+}
+
+/** Hexadecimal digits that differ in each run, also with the same seed, so that runs are separate traces and sessions. */
+export function newId(bytes: number): string {
+  return randomBytes(bytes).toString("hex");
 }
 
 type SpanStart = Pick<DemoSpan, "service" | "name" | "kind"> & { readonly attributes: Attributes };
@@ -26,13 +32,13 @@ export class ActiveSpan {
   }
 
   static root(recording: Recording, random: Random, start: SpanStart & { readonly startMs: number }): ActiveSpan {
-    const ids = { traceId: random.hex(16), spanId: random.hex(8), parentSpanId: "" };
+    const ids = { traceId: newId(16), spanId: newId(8), parentSpanId: "" };
     return new ActiveSpan(recording, random, { ...start, ...ids, endMs: start.startMs });
   }
 
   /** Runs something within this span; time advances by its duration. */
   child(start: SpanStart, work: (child: ActiveSpan) => void): ActiveSpan {
-    const ids = { traceId: this.span.traceId, spanId: this.#random.hex(8), parentSpanId: this.span.spanId };
+    const ids = { traceId: this.span.traceId, spanId: newId(8), parentSpanId: this.span.spanId };
     const span: DemoSpan = { ...start, ...ids, startMs: this.nowMs, endMs: this.nowMs };
     const child = new ActiveSpan(this.#recording, this.#random, span);
     work(child);

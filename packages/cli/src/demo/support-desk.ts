@@ -5,7 +5,7 @@
  */
 import type { DemoCount } from "./otlp.ts";
 import type { Random } from "./random.ts";
-import { ActiveSpan, type Recording } from "./recording.ts";
+import { ActiveSpan, newId, type Recording } from "./recording.ts";
 
 const web = "support-web";
 const agents = "support-agents";
@@ -48,7 +48,7 @@ export function recordHour(random: Random, endMs: number): Recording {
 }
 
 function recordConversation(recording: Recording, random: Random, startMs: number): void {
-  const session = `session-${random.hex(4)}`;
+  const session = `session-${newId(4)}`;
   const model = random.pick(["gpt-4o", "gpt-4o", "gpt-4o-mini", "claude-sonnet-4-5"] as const);
   let at = startMs;
   for (let turn = 1; turn <= random.integer(1, 4); turn += 1) {
@@ -145,7 +145,7 @@ function callTool(agent: ActiveSpan, random: Random, turn: Turn): void {
   const attributes = {
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": tool,
-    "gen_ai.tool.call.id": `call_${random.hex(6)}`,
+    "gen_ai.tool.call.id": `call_${newId(6)}`,
     "gen_ai.conversation.id": turn.session,
   };
   agent.child({ service: agents, name: `execute_tool ${tool}`, kind: "internal", attributes }, (call) => {

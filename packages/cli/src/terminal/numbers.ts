@@ -1,5 +1,10 @@
 /** Writes numbers the same way in all commands. */
 
+/** A whole number with separators: `1,234,567`. */
+export function formatCount(value: number): string {
+  return value.toLocaleString("en-US", { maximumFractionDigits: 0 });
+}
+
 /** A short number for narrow columns: `987`, `12.3k`, `4.56M`. */
 export function formatShort(value: number): string {
   const size = Math.abs(value);

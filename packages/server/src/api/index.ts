@@ -7,6 +7,7 @@ import { prometheusOperations } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogs } from "./observability-logs.ts";
 import { queryTraces } from "./observability.ts";
+import { deleteSamples } from "./observability-samples.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { createSpeech, listVoices } from "./speech.ts";
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = [
   listMetrics,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
+  deleteSamples,
   exportTraces,
   exportLogs,
   exportMetrics,

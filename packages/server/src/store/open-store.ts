@@ -16,6 +16,7 @@ import { RowCaches } from "./row-cache.ts";
 import type { Store, WriteReport } from "./store.ts";
 import { type Layout, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
+import { removeRows } from "./tenant-remover.ts";
 
 export interface StoreOptions {
   readonly settings: TelemetrySettings;
@@ -167,6 +168,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     },
     isKnown: (table, organizationId, identity) => known.has(table, organizationId, identity),
     open: (scope) => createTenantReader(reader, scope),
+    remove: (scope, removal) => removeRows(connection, { layout, scope, removal }),
     state: () => readiness.state(),
     queuedBytes: () => queue.bytes,
     waitingReads: () => reads.waiting,
@@ -189,6 +191,7 @@ export function createDisabledStore(): Store {
     append: async () => refuse(),
     isKnown: () => false,
     open: refuse,
+    remove: async () => refuse(),
     state: () => ({ ready: false, disabled: true, reason: "Telemetry is switched off (telemetry.enabled is false)." }),
     queuedBytes: () => 0,
     waitingReads: () => 0,

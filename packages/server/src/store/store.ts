@@ -77,6 +77,16 @@ export interface WriteReport {
   readonly durationMs?: number | undefined;
 }
 
+/** The tables from which an organization's rows can be deleted. Rows that describe others expire instead. */
+export type RemovableTable = "spans" | "span_details" | "trace_index" | "logs" | "points";
+
+export interface Removal {
+  readonly table: RemovableTable;
+  /** In addition to the organization, which is always compared. */
+  readonly condition: Statement;
+  readonly signal: AbortSignal;
+}
+
 export interface Store {
   /**
    * Resolves once the rows are durable.
@@ -87,6 +97,8 @@ export interface Store {
   /** Whether a row with this hash is durable and was written today, so that it need not be appended again. */
   isKnown(table: TableName, organizationId: string, identity: bigint): boolean;
   open(scope: Scope): TenantReader;
+  /** Deletes rows of the scope's organization; resolves once no query returns them. @throws AppError as queries do */
+  remove(scope: Scope, removal: Removal): Promise<void>;
   state(): StoreState;
   /** Bytes of rows that are queued or being inserted. */
   queuedBytes(): number;

@@ -1,0 +1,51 @@
+/**
+ * Deletes one organization's rows with ClickHouse's lightweight deletes: queries no longer return them once the statement
+ * ends, and the disk space is freed when the store merges its files.
+ * https://clickhouse.com/docs/sql-reference/statements/delete
+ */
+import { AppError } from "../errors.ts";
+import type { Scope } from "../tenant.ts";
+import type { Connection } from "./connection.ts";
+import { callerOrganization, organizationParameterName, sql } from "./statement.ts";
+import { toReadError } from "./store-error.ts";
+import type { Removal } from "./store.ts";
+import { type Layout, onCluster, storedName } from "./table-statements.ts";
+
+/** A deletion waits for merges of the parts that it changes. */
+const timeoutMs = 120_000;
+
+interface TenantRemoval {
+  readonly layout: Layout;
+  readonly scope: Scope;
+  readonly removal: Removal;
+}
+
+/** The statement and its parameters. It compares the organization whatever the condition says. */
+export function removalStatement({ layout, scope, removal }: TenantRemoval): {
+  readonly text: string;
+  readonly parameters: ReadonlyMap<string, string>;
+} {
+  if (scope.organizationId === "") throw new AppError("internal", "Telemetry is deleted for an organization only.");
+  const where = sql`organization = ${callerOrganization} AND (${removal.condition})`.render();
+  where.parameters.set(organizationParameterName, scope.organizationId);
+  return {
+    text: `DELETE FROM ${storedName(removal.table, layout)}${onCluster(layout)} WHERE ${where.text}`,
+    parameters: where.parameters,
+  };
+}
+
+/** @throws AppError as reading does */
+export async function removeRows(connection: Connection, tenantRemoval: TenantRemoval): Promise<void> {
+  const { signal } = tenantRemoval.removal;
+  try {
+    const answer = await connection.read({
+      ...removalStatement(tenantRemoval),
+      // The rows are gone on every replica when the statement ends.
+      settings: { mutations_sync: 2 },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+    });
+    for await (const _ of answer);
+  } catch (error) {
+    throw toReadError(error, signal);
+  }
+}
