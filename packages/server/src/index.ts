@@ -6,6 +6,7 @@ export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
 export type { App } from "./app.ts";
 export { openAdministration } from "./tenancy/administration.ts";
 export { embeddedStoreIsInstalled } from "./store/embedded/is-installed.ts";
+export { listEnginePackages, type EnginePackage } from "./routing/engine-packages.ts";
 export { findInstallation as findPocketSphinx } from "./engines/pocketsphinx/installation.ts";
 export type { Config } from "./config/config.ts";
 export { removeModel } from "./model-files/remove-model.ts";

@@ -4,6 +4,7 @@ import type { Config } from "@sounding/server";
 import { command, type CommandIo } from "../command.ts";
 import { defaultUrl, findConnection, serverOptions } from "../connection.ts";
 import { failed, ok, warning, type Finding } from "../doctor/finding.ts";
+import { checkEnginePackages } from "../doctor/engine-packages.ts";
 import { checkListening } from "../doctor/listening.ts";
 import { checkModels } from "../doctor/models.ts";
 import { checkPrograms } from "../doctor/programs.ts";
@@ -15,7 +16,7 @@ export const doctorCommand = command({
   name: "doctor",
   summary: "Check the installation and explain how to fix problems",
   description: `Checks the configuration, the data folder, the disk, the control database, the telemetry store, the ports, the running
-server with its key and models, and the programs on this machine. Changes nothing. Warnings concern features that you may
+server with its key and models, the npm packages of local engines, and the programs on this machine. Changes nothing. Warnings concern features that you may
 not need.
 
 The exit code is 0 if no check failed, 8 if the configuration is invalid, otherwise 1. With --json, prints one object: ok, and
@@ -49,6 +50,7 @@ findings with area, status (ok, warning or failed), message and advice.`,
     const { findings: listening, runs } = await checkListening(url, config);
     await say(...listening);
     if (runs) await say(...(await checkModels(url, connection.apiKey?.value, io.signal)));
+    await say(...(await checkEnginePackages(config)));
     await say(...(await checkPrograms(config, io)));
     io.signal.throwIfAborted();
     const isWell = findings.every(({ status }) => status !== "failed");

@@ -3,6 +3,7 @@ import type { EngineSettings } from "../config/engine-settings.ts";
 import type { Logger } from "../logger.ts";
 import type { CreateEngine } from "./engine-pool.ts";
 import type { Engine } from "../engines/engine.ts";
+import { requireEnginePackage } from "./engine-packages.ts";
 
 type EngineType = EngineSettings["type"];
 type SettingsOf<Type extends EngineType> = Extract<EngineSettings, { type: Type }>;
@@ -40,6 +41,7 @@ const engineMakers: EngineMakers = {
 /** Creates engines of every configurable type. */
 export function createEngineFactory(parts: EngineParts): CreateEngine {
   return async (name, settings) => {
+    requireEnginePackage(name, settings.type);
     const make = (await engineMakers[settings.type]()) as MakeEngine<EngineSettings>;
     return make(name, settings, parts);
   };

@@ -10,6 +10,7 @@ import type { Logger } from "../logger.ts";
 import { planModels, plannedEngines, type PlannedModel } from "../model-files/plan-models.ts";
 import { listStoredModels, type StoredModel } from "../model-files/stored-models.ts";
 import { watchModels, type ModelsWatch } from "../model-files/watch-models.ts";
+import { enginePackage } from "./engine-packages.ts";
 import type { CreateEngine } from "./engine-pool.ts";
 import { createRegistry, type Registry } from "./registry.ts";
 import type { ModelsConfig } from "./route-table.ts";
@@ -55,7 +56,8 @@ export async function serveModels(options: ServedModelsOptions): Promise<ServedM
     watch?.follow(stored.folders);
     const files = plannedEngines(planOf(next, dataDirectory, stored.models));
     shown = JSON.stringify(Object.entries(files));
-    const trial = next.discovery.enabled ? { trial: { settings: trialEngineSettings, optional: false } } : {};
+    const hasTrial = next.discovery.enabled && enginePackage("llama_cpp")?.isInstalled === true;
+    const trial = hasTrial ? { trial: { settings: trialEngineSettings, optional: false } } : {};
     return { ...next, implicitEngines: { ...implicitEngines(next.discovery), ...trial, ...files } };
   }
 

@@ -40,9 +40,12 @@ function strayImports(folder: string, isAllowed: (target: string, path: string |
 
 /** Names of packages that the package.json in the folder declares, except development dependencies. */
 function dependenciesOf(folder: string): Set<string> {
+  return new Set([...declaredIn(folder, "dependencies"), ...declaredIn(folder, "optionalDependencies")]);
+}
+
+function declaredIn(folder: string, field: "dependencies" | "optionalDependencies" | "peerDependencies"): string[] {
   const text = readFileSync(join(repository, folder, "package.json"), "utf8");
-  const { dependencies, optionalDependencies } = JSON.parse(text) as Record<string, Record<string, string> | undefined>;
-  return new Set([...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]);
+  return Object.keys((JSON.parse(text) as Record<string, object | undefined>)[field] ?? {});
 }
 
 function packageName(target: string): string {
@@ -55,7 +58,7 @@ function packageName(target: string): string {
 describe("every package", () => {
   for (const folder of ["packages/server", "packages/client", "packages/cli"]) {
     test(`${folder} imports its own files, its dependencies and Node's modules`, () => {
-      const dependencies = dependenciesOf(folder);
+      const dependencies = new Set([...dependenciesOf(folder), ...declaredIn(folder, "peerDependencies")]);
       const strays = strayImports(folder, (target, path) => {
         if (path !== undefined) return path.startsWith(`${folder}/src/`) || path === `${folder}/package.json`;
         return target.startsWith("node:") || dependencies.has(packageName(target));
@@ -63,6 +66,16 @@ describe("every package", () => {
       assert.deepEqual(strays, []);
     });
   }
+
+  test("the server imports packages that may be missing only in child processes", () => {
+    const optional = declaredIn("packages/server", "peerDependencies");
+    assert.notEqual(optional.length, 0);
+    const strays = strayImports("packages/server", (target) => !optional.includes(packageName(target)));
+    assert.deepEqual(
+      strays.filter((stray) => !/^[^ ]*\/child\//.test(stray)),
+      [],
+    );
+  });
 
   test("the client has no dependencies", () => {
     assert.deepEqual([...dependenciesOf("packages/client")], []);
