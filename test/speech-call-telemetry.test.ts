@@ -60,6 +60,7 @@ describe("a speech call", { timeout: 120_000 }, () => {
       "gen_ai.output.type": "speech",
       "gen_ai.request.model": "narrator",
       "gen_ai.request.voice": "rms",
+      "gen_ai.response.model": "narrator",
       "sounding.speech.format": "pcm",
       "sounding.speech.characters": String(input.length),
       "client.address": "127.0.0.1",

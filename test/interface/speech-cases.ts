@@ -172,6 +172,16 @@ export const speechCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "OpenAI's model names are answered on this machine, and a header reports by which model",
+    shows: ["models/default-audio-models", "speech-responses/model-header"],
+    async run({ facts }) {
+      for (const model of ["tts-1", "tts-1-hd", "gpt-4o-mini-tts", "flite"]) {
+        const response = await post(facts, path, { ...spoken, model, voice: "alloy" });
+        assert.deepEqual([response.status, response.headers.get("x-model")], [200, "flite"]);
+      }
+    },
+  },
+  {
     name: "stream_format sse sends OpenAI's events",
     shows: ["speech-responses/openai-events"],
     async run({ facts }) {

@@ -230,14 +230,19 @@ export const wireCases: readonly InterfaceCase[] = [
       assert.ok(status === 200 && data.length > 3);
       for (const model of data) {
         assert.deepEqual(Object.keys(model).sort(), [
+          "capabilities",
           "created",
+          "engine",
           "id",
           "object",
           "owned_by",
           "parent",
           "permission",
           "root",
+          "state",
+          "state_reason",
         ]);
+        assert.ok(["ready", "not_loaded"].includes(String(model["state"])) && model["state_reason"] === null);
         assert.ok(model["object"] === "model" && Array.isArray(model["permission"]));
       }
     },

@@ -31,6 +31,8 @@ export interface ChatCall {
 export interface Attempt {
   readonly engine: string;
   readonly model: string;
+  /** The model ID that answers carry: of an alias its model, of a fallback its own. */
+  readonly modelId: string;
   readonly outcome: "ok" | ErrorCode;
   readonly startUnixMs: number;
   /** Until the answer, or until the first chunk of a stream. */
@@ -111,6 +113,8 @@ export interface SpeechPiece {
 export interface SpeechModel {
   /** The voices, the default one first; undefined where the engine takes names that are not known here. */
   voices(signal: AbortSignal): Promise<readonly Voice[] | undefined>;
+  /** BCP 47, of all voices together, where they are known at once; `*` for any. */
+  readonly languages?: readonly string[];
   /** Whether the pieces carry marks; a call that requests them is refused otherwise. */
   readonly givesMarks: boolean;
   /**
@@ -191,6 +195,8 @@ export interface TranscribedDelta {
 
 /** A model that transcribes speech. Failures are those of a `ChatModel`. */
 export interface TranscriptionModel {
+  /** BCP 47, where they are known at once; `*` for any. */
+  readonly languages?: readonly string[];
   /** Whether segments carry words with their times; a call that requests them is refused otherwise. */
   readonly givesWords: boolean;
   /** Segments in order of time; none if there is no speech. Leaving the loop cancels the engine's work. */

@@ -1,4 +1,5 @@
 /** Resolves model IDs: the configuration's routes first, then the engines' discovered models. */
+import { audioCapabilityOf, awaitsVendor, defaultAudioModel, type FoundModel } from "./default-audio-models.ts";
 import type { Discovery } from "./discovery.ts";
 import type { ModelDescription } from "../engines/engine.ts";
 import type { RouteTable, TableEngine } from "./route-table.ts";
@@ -10,11 +11,6 @@ export interface ListedModel extends ModelDescription {
   readonly root: string;
 }
 
-interface FoundModel {
-  readonly engine: TableEngine;
-  readonly description: ModelDescription;
-}
-
 export class ModelIndex {
   readonly table: RouteTable;
   readonly #discovery: Discovery;
@@ -22,6 +18,8 @@ export class ModelIndex {
   #found: ReadonlyMap<string, FoundModel> = new Map();
   #ambiguous: readonly FoundModel[] = [];
   #listed: readonly ListedModel[] | undefined;
+  /** Models behind OpenAI's names of audio models; undefined where no engine of this machine can answer. */
+  readonly #audioDefaults = new Map<string, string | undefined>();
   /** Routes of known models, created when first called. */
   readonly #directRoutes = new Map<string, ModelRoute>();
 
@@ -55,11 +53,33 @@ export class ModelIndex {
     this.#ambiguous = ambiguous;
     this.#listed = undefined;
     this.#directRoutes.clear();
+    this.#audioDefaults.clear();
   }
 
   /** The model of an alias, else the ID itself. */
   rootOf(id: string): string {
-    return this.table.routes.has(id) ? id : (this.table.aliases.get(id) ?? id);
+    return this.table.routes.has(id) ? id : (this.table.aliases.get(id) ?? this.#audioDefault(id) ?? id);
+  }
+
+  /** The model of this machine that answers for one of OpenAI's audio models that no engine lists. */
+  #audioDefault(id: string): string | undefined {
+    const capability = audioCapabilityOf(id);
+    if (capability === undefined) return undefined;
+    if (!this.#audioDefaults.has(id)) this.#audioDefaults.set(id, this.#findAudioDefault(id, capability));
+    return this.#audioDefaults.get(id);
+  }
+
+  #findAudioDefault(id: string, capability: "speech" | "transcription"): string | undefined {
+    const found = this.#allFound();
+    if (found.some(({ description }) => description.id === id)) return undefined;
+    const hasResponded = ({ pooled }: TableEngine): boolean =>
+      this.#discovery.modelsOf(pooled) !== undefined || this.#discovery.failureOf(pooled) !== undefined;
+    if (awaitsVendor(this.table.engines.values(), hasResponded)) return undefined;
+    const best = defaultAudioModel(found, capability);
+    if (best === undefined) return undefined;
+    const { id: model } = best.description;
+    const isClear = this.#found.get(model)?.engine === best.engine && !this.table.routes.has(model);
+    return isClear ? model : `${best.engine.pooled.name}/${model}`;
   }
 
   /**

@@ -128,7 +128,7 @@ class ModelRegistry implements Registry {
   }
 
   transcription(id: string, access: ModelAccess): RoutedTranscription {
-    return createRouteTranscription(this.#routing(id, access, "transcription"));
+    return createRouteTranscription(this.rootOf(id), this.#routing(id, access, "transcription"));
   }
 
   speakers(access: ModelAccess): readonly SpeechModelEntry[] {

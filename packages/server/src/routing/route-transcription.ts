@@ -6,14 +6,17 @@ import { routeStream, type RoutingOptions } from "./try-routes.ts";
 
 /** A transcription model, independent of where it runs. Failures are those of a `ChatModel`. */
 export interface RoutedTranscription {
+  /** The model ID: of an alias its model. */
+  readonly id: string;
   transcribe(call: TranscriptionCall): AsyncIterable<TranscribedDelta | TranscribedSegment>;
 }
 
 /** Ends every transcription, so that one without speech does not look like a failure. */
 const end = { kind: "end" } as const;
 
-export function createRouteTranscription(options: RoutingOptions): RoutedTranscription {
+export function createRouteTranscription(id: string, options: RoutingOptions): RoutedTranscription {
   return {
+    id,
     async *transcribe(call) {
       for await (const { item } of routeStream(options, call, (target) => transcribeAt(target, call))) {
         if (item.kind !== "end") yield item;

@@ -90,7 +90,8 @@ async function visitTarget<T>(
   const startMs = timing.nowMs();
   const report = (outcome: Attempt["outcome"]): void => {
     const durationMs = timing.nowMs() - startMs;
-    call.onAttempt?.({ engine: target.engine, model: target.model, outcome, startUnixMs, durationMs });
+    const { engine, model } = target;
+    call.onAttempt?.({ engine, model, modelId: route.id, outcome, startUnixMs, durationMs });
   };
   try {
     const value = await open(target);

@@ -60,7 +60,12 @@ export function createSpeak(parts: SpeechParts): Speak {
         speech,
         record,
       );
-      const headers = { ...admission.headers(), "x-sample-rate": String(output.sampleRate) };
+      const headers = {
+        ...admission.headers(),
+        "x-sample-rate": String(output.sampleRate),
+        // An alias or a fallback may have led to another model than the requested one.
+        "x-model": record.attempts.at(-1)?.modelId ?? speech.model,
+      };
       if (speech.delivery !== "whole") {
         const items = reportEnd(output.items, end);
         return { kind: "stream", form: formOf(speech), items, type: output.contentType, inputTokens, headers };

@@ -42,6 +42,11 @@ export class CallRecord {
     this.#context = context;
   }
 
+  /** The model that answered. */
+  get answeredBy(): string | undefined {
+    return this.attempts.at(-1)?.modelId;
+  }
+
   onEngineStart(): void {
     this.#engineStartMs = performance.now();
   }

@@ -73,8 +73,11 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
       const plain = (await recording.hasSound()) ? call.callModel(model, input) : nothing();
       const items = parts.formatsSentences() ? inSentences(plain) : plain;
       const headers = admission.headers();
-      if (prepared.stream) return { kind: "stream", events: call.stream(items), headers };
-      return { kind: "answer", answer: await call.collect(items), headers };
+      if (prepared.stream)
+        return { kind: "stream", events: call.stream(items), headers: { ...headers, "x-model": model.id } };
+      const answer = await call.collect(items);
+      // A fallback may have answered.
+      return { kind: "answer", answer, headers: { ...headers, "x-model": record.answeredBy ?? model.id } };
     } catch (error) {
       throw await call.fail(error);
     }

@@ -53,6 +53,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     return { samples, sampleRate, marks, sentence: phrase.sentence };
   };
   return {
+    languages: voices.flatMap((voice) => voice.languages),
     givesMarks: true,
     voices: async () => voices,
     async *speak(call) {

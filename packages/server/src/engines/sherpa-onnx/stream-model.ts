@@ -36,6 +36,7 @@ const marginMs = 200;
 
 export function createStreamModel({ pool, slots, languages, speakerThreshold }: StreamModelParts): TranscriptionModel {
   return {
+    languages: languages ?? ["*"],
     givesWords: true,
     async *transcribe(call) {
       languageFor(call.language, languages);

@@ -33,6 +33,7 @@ const usualChunking = { prefixPaddingMs: 300, silenceDurationMs: 700 };
 
 export function createVadSegmentModel(parts: VadSegmentModelParts): TranscriptionModel {
   return {
+    languages: parts.languages ?? ["*"],
     givesWords: parts.givesWords,
     async *transcribe(call) {
       const language = parts.nameOf(languageFor(call.language, parts.languages));

@@ -5,7 +5,7 @@
  */
 import { AppError } from "../../errors.ts";
 import type { Voice } from "../../engines/engine.ts";
-import { wellKnownVoice } from "./well-known-voices.ts";
+import { wellKnownVoice, type WellKnownVoice } from "./well-known-voices.ts";
 
 /** The engine's voices for each name that callers use, tried in order. */
 export type VoiceNames = Readonly<Record<string, readonly string[]>>;
@@ -36,7 +36,7 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
   }
   const known = wellKnownVoice(name);
   const wanted = language ?? known?.language;
-  const standIn = known === undefined ? undefined : standInFor(voices, { gender: known.gender, language: wanted });
+  const standIn = known === undefined ? undefined : standInFor(voices, { ...known, name, language: wanted });
   if (standIn !== undefined) return { voice: standIn.name, language: wanted };
   throw new AppError(
     "invalid_request",
@@ -47,15 +47,26 @@ export function resolveVoice(asked: Asked, voices: readonly Voice[] | undefined,
   );
 }
 
-/** The first voice of the language, preferably of its region and of the gender. */
+/**
+ * The voice that stands in for a well-known one: of the language and preferably of its region and of the gender. Without a
+ * language it is English, or the default voice's if the model does not speak English. A voice with the same name after a
+ * prefix, such as Kokoro's `af_alloy`, comes first; otherwise the names of a gender take the voices in turn.
+ */
 function standInFor(
   voices: readonly Voice[],
-  { gender, language }: { gender: Voice["gender"]; language: string | undefined },
+  { name, gender, number, language }: WellKnownVoice & { readonly name: string },
 ): Voice | undefined {
-  const speaking = voices.filter((voice) => language === undefined || speaks(voice, language));
-  const regional = speaking.filter(({ languages }) => languages.some((each) => sameName(each, language ?? "")));
-  const [first, ...others] = [...regional, ...speaking];
-  return [first, ...others].find((voice) => voice?.gender === gender) ?? first;
+  const spoken = language ?? (voices.some((voice) => speaks(voice, "en")) ? "en" : voices[0]?.languages[0]);
+  const speaking = voices.filter((voice) => spoken === undefined || speaks(voice, spoken));
+  const region = language ?? speaking[0]?.languages[0] ?? "";
+  const regional = speaking.filter(({ languages }) => languages.some((each) => sameName(each, region)));
+  const near = regional.length > 0 ? regional : speaking;
+  const namesake = near.find((voice) => voice.name.toLowerCase().endsWith(`_${name.toLowerCase()}`));
+  const fitting = [near, speaking]
+    .map((each) => each.filter((voice) => voice.gender === gender))
+    .find((each) => each.length > 0);
+  const choice = fitting ?? near;
+  return namesake ?? choice[number % Math.max(1, choice.length)];
 }
 
 function sameName(one: string, other: string): boolean {

@@ -6,22 +6,14 @@ export interface WellKnownVoice {
   /** BCP 47; undefined: every language. */
   readonly language: string | undefined;
   readonly gender: "female" | "male";
+  /** Among the well-known voices of its gender, so that different names may get different voices. */
+  readonly number: number;
 }
 
-const openAiVoices: Readonly<Record<string, WellKnownVoice["gender"]>> = {
-  alloy: "female",
-  ash: "male",
-  ballad: "male",
-  cedar: "male",
-  coral: "female",
-  echo: "male",
-  fable: "male",
-  marin: "female",
-  nova: "female",
-  onyx: "male",
-  sage: "female",
-  shimmer: "female",
-  verse: "male",
+/** In the order in which they take the voices of an engine. */
+const openAiVoices: Readonly<Record<WellKnownVoice["gender"], readonly string[]>> = {
+  female: ["alloy", "nova", "shimmer", "coral", "sage", "marin"],
+  male: ["onyx", "fable", "echo", "ash", "ballad", "verse", "cedar"],
 };
 
 /** Male names among Azure's most used voices; the others are taken for female. */
@@ -36,9 +28,12 @@ const azureName =
 
 /** What is known of the voice with this name, if it is one of OpenAI's or has the form of one of Azure's. */
 export function wellKnownVoice(name: string): WellKnownVoice | undefined {
-  const gender = Object.hasOwn(openAiVoices, name.toLowerCase()) ? openAiVoices[name.toLowerCase()] : undefined;
-  if (gender !== undefined) return { language: undefined, gender };
+  for (const gender of ["female", "male"] as const) {
+    const number = openAiVoices[gender].indexOf(name.toLowerCase());
+    if (number >= 0) return { language: undefined, gender, number };
+  }
   const groups = azureName.exec(name)?.groups;
   if (groups === undefined) return undefined;
-  return { language: groups["language"], gender: azureMaleNames.has(groups["name"]!) ? "male" : "female" };
+  const gender = azureMaleNames.has(groups["name"]!) ? "male" : "female";
+  return { language: groups["language"], gender, number: 0 };
 }

@@ -30,7 +30,8 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
   const model = redactText(call.model);
   const context = traceContext(call.traceparent, call.tracestate);
   const spanId = newSpanId();
-  const engine = attempts.at(-1)?.engine;
+  const last = attempts.at(-1);
+  const engine = last?.engine;
   const span: CallSpan = {
     ...context,
     spanId,
@@ -43,6 +44,7 @@ export function toCallRecords(call: FinishedCall, kind: CallKind, providerOf: Pr
       [genAi.operation]: operation,
       [genAi.provider]: engine === undefined ? undefined : providerOf(engine),
       [genAi.requestModel]: model,
+      [genAi.responseModel]: last?.outcome === "ok" ? last.modelId : undefined,
       [sounding.requestId]: requestId,
       [sounding.keyId]: scope.key.keyId,
       [clientAddress]: call.clientAddress,
