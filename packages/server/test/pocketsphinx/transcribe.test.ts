@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { DecodingUsage } from "../../src/engines/pocketsphinx/decoding-usage.ts";
 import { transcribe } from "../../src/engines/pocketsphinx/transcribe.ts";
 import type { UtteranceJob } from "../../src/engines/pocketsphinx/utterance-job.ts";
 import { callOf, rate, recording, silence, speak } from "./spoken.ts";
@@ -12,18 +13,14 @@ test("a segment never begins before the previous one ends, even if the decoder h
   const { samples } = await speak("We are going to the park.");
   const utterances: UtteranceJob[] = [];
   const pool = {
-    open: () => ({ group: { usedSamples: 0 }, usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    open: () => new DecodingUsage().open("caller"),
     decode(job: UtteranceJob) {
       utterances.push(job);
-      job.audio.watch(() => {
-        if (!job.audio.ended) return;
-        const wholeMs = (job.audio.length / rate) * 1000;
-        const words = [
-          { text: "whole", startMs: 0, endMs: 40, confidence: 1 },
-          { text: "utterance", startMs: 40, endMs: wholeMs, confidence: 1 },
-        ];
-        job.onRecognized({ type: "result", words, mean: new Float64Array() });
-      });
+      const wholeMs = (job.audio.length / rate) * 1000;
+      job.onRecognized([
+        { text: "whole", startMs: 0, endMs: 40, confidence: 1 },
+        { text: "utterance", startMs: 40, endMs: wholeMs, confidence: 1 },
+      ]);
     },
   };
   // The shortest pause that ends an utterance, with more audio before the speech than the pause is long.
@@ -65,7 +62,7 @@ test("audio of a long recording is released once it is decoded", async () => {
     alive = pieces.filter((each) => each.deref() !== undefined).length;
   }
   const pool = {
-    open: () => ({ group: { usedSamples: 0 }, usedSamples: 0, mean: undefined, [Symbol.dispose]: () => {} }),
+    open: () => new DecodingUsage().open("caller"),
     decode: () => assert.fail("nothing was said"),
   };
   const call = callOf({ sampleRate: rate, open });

@@ -7,9 +7,8 @@ import { onAbort } from "../../abort.ts";
 import { AppError, defaultRetryAfterMs } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Installation } from "./installation.ts";
-import { modelRate } from "./protocol.ts";
 import { startRecognizer, type RecognizerProcess } from "./recognizer-process.ts";
-import { hasLessUsage, DecodingUsage, type CallUsage } from "./decoding-usage.ts";
+import { countUsage, hasLessUsage, DecodingUsage, type CallUsage } from "./decoding-usage.ts";
 import type { UtteranceJob } from "./utterance-job.ts";
 
 export interface PoolOptions {
@@ -25,8 +24,6 @@ interface Task {
   readonly job: UtteranceJob;
   /** Cancels the task when its call is aborted. */
   readonly listener: Disposable;
-  /** Whether it was preempted for lack of audio, and now waits until it is complete. */
-  isPreempted: boolean;
   slot: Slot | undefined;
   over: boolean;
 }
@@ -34,19 +31,11 @@ interface Task {
 interface Slot {
   readonly process: RecognizerProcess;
   task: Task | undefined;
-  /** Sent pieces of the task's audio. */
-  sentPieces: number;
-  lastSentMs: number;
-  endSent: boolean;
   /** Ends a task that takes too long. */
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Audio that an incomplete utterance needs before it gets a process. */
-const firstSamples = modelRate / 2;
-/** An incomplete utterance without new audio for this long gives its process to a complete one. */
-const patienceMs = 250;
-/** Longest decoding time after the end of an utterance. */
+/** Longest decoding time of an utterance. */
 const longestMs = 120_000;
 
 export class RecognizerPool {
@@ -57,7 +46,6 @@ export class RecognizerPool {
   #starting = 0;
   #closed = false;
   #idleTimer: NodeJS.Timeout | undefined;
-  #patienceTimer: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -73,8 +61,7 @@ export class RecognizerPool {
     if (this.#closed) return job.onFailure(shuttingDown());
     if (job.signal.aborted) return job.onFailure(job.signal.reason);
     const listener = onAbort(job.signal, () => this.#cancel(task));
-    const task: Task = { job, listener, isPreempted: false, slot: undefined, over: false };
-    job.audio.watch(() => this.#onSound(task));
+    const task: Task = { job, listener, slot: undefined, over: false };
     this.#waiting.push(task);
     this.#assign();
   }
@@ -92,17 +79,11 @@ export class RecognizerPool {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
-    clearTimeout(this.#patienceTimer);
     const tasks = [...this.#waiting, ...[...this.#slots].flatMap(({ task }) => task ?? [])];
     for (const task of tasks) this.#fail(task, shuttingDown());
     const ends = [...this.#slots].map(({ process }) => process.ended);
     for (const slot of this.#slots) this.#drop(slot);
     await Promise.all(ends);
-  }
-
-  #onSound(task: Task): void {
-    if (task.slot !== undefined) this.#feed(task.slot, task);
-    else this.#assign();
   }
 
   /** Assigns utterances to free processes, and starts or ends processes on demand. */
@@ -113,69 +94,35 @@ export class RecognizerPool {
       if (task === undefined) break;
       slot.task = task;
       task.slot = slot;
-      const { partials, usage } = task.job;
-      // The mean of a complete utterance is its own.
-      const isLive = partials && !task.job.audio.ended;
-      slot.process.send({ type: "begin", partials, mean: isLive ? usage.mean : undefined });
-      this.#feed(slot, task);
+      this.#begin(slot, task);
     }
-    const ready = this.#waiting.filter(canStart).length;
     const { processes } = this.#options;
-    for (let missing = ready - this.#starting; missing > 0; missing -= 1) {
+    for (let missing = this.#waiting.length - this.#starting; missing > 0; missing -= 1) {
       if (this.#slots.size + this.#starting < processes && !this.#closed) void this.#start();
     }
-    if (this.#slots.size === processes && this.#waiting.some(({ job }) => job.audio.ended)) this.#preemptStarved();
     this.#unloadWhenIdle();
   }
 
   /** The oldest utterance of the call with the least usage in the group with the least usage. */
   #takeNext(): Task | undefined {
-    const [first, ...others] = this.#waiting.filter(canStart);
+    const [first, ...others] = this.#waiting;
     if (first === undefined) return undefined;
     const next = others.reduce((best, task) => (hasLessUsage(task.job.usage, best.job.usage) ? task : best), first);
     this.#waiting = this.#waiting.filter((task) => task !== next);
     return next;
   }
 
-  #feed(slot: Slot, task: Task): void {
+  #begin(slot: Slot, task: Task): void {
     const { audio, usage } = task.job;
-    for (const samples of audio.pieces.slice(slot.sentPieces)) {
-      slot.process.send({ type: "samples", samples });
-      usage.usedSamples += samples.length;
-      usage.group.usedSamples += samples.length;
-      slot.sentPieces += 1;
-    }
-    slot.lastSentMs = performance.now();
-    if (!audio.ended || slot.endSent) return;
-    slot.endSent = true;
+    slot.process.send({ type: "begin" });
+    for (const samples of audio.pieces) slot.process.send({ type: "samples", samples });
     slot.process.send({ type: "end" });
+    countUsage(usage, audio.length);
     slot.timer = setTimeout(() => {
       this.#fail(task, new AppError("upstream_timeout", "The recognizer took too long for an utterance."));
       this.#drop(slot);
       this.#assign();
     }, longestMs).unref();
-  }
-
-  /** Preempts an utterance without new audio for a complete one; it is decoded again when it is complete. */
-  #preemptStarved(): void {
-    const open = [...this.#slots].filter(({ endSent, task }) => task !== undefined && !endSent);
-    if (open.length === 0) return;
-    const starved = open.find(({ lastSentMs }) => performance.now() - lastSentMs >= patienceMs);
-    if (starved === undefined) {
-      this.#patienceTimer ??= setTimeout(() => {
-        this.#patienceTimer = undefined;
-        this.#assign();
-      }, patienceMs).unref();
-      return;
-    }
-    const { task } = starved;
-    if (task !== undefined) {
-      task.isPreempted = true;
-      task.slot = undefined;
-      this.#waiting.push(task);
-    }
-    this.#drop(starved);
-    this.#assign();
   }
 
   async #start(): Promise<void> {
@@ -186,7 +133,7 @@ export class RecognizerPool {
       else this.#add(process);
     } catch (error) {
       this.#options.logger.error({ error }, "a recognizer process did not start");
-      for (const task of this.#waiting.filter(canStart)) this.#fail(task, error);
+      for (const task of this.#waiting) this.#fail(task, error);
     } finally {
       this.#starting -= 1;
     }
@@ -197,20 +144,14 @@ export class RecognizerPool {
     const slot: Slot = {
       process,
       task: undefined,
-      sentPieces: 0,
-      lastSentMs: 0,
-      endSent: false,
       timer: undefined,
     };
     this.#slots.add(slot);
     process.listen((message) => {
       const { task } = slot;
-      if (message.type === "result") {
-        if (task !== undefined && message.words.length > 0) task.job.usage.mean = message.mean;
-        this.#free(slot);
-      }
-      task?.job.onRecognized(message);
-      if (message.type === "result") this.#assign();
+      this.#free(slot);
+      task?.job.onRecognized(message.words);
+      this.#assign();
     });
     void process.ended.then((how) => this.#onEnd(slot, how));
   }
@@ -244,7 +185,6 @@ export class RecognizerPool {
   #finish(task: Task): void {
     task.over = true;
     task.slot = undefined;
-    task.job.audio.watch(undefined);
     task.listener[Symbol.dispose]();
     this.#waiting = this.#waiting.filter((each) => each !== task);
   }
@@ -254,8 +194,6 @@ export class RecognizerPool {
     clearTimeout(slot.timer);
     if (slot.task !== undefined) this.#finish(slot.task);
     slot.task = undefined;
-    slot.sentPieces = 0;
-    slot.endSent = false;
   }
 
   /** The process is no longer needed, or no longer trusted. */
@@ -274,10 +212,6 @@ export class RecognizerPool {
       for (const slot of this.#slots) this.#drop(slot);
     }, this.#options.idleUnloadMs).unref();
   }
-}
-
-function canStart({ job: { audio, partials }, isPreempted }: Task): boolean {
-  return audio.ended || (partials && !isPreempted && audio.length >= firstSamples);
 }
 
 function shuttingDown(): AppError {

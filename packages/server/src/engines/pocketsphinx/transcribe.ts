@@ -1,15 +1,14 @@
 /**
  * Transcribes one recording, batch or streaming: cuts it into utterances, decodes several at a time, returns them in order.
+ * An utterance is decoded once it is complete, so the words depend neither on the response format nor on the upload.
  * Reading stays at most a few utterances ahead of decoding, so an hour needs no more memory than a minute.
  */
 import { abortable, onAbort } from "../../abort.ts";
 import { AppError } from "../../errors.ts";
-import { createEventQueue, type EventQueue } from "../event-queue.ts";
-import type { TranscribedDelta, TranscribedSegment, TranscriptionCall } from "../engine.ts";
+import { createEventQueue } from "../event-queue.ts";
+import type { TranscribedSegment, TranscriptionCall } from "../engine.ts";
 import { modelRate, type RecognizedWord } from "./protocol.ts";
 import type { RecognizerPool } from "./recognizer-pool.ts";
-import type { RecognitionMessage } from "./recognizer-process.ts";
-import { PartialStabilizer } from "./partial-stabilizer.ts";
 import type { UtteranceAudio } from "./utterance-audio.ts";
 import type { CallUsage } from "./decoding-usage.ts";
 import { cutIntoUtterances, defaultChunking } from "./utterances.ts";
@@ -19,16 +18,16 @@ interface Parts {
   readonly processes: number;
 }
 
-/** An utterance that is decoded, or waits for it. */
+/** An utterance that is decoded, or is in the queue. */
 interface Pending {
   readonly audio: UtteranceAudio;
-  readonly results: EventQueue<RecognitionMessage>;
+  readonly words: Promise<readonly RecognizedWord[]>;
 }
 
 export async function* transcribe(
   call: TranscriptionCall,
   { pool, processes }: Parts,
-): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
+): AsyncGenerator<TranscribedSegment, void, undefined> {
   const left = new AbortController();
   const signal = AbortSignal.any([call.signal, left.signal]);
   using usage = pool.open(call.fairnessKey);
@@ -36,8 +35,7 @@ export async function* transcribe(
   const slots = createSlots(processes + 1);
   const begin = async (audio: UtteranceAudio): Promise<void> => {
     await slots.take(signal);
-    const results = startDecoding(audio, { call, signal, usage, pool });
-    utterances.push({ audio, results });
+    utterances.push({ audio, words: decode(pool, { audio, signal, usage }) });
   };
   using _listener = onAbort(signal, () => utterances.fail(signal.reason));
   cutIntoUtterances(stopOn(signal, call.audio.open(modelRate)), call.chunking ?? defaultChunking, begin).then(
@@ -48,11 +46,15 @@ export async function* transcribe(
   let sentUntilMs = 0;
   try {
     for (let next = await utterances.next(); next !== undefined; next = await utterances.next()) {
-      for await (const sent of utteranceResults(next, sentUntilMs)) {
-        if (sent.kind === "segment") sentUntilMs = sent.endMs;
-        yield sent;
-      }
+      const words = await next.words;
       slots.free();
+      if (words.length === 0) continue;
+      const segment = toSegment(words, {
+        offsetMs: (next.audio.firstSample / modelRate) * 1000,
+        earliestMs: sentUntilMs,
+      });
+      sentUntilMs = segment.endMs;
+      yield segment;
     }
     signal.throwIfAborted();
   } finally {
@@ -60,50 +62,15 @@ export async function* transcribe(
   }
 }
 
-function startDecoding(
-  audio: UtteranceAudio,
-  {
-    call,
-    signal,
-    usage,
-    pool,
-  }: { call: TranscriptionCall; signal: AbortSignal; usage: CallUsage; pool: Parts["pool"] },
-): EventQueue<RecognitionMessage> {
-  const results = createEventQueue<RecognitionMessage>();
-  pool.decode({
-    usage,
-    audio,
-    signal,
-    partials: call.partials,
-    onRecognized(message) {
-      results.push(message);
-      if (message.type === "result") results.end();
-    },
-    onFailure: (error) => results.fail(error),
-  });
-  return results;
-}
-
-/** The deltas, then the segment of one utterance; it starts no earlier than the end of the segment before. */
-async function* utteranceResults(
-  { audio, results }: Pending,
-  sentUntilMs: number,
-): AsyncGenerator<TranscribedDelta | TranscribedSegment, void, undefined> {
-  const stable = new PartialStabilizer();
-  let text = "";
-  for (let event = await results.next(); event !== undefined; event = await results.next()) {
-    if (event.type === "result") {
-      const words = stable.finish(event.words);
-      if (words.length > 0)
-        yield toSegment(words, { offsetMs: (audio.firstSample / modelRate) * 1000, earliestMs: sentUntilMs });
-      return;
-    }
-    for (const word of stable.update(event.words, event.heardMs)) {
-      const delta = text === "" ? word.text : ` ${word.text}`;
-      text += delta;
-      yield { kind: "delta", text: delta };
-    }
-  }
+function decode(
+  pool: Parts["pool"],
+  job: { audio: UtteranceAudio; signal: AbortSignal; usage: CallUsage },
+): Promise<readonly RecognizedWord[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly RecognizedWord[]>();
+  // Failures reach the caller in the order of the utterances.
+  promise.catch(() => {});
+  pool.decode({ ...job, onRecognized: resolve, onFailure: reject });
+  return promise;
 }
 
 function toSegment(

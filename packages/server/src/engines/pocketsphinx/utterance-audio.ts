@@ -4,8 +4,6 @@ export class UtteranceAudio {
   readonly firstSample: number;
   readonly #pieces: Int16Array[] = [];
   #length = 0;
-  #ended = false;
-  #wake: (() => void) | undefined;
 
   constructor(firstSample: number) {
     this.firstSample = firstSample;
@@ -13,10 +11,6 @@ export class UtteranceAudio {
 
   get length(): number {
     return this.#length;
-  }
-
-  get ended(): boolean {
-    return this.#ended;
   }
 
   get pieces(): readonly Int16Array[] {
@@ -27,16 +21,5 @@ export class UtteranceAudio {
     if (samples.length === 0) return;
     this.#pieces.push(samples);
     this.#length += samples.length;
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-  }
-
-  /** Sets the function that is called after each change; there is one watcher at a time. */
-  watch(wake: (() => void) | undefined): void {
-    this.#wake = wake;
   }
 }

@@ -1,5 +1,6 @@
 /** Cuts a recording into utterances: speech between pauses, short enough to decode as one. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { inBlocks } from "../../audio/blocks.ts";
 import { SampleHistory } from "../../audio/sample-history.ts";
 import { toInt16 } from "../../audio/samples.ts";
 import { createVoiceDetector, type VoiceEvent } from "../../audio/voice-detector.ts";
@@ -20,10 +21,13 @@ export const defaultChunking: CutOptions = { prefixPaddingMs: 300, silenceDurati
 const suffixPaddingMs = 300;
 /** The shortest pause that the detector reports. */
 const shortestPauseMs = 200;
-/** From this length on a shorter and shorter pause ends an utterance; at the last any place does. */
-const longMs = 12_000;
-const veryLongMs = 20_000;
-const longestMs = 30_000;
+/**
+ * From this length on a shorter and shorter pause ends an utterance; at the last any place does. An utterance is what a
+ * recognizer works on at a time: its length is how long other callers wait, and how late a stream gets its text.
+ */
+const longMs = 4_000;
+const veryLongMs = 12_000;
+const longestMs = 16_000;
 /** Longer than the detector looks back for the beginning of speech. */
 const lookBackMs = 1_500;
 /** Samples per processing step: segment boundaries must not depend on the size of incoming pieces. */
@@ -34,7 +38,7 @@ const inMs = (samples: number): number => (samples * 1000) / modelRate;
 
 /**
  * Reads a recording at the model's rate and cuts it while it comes.
- * @param onUtterance called when an utterance begins, which grows from then on; the reading waits for it
+ * @param onUtterance called with each complete utterance; the reading waits for it
  */
 export async function cutIntoUtterances(
   source: AsyncIterable<Float32Array>,
@@ -50,63 +54,44 @@ export async function cutIntoUtterances(
   /** Speech before this sample belongs to an utterance that has ended. */
   let spokenUntil = 0;
 
-  const begin = async (sample: number): Promise<void> => {
+  const begin = (sample: number): void => {
     const first = Math.max(sample, spokenUntil, past.first);
     current = new UtteranceAudio(first);
     current.push(toInt16(past.slice(first, past.end)));
-    await onUtterance(current);
   };
-  const end = (speechEnd: number): void => {
+  const end = async (speechEnd: number): Promise<void> => {
+    const ended = current;
     spokenUntil = speechEnd;
-    current?.end();
     current = undefined;
     pauseStart = undefined;
+    if (ended !== undefined) await onUtterance(ended);
   };
-  const take = async (event: VoiceEvent): Promise<void> => {
+  const take = (event: VoiceEvent): void => {
     pauseStart = event.type === "end" ? event.sample : undefined;
-    if (event.type === "start" && current === undefined) await begin(event.sample - inSamples(prefixPaddingMs));
+    if (event.type === "start" && current === undefined) begin(event.sample - inSamples(prefixPaddingMs));
   };
   const endIfDue = async (): Promise<void> => {
     if (current === undefined) return;
     const lengthMs = inMs(past.end - current.firstSample);
     const pauseMs = pauseStart === undefined ? 0 : inMs(past.end - pauseStart);
     if (pauseStart !== undefined && pauseMs >= neededPauseMs(lengthMs, silenceDurationMs)) {
-      end(Math.min(pauseStart + inSamples(suffixPaddingMs), past.end));
+      await end(Math.min(pauseStart + inSamples(suffixPaddingMs), past.end));
     } else if (lengthMs >= longestMs) {
-      end(past.end);
-      await begin(past.end);
+      await end(past.end);
+      begin(past.end);
     }
   };
 
-  for await (const block of inBlocks(source)) {
+  for await (const block of inBlocks(source, blockSamples)) {
     past.forgetBefore(past.end - kept);
     past.push(block);
     current?.push(toInt16(block));
-    for (const event of detector.push(block)) await take(event);
+    for (const event of detector.push(block)) take(event);
     await endIfDue();
     await nextTurn();
   }
-  for (const event of detector.end()) await take(event);
-  end(past.end);
-}
-
-/** The same samples in blocks of one length; the last may be shorter. */
-async function* inBlocks(source: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array, void, undefined> {
-  let block = new Float32Array(blockSamples);
-  let filled = 0;
-  for await (const piece of source) {
-    for (let start = 0; start < piece.length;) {
-      const part = piece.subarray(start, start + blockSamples - filled);
-      block.set(part, filled);
-      filled += part.length;
-      start += part.length;
-      if (filled < blockSamples) continue;
-      yield block;
-      block = new Float32Array(blockSamples);
-      filled = 0;
-    }
-  }
-  if (filled > 0) yield block.subarray(0, filled);
+  for (const event of detector.end()) take(event);
+  await end(past.end);
 }
 
 function neededPauseMs(lengthMs: number, silenceDurationMs: number): number {

@@ -1,12 +1,7 @@
 /** Transcribes with a streaming model: text is sent as it is recognized, and a pause ends a segment. */
+import { inBlocks } from "../../audio/blocks.ts";
 import { AppError } from "../../errors.ts";
-import type {
-  RecordedAudio,
-  TranscribedDelta,
-  TranscribedSegment,
-  TranscriptionCall,
-  TranscriptionModel,
-} from "../engine.ts";
+import type { TranscribedDelta, TranscribedSegment, TranscriptionCall, TranscriptionModel } from "../engine.ts";
 import type { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { languageFor } from "./languages.ts";
 import { recognitionRate } from "./library-settings.ts";
@@ -26,8 +21,11 @@ export interface StreamModelParts {
   readonly speakerThreshold: number | undefined;
 }
 
-/** Seconds of audio per piece of work, so that other streams run in between. */
-const longestPiece = 0.5;
+/**
+ * Seconds of audio per piece of work, so that other streams run in between. All pieces have this length, because the model's
+ * results at the end of each piece decide which text is sent and where a segment ends.
+ */
+const pieceSeconds = 0.5;
 /** Default silence after words that ends a segment. */
 const usualSilenceMs = 800;
 /** Seconds of a segment that are read again to identify its speaker, and milliseconds of context around it. */
@@ -82,24 +80,18 @@ async function* listen(
     if (ended) {
       sent = "";
       if (settled !== "") yield toSegment({ ...utterance, text: settled }, seconds);
-    } else if (partials && settled.length > sent.length) {
-      yield { kind: "delta", text: settled.slice(sent.length) };
+    } else if (settled.length > sent.length) {
+      // Text counts as sent even if nobody asked for it: the words are the same, streamed or not.
+      if (partials) yield { kind: "delta", text: settled.slice(sent.length) };
       sent = settled;
     }
   }
-  for await (const samples of pieces(audio)) {
+  for await (const samples of inBlocks(audio.open(recognitionRate), pieceSeconds * recognitionRate)) {
     seconds += samples.length / recognitionRate;
     recent.push(samples);
     yield* toItems(await stream.listen({ samples, last: false, silenceMs }, signal));
   }
   yield* toItems(await stream.listen({ samples: new Float32Array(0), last: true, silenceMs }, signal));
-}
-
-async function* pieces(audio: RecordedAudio): AsyncGenerator<Float32Array, void, undefined> {
-  const most = longestPiece * recognitionRate;
-  for await (const samples of audio.open(recognitionRate)) {
-    for (let from = 0; from < samples.length; from += most) yield samples.slice(from, from + most);
-  }
 }
 
 /** @param seconds of the recording that were decoded */

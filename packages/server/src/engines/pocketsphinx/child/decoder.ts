@@ -9,8 +9,6 @@ export interface Decoder {
   begin(): void;
   /** The next frames, at most `mostFrames`, with their mean already subtracted. */
   decode(frames: readonly Float32Array[]): void;
-  /** The partial result. */
-  partialWords(): RecognizedWord[];
   /** Ends the utterance: its words with their probabilities. */
   end(): RecognizedWord[];
 }
@@ -50,12 +48,11 @@ export function createDecoder(installation: Installation): Decoder {
       check(library.startUtterance(native));
     },
     decode,
-    partialWords: () => readWords(library, native, { isFinal: false }),
     end() {
       // The decoder keeps the last frames back until others follow.
       if (last !== undefined) decode(Array.from({ length: contextFrames }, () => last!));
       check(library.endUtterance(native));
-      return readWords(library, native, { isFinal: true });
+      return readWords(library, native);
     },
   };
 }
@@ -79,7 +76,7 @@ function createFrameBuffer(): { hold(frames: readonly Float32Array[]): BigUint64
   };
 }
 
-function readWords(library: PocketSphinx, native: Native, { isFinal }: { isFinal: boolean }): RecognizedWord[] {
+function readWords(library: PocketSphinx, native: Native): RecognizedWord[] {
   const logarithms = library.logarithms(native);
   const words: RecognizedWord[] = [];
   for (let segment = library.firstSegment(native); segment !== null; segment = library.nextSegment(segment)) {
@@ -92,7 +89,7 @@ function readWords(library: PocketSphinx, native: Native, { isFinal }: { isFinal
       text,
       startMs: start[0] * frameMs,
       endMs: (end[0] + 1) * frameMs,
-      confidence: isFinal ? Math.min(Math.max(posterior, 0), 1) : undefined,
+      confidence: Math.min(Math.max(posterior, 0), 1),
     });
   }
   return words;

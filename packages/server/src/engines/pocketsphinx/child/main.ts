@@ -27,9 +27,8 @@ listenToParent((message: ToRecognizer) => {
       }
       return send({ type: "ready" });
     case "begin":
-      utterance = beginUtterance(decoder!, message, {
-        onPartial: (heardMs, words) => send({ type: "partial", heardMs, words }),
-        onResult: (words, mean) => send({ type: "result", words, mean }),
+      utterance = beginUtterance(decoder!, {
+        onResult: (words) => send({ type: "result", words }),
         onFailure: fail,
       });
       return;
