@@ -90,13 +90,26 @@ function renameDeclarationImports(directory: string): void {
 function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest): object {
   const built = (path: string): string => path.replace(/^\.\/src\/(.*)\.ts$/, "./dist/$1.js");
   const { exports = {}, bin } = manifest;
+  const entries = Object.entries(exports).map(([entry, path]) => [entry, built(path)] as const);
+  const declarations = (script: string): string => script.replace(/\.js$/, ".d.ts");
+  const [main] = Object.values(exports);
   return {
     ...manifest,
+    ...(main === undefined ? {} : { types: declarations(built(main)) }),
+    // For the module resolution "node10", which does not know `exports`.
+    ...(entries.length < 2
+      ? {}
+      : {
+          typesVersions: {
+            "*": Object.fromEntries(
+              entries
+                .filter(([entry]) => entry !== ".")
+                .map(([entry, script]) => [entry.slice(2), [declarations(script)]]),
+            ),
+          },
+        }),
     exports: Object.fromEntries(
-      Object.entries(exports).map(([entry, path]) => {
-        const script = built(path);
-        return [entry, { types: script.replace(/\.js$/, ".d.ts"), default: script }];
-      }),
+      entries.map(([entry, script]) => [entry, { types: declarations(script), default: script }]),
     ),
     files: [...(bin === undefined ? [] : ["bin"]), "dist", "NOTICE"],
     sideEffects: false,

@@ -23,6 +23,8 @@ export interface JsonSchema {
   readonly patternProperties?: Readonly<Record<string, JsonSchema>>;
   readonly description?: string;
   readonly deprecated?: boolean;
+  /** An alternative that the server accepts, but which would make the union of the others useless to a compiler. */
+  readonly "x-omitted-from-client"?: boolean;
 }
 
 const heading = `/**
@@ -40,9 +42,9 @@ interface Place {
 }
 
 /**
- * Renders one exported type per schema and refers to it by name inside other types. The named objects themselves are
- * closed, so that a misspelt parameter does not compile (unlisted parameters go into `extra_body`); objects inside them
- * are open if the contract leaves them open.
+ * Renders one exported type per schema and refers to it by name inside other types. Objects with listed members are closed
+ * even if the contract leaves them open, so that a misspelt member does not compile. (Unlisted parameters go into
+ * `extra_body`.)
  * @param schemas by the name of the type
  * @throws Error naming the position of a schema that cannot be written as a type
  */
@@ -52,7 +54,7 @@ export function renderClientTypes(schemas: Readonly<Record<string, JsonSchema>>)
     const place: Place = { path: name, indent: "", names };
     const comment = docComment(schema, "");
     if (schema.properties !== undefined) {
-      return `${comment}export interface ${name} ${renderMembers({ ...schema, additionalProperties: false }, place)}\n`;
+      return `${comment}export interface ${name} ${renderMembers(schema, place)}\n`;
     }
     return `${comment}export type ${name} = ${renderType({ ...schema }, place)};\n`;
   });
@@ -66,7 +68,8 @@ function renderType(schema: JsonSchema, place: Place): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const alternatives = schema.anyOf ?? schema.oneOf;
   if (alternatives !== undefined) {
-    const parts = alternatives.map((each, index) => renderType(each, below(place, `|${index}`)));
+    const offered = alternatives.filter((each) => each["x-omitted-from-client"] !== true);
+    const parts = offered.map((each, index) => renderType(each, below(place, `|${index}`)));
     return [...new Set(parts)].join(" | ");
   }
   if (schema.allOf !== undefined) {
@@ -120,7 +123,6 @@ function renderMembers(schema: JsonSchema, place: Place): string {
     return `${docComment(member, inner.indent)}${inner.indent}${memberName(name)}${optional}: ${type};\n`;
   });
   const { additionalProperties: more } = schema;
-  if (more === true) members.push(`${inner.indent}[member: string]: unknown;\n`);
   if (typeof more === "object") members.push(`${inner.indent}[member: string]: ${renderType(more, inner)};\n`);
   return `{\n${members.join("")}${place.indent}}`;
 }

@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { renderCliDocument } from "../packages/cli/src/cli-document.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/chat-answer.ts";
-import { ChatRequest } from "../packages/server/src/api/chat-request.ts";
+import { ChatContentPart, ChatMessage, ChatRequest } from "../packages/server/src/api/chat-request.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
@@ -66,6 +66,8 @@ const files: Generated[] = [
     path: "packages/client/src/generated/types.ts",
     render: () =>
       renderClientTypes({
+        ChatContentPart: ChatContentPart.json,
+        ChatMessage: ChatMessage.json,
         ChatRequest: ChatRequest.json,
         ChatCompletion: ChatCompletion.json,
         ChatCompletionChunk: ChatCompletionChunk.json,

@@ -6,6 +6,7 @@
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
@@ -64,12 +65,11 @@ describe("the published packages", { timeout: 600_000 }, () => {
       const data = await readFile(tarballs.get(name)!);
       const result = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));
       assert.ok(result.types !== false);
-      // The packages are ESM: CommonJS and the resolution of Node 10, which does not know `exports`, are not supported.
-      const promised = result.problems.filter(
-        (problem) =>
-          problem.kind !== "CJSResolvesToESM" && !("resolutionKind" in problem && problem.resolutionKind === "node10"),
+      // The packages are ESM, which CommonJS can load by `import()`, and since Node 22 by `require()`.
+      assert.deepEqual(
+        result.problems.filter(({ kind }) => kind !== "CJSResolvesToESM"),
+        [],
       );
-      assert.deepEqual(promised, []);
     });
   }
 
@@ -89,6 +89,42 @@ console.log(JSON.stringify(errors));
     const { stdout } = await run(process.env["SOUNDING_TEST_NODE"] ?? process.execPath, ["ask.js"], { cwd: directory });
     assert.equal(stdout, "[true,true]\n");
   });
+
+  for (const [moduleResolution, module] of [
+    ["node10", "commonjs"],
+    ["node16", "node16"],
+    ["nodenext", "nodenext"],
+    ["bundler", "esnext"],
+  ] as const) {
+    test(`the client's types compile with the module resolution ${moduleResolution}`, async () => {
+      const directory = await install(`client-${moduleResolution}`, ["client"]);
+      await writeFile(
+        join(directory, "main.ts"),
+        `import { AsyncSounding } from "@sounding/client";
+import { Sounding } from "@sounding/client/sync";
+export const text = async (): Promise<string | null | undefined> => {
+  const { choices } = await new AsyncSounding().chat.completions.create({ model: "m", messages: [] });
+  return choices[0]?.message.content ?? new Sounding().chat.completions.create({ model: "m", messages: [] }).id;
+};
+`,
+      );
+      const compiler = createRequire(import.meta.url).resolve("typescript-api/lib/tsc.js");
+      const options = {
+        strict: true,
+        noEmit: true,
+        target: "es2022",
+        lib: ["es2022", "dom"],
+        moduleResolution,
+        module,
+      };
+      await writeFile(
+        join(directory, "tsconfig.json"),
+        JSON.stringify({ compilerOptions: { ...options, types: [] }, files: ["main.ts"] }),
+      );
+      const compiled = await run(process.execPath, [compiler, "--project", directory]).catch((error: unknown) => error);
+      assert.equal((compiled as { stdout: string }).stdout, "");
+    });
+  }
 
   const isAsked = process.env["SOUNDING_TEST_PACKAGES"] !== undefined;
   test(

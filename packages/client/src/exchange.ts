@@ -2,6 +2,7 @@
 import { ConfigurationError, ConnectionError, IncompleteStreamError, SoundingError } from "./errors.ts";
 import { CallLifetime } from "./lifetime.ts";
 import { checkedApiKey, type ApiKey, type Fetch } from "./options.ts";
+import { crossOriginFailure } from "./page-origin.ts";
 import { defaultTimeoutMs, type HttpRequest } from "./request.ts";
 import { answerHead, errorOfAnswer, type AnswerHead, type WholeAnswer } from "./response.ts";
 import { retryWaitMs } from "./retry.ts";
@@ -107,14 +108,18 @@ async function attempt(
   const { method, url, headers, body } = request;
   const key = typeof apiKey === "string" ? apiKey : await askForKey(apiKey, lifetime);
   const sent = typeof body === "string" ? { body } : await upload?.begin();
-  const response = await lifetime.during(() =>
-    fetch(url, {
-      method,
-      headers: { authorization: `Bearer ${key}`, ...headers },
-      signal: lifetime.signal,
-      ...sent,
-    }),
-  );
+  const response = await lifetime
+    .during(() =>
+      fetch(url, {
+        method,
+        headers: { authorization: `Bearer ${key}`, ...headers },
+        signal: lifetime.signal,
+        ...sent,
+      }),
+    )
+    .catch((error: unknown) => {
+      throw crossOriginFailure(url, error) ?? error;
+    });
   if (response.ok) return response;
   const bytes = await readBytes(response, lifetime, longestErrorBytes);
   throw errorOfAnswer({ head: answerHead(response.status, response.headers), bytes });

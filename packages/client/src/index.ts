@@ -24,6 +24,8 @@ export {
 export type {
   ChatCompletion,
   ChatCompletionChunk,
+  ChatContentPart,
+  ChatMessage,
   Model,
   ModelList,
   TranscriptionStreamEvent,
@@ -35,7 +37,7 @@ export type { FileContent, FileInput, NamedFile } from "./file-input.ts";
 export type { AsyncEventStream } from "./mode.ts";
 export type { ApiKey, ClientOptions, Fetch, HeaderValues } from "./options.ts";
 export type { CallOptions, CallParameters } from "./request.ts";
-export type { ChatCompletionParams, ChatMessage } from "./resources/chat.ts";
+export type { ChatCompletionParams } from "./resources/chat.ts";
 export type { ModelListOptions } from "./resources/models.ts";
 export type { SpeechParams } from "./resources/speech.ts";
 export type { SpeechItem, SpeechStream } from "./resources/speech-stream.ts";

@@ -30,6 +30,9 @@ export interface CallParameters {
   extra_body?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
+/** The same members, each of which may also be undefined. */
+export type OrUndefined<Members> = { [Name in keyof Members]: Members[Name] | undefined };
+
 /** The request of a resource. */
 export interface ApiRequest {
   readonly method: "GET" | "POST";

@@ -172,6 +172,20 @@ describe("a connection that fails", () => {
       return true;
     });
   });
+
+  test("in a web page of another origin says how to allow that origin", async (context) => {
+    Object.assign(globalThis, { location: { origin: "https://app.example" } });
+    context.after(() => Reflect.deleteProperty(globalThis, "location"));
+    // What Chromium throws if a preflight is refused; the reason is only in its console.
+    const fetch = () => Promise.reject(new TypeError("Failed to fetch"));
+    const client = new AsyncSounding({ apiKey: "sk-test", baseUrl: "https://ai.example", maxRetries: 0, fetch });
+    await assert.rejects(client.models.list(), {
+      name: "ConnectionError",
+      message: /https:\/\/ai\.example.*add "https:\/\/app\.example" to the server's setting server\.cors_origins/,
+    });
+    const sameOrigin = new AsyncSounding({ apiKey: "sk", baseUrl: "https://app.example", maxRetries: 0, fetch });
+    await assert.rejects(sameOrigin.models.list(), { message: "The connection failed: Failed to fetch" });
+  });
 });
 
 describe("the time limit", () => {

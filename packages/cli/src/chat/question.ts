@@ -34,8 +34,8 @@ export function composeQuestion(words: string, piped: string, files: readonly Qu
   const images = files.filter((file) => file.kind === "image");
   if (images.length === 0) return text;
   return [
-    ...images.map((image) => ({ type: "image_url", image_url: { url: image.url } })),
-    ...(text === "" ? [] : [{ type: "text", text }]),
+    ...images.map((image) => ({ type: "image_url" as const, image_url: { url: image.url } })),
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
   ];
 }
 

@@ -2,39 +2,81 @@
  * The objects of the wire. Generated from the contract by `npm run generate`; do not edit.
  */
 
+/** One part of a message's content; its other members depend on `type`. */
+export type ChatContentPart = {
+  /** Text. */
+  type: "text";
+  /** The text. */
+  text: string;
+} | {
+  /** An image. */
+  type: "image_url";
+  /** Where the image is. */
+  image_url: {
+    /** Address of the image, or the image itself as a `data:` URL. */
+    url: string;
+    /** Resolution at which the model reads the image. */
+    detail?: "auto" | "low" | "high";
+  };
+} | {
+  /** A recording. */
+  type: "input_audio";
+  /** The recording. */
+  input_audio: {
+    /** The recording in base64. */
+    data: string;
+    /** Format of the recording. */
+    format: "wav" | "mp3";
+  };
+} | {
+  /** A document. */
+  type: "file";
+  /** The document. */
+  file: {
+    /** The document as a `data:` URL. */
+    file_data?: string;
+    /** Identifier of a document that the vendor stores. */
+    file_id?: string;
+    /** Name of the document. */
+    filename?: string;
+  };
+} | {
+  /** A refusal of an earlier response. */
+  type: "refusal";
+  /** The text of the refusal. */
+  refusal: string;
+};
+
+/** One message of the conversation. */
+export interface ChatMessage {
+  /** Role of the message's author. */
+  role: "developer" | "system" | "user" | "assistant" | "tool" | "function";
+  /** Content of the message. May be null or absent only in assistant messages with tool calls. */
+  content?: string | ChatContentPart[] | null;
+  /** Name of the participant, to distinguish participants with the same role. */
+  name?: string;
+  /** Tool calls of an assistant message. */
+  tool_calls?: {
+    /** Identifier that the tool's result refers to. */
+    id: string;
+    /** Only functions are supported. */
+    type?: "function";
+    /** The function that the model called. */
+    function: {
+      /** Name of the function. */
+      name: string;
+      /** Arguments, encoded as JSON. */
+      arguments: string;
+    };
+  }[] | null;
+  /** The tool call that a `tool` message responds to. */
+  tool_call_id?: string;
+}
+
 /** A chat completion request. */
 export interface ChatRequest {
   /** The conversation so far. */
-  messages: {
-    /** Role of the message's author. */
-    role: "developer" | "system" | "user" | "assistant" | "tool" | "function";
-    /** Content of the message. May be null or absent only in assistant messages with tool calls. */
-    content?: string | {
-      /** Type of the part: `text`, `image_url`, `input_audio`, `file` or `refusal`. */
-      type: string;
-      [member: string]: unknown;
-    }[] | null;
-    /** Name of the participant, to distinguish participants with the same role. */
-    name?: string;
-    /** Tool calls of an assistant message. */
-    tool_calls?: {
-      /** Identifier that the tool's result refers to. */
-      id: string;
-      /** Only functions are supported. */
-      type?: "function";
-      /** The function that the model called. */
-      function: {
-        /** Name of the function. */
-        name: string;
-        /** Arguments, encoded as JSON. */
-        arguments: string;
-      };
-      [member: string]: unknown;
-    }[] | null;
-    /** The tool call that a `tool` message responds to. */
-    tool_call_id?: string;
-    [member: string]: unknown;
-  }[];
+  messages: ChatMessage[];
   /** Model ID, as `GET /v1/models` lists it. */
   model: string;
   /** Audio output parameters, for models that generate audio. */
@@ -69,11 +111,9 @@ export interface ChatRequest {
   response_format?: {
     /** Free text (the default). */
     type: "text";
-    [member: string]: unknown;
   } | {
     /** Any JSON object. */
     type: "json_object";
-    [member: string]: unknown;
   } | {
     /** JSON that matches a schema. */
     type: "json_schema";
@@ -87,9 +127,7 @@ export interface ChatRequest {
       schema?: Record<string, unknown>;
       /** Whether the response must match the schema exactly. */
       strict?: boolean | null;
-      [member: string]: unknown;
     };
-    [member: string]: unknown;
   } | null;
   /** Seed for sampling. The same seed and parameters give the same response, if the engine supports it. */
   seed?: number | null;
@@ -105,7 +143,6 @@ export interface ChatRequest {
   stream_options?: {
     /** Whether to send the token counts in a final chunk. */
     include_usage?: boolean | null;
-    [member: string]: unknown;
   } | null;
   /** Sampling temperature, 0 to 2. */
   temperature?: number | null;
@@ -118,7 +155,6 @@ export interface ChatRequest {
       /** The function to call. */
       name: string;
     };
-    [member: string]: unknown;
   } | null;
   /** Functions that the model may call. */
   tools?: {
@@ -134,9 +170,7 @@ export interface ChatRequest {
       parameters?: Record<string, unknown>;
       /** Whether the arguments must match the schema exactly. */
       strict?: boolean | null;
-      [member: string]: unknown;
     };
-    [member: string]: unknown;
   }[] | null;
   /** Number of alternatives per token to return with their log probabilities, 0 to 20; requires `logprobs`. */
   top_logprobs?: number | null;
@@ -178,6 +212,8 @@ export interface ChatCompletion {
       content: string | null;
       /** The model's refusal, if it refused. */
       refusal?: string | null;
+      /** The model's reasoning, if the engine returns it. */
+      reasoning_content?: string | null;
       /** Tools that the model calls. */
       tool_calls?: {
         /** Identifier that the tool's result refers to. */
@@ -191,9 +227,7 @@ export interface ChatCompletion {
           /** Arguments, encoded as JSON. */
           arguments: string;
         };
-        [member: string]: unknown;
       }[];
-      [member: string]: unknown;
     };
     /** Log probabilities, if requested. */
     logprobs?: {
@@ -215,11 +249,9 @@ export interface ChatCompletion {
           bytes: number[] | null;
         }[];
       }[] | null;
-      [member: string]: unknown;
     } | null;
     /** Why generation stopped: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
     finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
-    [member: string]: unknown;
   }[];
   /** Token counts. */
   usage?: {
@@ -233,15 +265,12 @@ export interface ChatCompletion {
     prompt_tokens_details?: {
       /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
-      [member: string]: unknown;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
-      [member: string]: unknown;
     } | null;
-    [member: string]: unknown;
   };
   /** Log probabilities of the prompt tokens in vLLM's format, if requested. */
   prompt_logprobs?: unknown;
@@ -273,6 +302,8 @@ export interface ChatCompletionChunk {
       content?: string | null;
       /** The next piece of the refusal. */
       refusal?: string | null;
+      /** The next piece of the reasoning. */
+      reasoning_content?: string | null;
       /** Pieces of tool calls. */
       tool_calls?: {
         /** Index of the tool call. */
@@ -288,9 +319,7 @@ export interface ChatCompletionChunk {
           /** The next piece of the arguments. */
           arguments?: string;
         };
-        [member: string]: unknown;
       }[];
-      [member: string]: unknown;
     };
     /** Log probabilities, if requested. */
     logprobs?: {
@@ -312,11 +341,9 @@ export interface ChatCompletionChunk {
           bytes: number[] | null;
         }[];
       }[] | null;
-      [member: string]: unknown;
     } | null;
     /** Why generation stopped: `stop`, `length`, `tool_calls`, `content_filter` or `function_call`. */
     finish_reason: "stop" | "length" | "tool_calls" | "content_filter" | "function_call" | null;
-    [member: string]: unknown;
   }[];
   /** Token counts, in the last chunk if `include_usage` was set. */
   usage?: {
@@ -330,15 +357,12 @@ export interface ChatCompletionChunk {
     prompt_tokens_details?: {
       /** Tokens read from the engine's prompt cache. */
       cached_tokens?: number;
-      [member: string]: unknown;
     } | null;
     /** Breakdown of the completion tokens. */
     completion_tokens_details?: {
       /** Tokens used for reasoning. */
       reasoning_tokens?: number;
-      [member: string]: unknown;
     } | null;
-    [member: string]: unknown;
   } | null;
 }
 
@@ -390,7 +414,6 @@ export interface TranscriptionRequest {
     silence_duration_ms?: number | null;
     /** Sensitivity; accepted and ignored. */
     threshold?: number | null;
-    [member: string]: unknown;
   } | null;
   /** Spoken language, such as `en-US` or `fr`. Default `en-US`. */
   language?: string | null;
@@ -579,7 +602,6 @@ export interface SpeechRequest {
     enable_word_boundary?: boolean | null;
     /** Types of boundaries to return. Absent: all three. */
     boundary_types?: ("word" | "punctuation" | "sentence")[] | null;
-    [member: string]: unknown;
   } | null;
 }
 
@@ -824,7 +846,6 @@ export interface TracesAnswer {
       resource: {
         /** Attributes in OpenTelemetry's JSON encoding: `key` and `value`. */
         attributes?: Record<string, unknown>[];
-        [member: string]: unknown;
       };
       /** The spans, by instrumentation scope. */
       scopeSpans: {
@@ -832,9 +853,7 @@ export interface TracesAnswer {
         scope: Record<string, unknown>;
         /** The spans, earliest first, in Tempo's JSON encoding: IDs in base64, enumerations by name, 64-bit numbers as strings; zero and empty values are omitted. */
         spans: Record<string, unknown>[];
-        [member: string]: unknown;
       }[];
-      [member: string]: unknown;
     }[];
   }[];
 }

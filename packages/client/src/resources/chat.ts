@@ -2,34 +2,33 @@
 import type { ChatCompletion, ChatCompletionChunk, ChatRequest } from "../generated/types.ts";
 import { createJsonEventDecoder } from "../json-events.ts";
 import type { EventStream, Mode, Out, Transport } from "../mode.ts";
-import type { CallOptions, CallParameters } from "../request.ts";
+import type { CallOptions, CallParameters, OrUndefined } from "../request.ts";
 import { readJson } from "../response.ts";
 
 /** The request's parameters, each of which may also be undefined, and those that control the client. */
-export type ChatCompletionParams = CallParameters & {
-  [Name in keyof Omit<ChatRequest, "extra_body" | "messages" | "model">]: ChatRequest[Name] | undefined;
-} & Pick<ChatRequest, "messages" | "model">;
+export interface ChatCompletionParams
+  extends
+    CallParameters,
+    OrUndefined<Omit<ChatRequest, "extra_body" | "messages" | "model">>,
+    Pick<ChatRequest, "messages" | "model"> {}
 
-/** One message of the conversation. */
-export type ChatMessage = ChatRequest["messages"][number];
+type Streaming = boolean | null | undefined;
+
+/** What a call returns, depending on its parameter `stream`. */
+export type ChatResult<M extends Mode, Stream extends Streaming> = Stream extends true
+  ? EventStream<M, ChatCompletionChunk>
+  : ChatCompletion;
 
 export interface ChatCompletions<M extends Mode> {
   /**
    * Generates a response to a conversation: with `stream: true` as chunks while it is generated, otherwise as one
    * completion.
    */
-  create(
-    params: ChatCompletionParams & { stream: true },
+  // Not overloads: for these, the compiler reports one mistake as three.
+  create<Stream extends Streaming = undefined>(
+    params: ChatCompletionParams & { stream?: Stream },
     options?: CallOptions,
-  ): Out<M, EventStream<M, ChatCompletionChunk>>;
-  create(
-    params: ChatCompletionParams & { stream?: false | null | undefined },
-    options?: CallOptions,
-  ): Out<M, ChatCompletion>;
-  create(
-    params: ChatCompletionParams,
-    options?: CallOptions,
-  ): Out<M, ChatCompletion> | Out<M, EventStream<M, ChatCompletionChunk>>;
+  ): Out<M, ChatResult<M, Stream>>;
 }
 
 export interface Chat<M extends Mode> {
@@ -39,14 +38,6 @@ export interface Chat<M extends Mode> {
 export function createChat<M extends Mode>(transport: Transport<M>): Chat<M> {
   const post = { method: "POST", path: "/v1/chat/completions" } as const;
 
-  function create(
-    params: ChatCompletionParams & { stream: true },
-    options?: CallOptions,
-  ): Out<M, EventStream<M, ChatCompletionChunk>>;
-  function create(
-    params: ChatCompletionParams & { stream?: false | null | undefined },
-    options?: CallOptions,
-  ): Out<M, ChatCompletion>;
   function create(
     parameters: ChatCompletionParams,
     options?: CallOptions,
@@ -59,5 +50,6 @@ export function createChat<M extends Mode>(transport: Transport<M>): Chat<M> {
     return transport.send(request, (answer) => readJson(answer) as ChatCompletion);
   }
 
-  return { completions: { create } };
+  // The parameters determine the type of the result.
+  return { completions: { create: create as ChatCompletions<M>["create"] } };
 }

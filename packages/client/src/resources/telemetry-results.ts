@@ -70,7 +70,11 @@ export interface Span {
   readonly links?: readonly { traceId?: string; spanId?: string; attributes?: readonly SpanAttribute[] }[];
   /** `code` is `STATUS_CODE_OK` or `STATUS_CODE_ERROR`; absent if it was not set. */
   readonly status: { readonly code?: string; readonly message?: string };
-  readonly [member: string]: unknown;
+  readonly traceState?: string;
+  readonly flags?: number;
+  readonly droppedAttributesCount?: number;
+  readonly droppedEventsCount?: number;
+  readonly droppedLinksCount?: number;
 }
 
 /** A name and OpenTelemetry's AnyValue, such as `{ stringValue: "…" }` or `{ intValue: "5" }`. */

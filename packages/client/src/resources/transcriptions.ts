@@ -8,20 +8,20 @@ import type {
 } from "../generated/types.ts";
 import { createJsonEventDecoder } from "../json-events.ts";
 import type { EventStream, Mode, Out, Transport } from "../mode.ts";
-import type { CallOptions, CallParameters } from "../request.ts";
+import type { CallOptions, CallParameters, OrUndefined } from "../request.ts";
 import { readJson } from "../response.ts";
 
 /** A recording, the parameters of its transcription, and those that control the client. */
-export type TranscriptionParams = Omit<CallParameters, "extra_body"> & {
-  [Name in keyof Omit<TranscriptionRequest, "extra_body" | "model" | "timeout">]:
-    | TranscriptionRequest[Name]
-    | undefined;
-} & Pick<TranscriptionRequest, "model"> & {
-    /** The recording: WAV, MP3, FLAC, Ogg, WebM, MP4 (Opus) or raw samples. */
-    file: FileInput;
-    /** Additional fields; they override fields with the same name. */
-    extra_body?: Readonly<Record<string, unknown>> | null | undefined;
-  };
+export interface TranscriptionParams
+  extends
+    Omit<CallParameters, "extra_body">,
+    OrUndefined<Omit<TranscriptionRequest, "extra_body" | "model" | "timeout">>,
+    Pick<TranscriptionRequest, "model"> {
+  /** The recording: WAV, MP3, FLAC, Ogg, WebM, MP4 (Opus) or raw samples. */
+  file: FileInput;
+  /** Additional fields; they override fields with the same name. */
+  extra_body?: Readonly<Record<string, unknown>> | null | undefined;
+}
 
 /** A transcription without times. */
 export type ASRResponse = TranscriptionText;
@@ -42,29 +42,30 @@ export type TranscriptionWordEvent = EventOf<"transcript.word">;
 /** A completed segment, if segments were requested. */
 export type TranscriptionSegmentEvent = EventOf<"transcript.segment">;
 
-type Whole = { stream?: false | null | undefined };
+type Streaming = boolean | null | undefined;
+type Format = TranscriptionRequest["response_format"];
+
+/** What a call returns, depending on its parameters `stream` and `response_format`. */
+export type TranscriptionResult<
+  M extends Mode,
+  Stream extends Streaming,
+  ResponseFormat extends Format,
+> = Stream extends true
+  ? EventStream<M, TranscriptionStreamEvent>
+  : ResponseFormat extends "verbose_json"
+    ? TranscriptionVerbose
+    : ASRResponse;
 
 export interface Transcriptions<M extends Mode> {
   /**
    * Transcribes a recording: with `stream: true` while it is recognized, with `response_format: "verbose_json"` as a
    * whole with times, otherwise as text only. A call without a `timeout` may take 60 seconds.
    */
-  create(
-    params: TranscriptionParams & { stream: true },
+  // Not overloads: for these, the compiler reports one mistake as four.
+  create<Stream extends Streaming = undefined, ResponseFormat extends Format = undefined>(
+    params: TranscriptionParams & { stream?: Stream; response_format?: ResponseFormat },
     options?: CallOptions,
-  ): Out<M, EventStream<M, TranscriptionStreamEvent>>;
-  create(
-    params: TranscriptionParams & Whole & { response_format: "verbose_json" },
-    options?: CallOptions,
-  ): Out<M, TranscriptionVerbose>;
-  create(
-    params: TranscriptionParams & Whole & { response_format?: "json" | null | undefined },
-    options?: CallOptions,
-  ): Out<M, ASRResponse>;
-  create(
-    params: TranscriptionParams,
-    options?: CallOptions,
-  ): Out<M, ASRResponse | TranscriptionVerbose> | Out<M, EventStream<M, TranscriptionStreamEvent>>;
+  ): Out<M, TranscriptionResult<M, Stream, ResponseFormat>>;
 }
 
 export function createTranscriptions<M extends Mode>(transport: Transport<M>): Transcriptions<M> {

@@ -133,6 +133,11 @@ export const ChatCompletion = schema(
                 refusal: Type.Optional(
                   Type.Union([Type.String(), Type.Null()], { description: "The model's refusal, if it refused." }),
                 ),
+                reasoning_content: Type.Optional(
+                  Type.Union([Type.String(), Type.Null()], {
+                    description: "The model's reasoning, if the engine returns it.",
+                  }),
+                ),
                 tool_calls: Type.Optional(Type.Array(answeredToolCall, { description: "Tools that the model calls." })),
               },
               { additionalProperties: true, description: "The generated message." },
@@ -172,6 +177,9 @@ export const ChatCompletionChunk = schema(
                 ),
                 refusal: Type.Optional(
                   Type.Union([Type.String(), Type.Null()], { description: "The next piece of the refusal." }),
+                ),
+                reasoning_content: Type.Optional(
+                  Type.Union([Type.String(), Type.Null()], { description: "The next piece of the reasoning." }),
                 ),
                 tool_calls: Type.Optional(
                   Type.Array(

@@ -7,9 +7,71 @@ import { optional, schema, type TypeOf } from "./schema.ts";
 
 const text = (description: string) => Type.String({ description });
 
-const contentPart = Type.Object(
-  { type: text("Type of the part: `text`, `image_url`, `input_audio`, `file` or `refusal`.") },
-  { additionalProperties: true, description: "One part of a message's content; its other members depend on `type`." },
+const open = { additionalProperties: true } as const;
+
+const contentPart = Type.Union(
+  [
+    Type.Object({ type: Type.Literal("text", { description: "Text." }), text: text("The text.") }, open),
+    Type.Object(
+      {
+        type: Type.Literal("image_url", { description: "An image." }),
+        image_url: Type.Object(
+          {
+            url: text("Address of the image, or the image itself as a `data:` URL."),
+            detail: Type.Optional(
+              Type.Enum(["auto", "low", "high"], { description: "Resolution at which the model reads the image." }),
+            ),
+          },
+          { ...open, description: "Where the image is." },
+        ),
+      },
+      open,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal("input_audio", { description: "A recording." }),
+        input_audio: Type.Object(
+          {
+            data: text("The recording in base64."),
+            format: Type.Enum(["wav", "mp3"], { description: "Format of the recording." }),
+          },
+          { ...open, description: "The recording." },
+        ),
+      },
+      open,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal("file", { description: "A document." }),
+        file: Type.Object(
+          {
+            file_data: Type.Optional(text("The document as a `data:` URL.")),
+            file_id: Type.Optional(text("Identifier of a document that the vendor stores.")),
+            filename: Type.Optional(text("Name of the document.")),
+          },
+          { ...open, description: "The document." },
+        ),
+      },
+      open,
+    ),
+    Type.Object(
+      {
+        type: Type.Literal("refusal", { description: "A refusal of an earlier response." }),
+        refusal: text("The text of the refusal."),
+      },
+      open,
+    ),
+    // Engines refuse what they do not support, in their own words: some accept more types and forms than OpenAI.
+    Type.Object(
+      { type: text("Type of the part.") },
+      {
+        ...open,
+        "x-omitted-from-client": true,
+        description: "Any other part that the engine accepts; the client's types do not include it.",
+      },
+    ),
+  ],
+  { description: "One part of a message's content; its other members depend on `type`." },
 );
 
 const toolCall = Type.Object(
@@ -198,7 +260,9 @@ export const ChatRequest = schema(
   Type.Object(members, { additionalProperties: true, description: "A chat completion request." }),
 );
 export type ChatRequest = TypeOf<typeof ChatRequest>;
-export type ChatMessage = ChatRequest["messages"][number];
+export const ChatMessage = schema(message);
+export type ChatMessage = TypeOf<typeof ChatMessage>;
+export const ChatContentPart = schema(contentPart);
 export type ChatTool = NonNullable<ChatRequest["tools"]>[number];
 
 /** Names of the parameters in this contract; all others are passed through. */

@@ -35,7 +35,7 @@ export function describeSchema(schema: unknown): string {
     case "boolean":
       return "true or false";
     case "array":
-      return `an array${counts(json)}${json.items?.type === undefined ? "" : ` of ${plural(json.items.type)}`}`;
+      return `an array${counts(json)}${itemsInWords(json.items)}`;
     case "object":
       return json.maxProperties === undefined ? "an object" : `an object of at most ${json.maxProperties} members`;
     case "null":
@@ -43,6 +43,13 @@ export function describeSchema(schema: unknown): string {
     default:
       return "a value";
   }
+}
+
+/** The type of all items; nothing if they may have different types. */
+function itemsInWords(items: JsonSchema | undefined): string {
+  const types = new Set((items?.anyOf ?? [items]).map((branch) => branch?.type));
+  const [type] = types;
+  return type === undefined || types.size > 1 ? "" : ` of ${plural(type)}`;
 }
 
 function alternatives(branches: readonly JsonSchema[]): string {
