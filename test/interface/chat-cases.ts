@@ -118,7 +118,7 @@ export const chatCases: readonly InterfaceCase[] = [
     async run({ client }) {
       for (const name of ["messages", "model"]) {
         await assert.rejects(
-          async () => client.chat.completions.create({ ...question, [name]: undefined } as never),
+          async () => client.chat.completions.create({ ...question, [name]: undefined }),
           (error) => error instanceof BadRequestError && error.param === name,
         );
       }
@@ -187,7 +187,7 @@ export const chatCases: readonly InterfaceCase[] = [
         ["tools", [{ type: "web_search" }]],
       ] as const) {
         await assert.rejects(
-          async () => client.chat.completions.create({ ...question, [param]: value } as never),
+          async () => client.chat.completions.create({ ...question, [param]: value }),
           (error) => error instanceof BadRequestError && error.param?.startsWith(param) === true,
         );
       }

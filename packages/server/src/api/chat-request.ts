@@ -63,7 +63,13 @@ const contentPart = Type.Union(
     ),
     // Engines refuse what they do not support, in their own words: some accept more types and forms than OpenAI.
     Type.Object(
-      { type: text("Type of the part.") },
+      {
+        type: Type.Unsafe<string>({
+          type: "string",
+          not: { enum: ["text", "refusal"] },
+          description: "Type of the part.",
+        }),
+      },
       {
         ...open,
         "x-omitted-from-client": true,

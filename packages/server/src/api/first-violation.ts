@@ -74,7 +74,9 @@ function mismatch({ schema, value, path, whole }: Subject): Violation {
 function inUnion(subject: Subject): Violation {
   const { schema, value, path, whole } = subject;
   const meant = branchesOf(schema).filter((branch) => isMeant(branch, value));
-  if (meant.length === 1) return find({ ...subject, schema: meant[0]! });
+  const tagged = meant.filter((branch) => tagsOf(branch).length > 0);
+  const [only, ...others] = tagged.length > 0 ? tagged : meant;
+  if (only !== undefined && others.length === 0) return find({ ...subject, schema: only });
   return { param: path, message: `${path || whole} is ${showValue(value)}; expected ${unionInWords(schema, value)}.` };
 }
 

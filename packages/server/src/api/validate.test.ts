@@ -30,6 +30,11 @@ const cases: [body: unknown, param: string | null, message: RegExp][] = [
     "messages[0].content[0].type",
     /is missing; expected a string/,
   ],
+  [
+    { model: "m", messages: [{ role: "user", content: [{ type: "text", text: 5 }] }] },
+    "messages[0].content[0].text",
+    /is 5; expected a string/,
+  ],
   [{ model: "m", messages, n: 0 }, "n", /^n is 0; expected an integer from 1 to 128\.$/],
   [{ model: "m", messages, n: 1.5 }, "n", /^n is 1\.5; expected an integer from 1 to 128\.$/],
   [{ model: "m", messages, temperature: "hot" }, "temperature", /"hot"; expected a number from 0 to 2 or null/],

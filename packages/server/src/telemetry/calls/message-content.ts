@@ -48,7 +48,7 @@ function leastLength({ content, tool_calls: calls }: Message): number {
   if (typeof content === "string") length += content.length;
   else {
     for (const part of content ?? []) {
-      length += shortestItem + (part.type === "text" && "text" in part ? String(part.text).length : 0);
+      length += shortestItem + (part.type === "text" && "text" in part ? part.text.length : 0);
       if (length > longestText) return length;
     }
   }
@@ -96,7 +96,7 @@ function contentParts({ content }: Message): Part[] {
   if (typeof content === "string") return [textPart(content)];
   return (content ?? []).map((part) =>
     // Images and audio are mentioned, but their data is not kept.
-    part.type === "text" && "text" in part ? textPart(String(part.text)) : { type: part.type },
+    part.type === "text" && "text" in part ? textPart(part.text) : { type: part.type },
   );
 }
 
