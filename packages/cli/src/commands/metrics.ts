@@ -1,25 +1,20 @@
 /** `sounding metrics`: shows metrics by the names in docs/reference/metrics.md, or by PromQL. */
-import type { AsyncSounding } from "@sounding/client";
+import { ApiStatusError, type AsyncSounding } from "@sounding/client";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { connectionOptions, openClient } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { printable, writeJson, writeLine } from "../output.ts";
-import { sparkline } from "../telemetry/sparkline.ts";
-import { formatNumber } from "../terminal/numbers.ts";
+import { suggestion } from "../parse-command-line.ts";
+import { showSeries, type Series, type Shown } from "../telemetry/show-series.ts";
 import { writeTable } from "../terminal/table.ts";
-
-/** A series of either response. */
-interface Series {
-  readonly metric: Readonly<Record<string, string>>;
-  readonly values: readonly (readonly [number, string])[];
-}
+import { timeOptions } from "../terminal/times.ts";
 
 export const metricsCommand = command({
   name: "metrics",
   summary: "Show metrics of calls, tokens, agents and sessions",
-  description: `Shows a metric of the key's organization. With --step, shows its values over time as a line of bars. --list shows the
-available metrics; --promql runs a PromQL query instead. With --json, prints the server's response unchanged. The key needs
+  description: `Shows a metric of the key's organization. With --step, draws its values over time: up to four series as charts, more as lines
+of bars in a table. --list shows the available metrics; --promql runs a PromQL query instead. With --json, prints the server's response unchanged. The key needs
 the permission telemetry_read.`,
   arguments: [{ name: "metric", description: "A metric, such as token_consumption; see --list." }],
   options: {
@@ -43,6 +38,7 @@ the permission telemetry_read.`,
       value: "NUMBER",
       description: "For latencies: the percentile, 0.95 or 95. Default 0.95.",
     },
+    ...timeOptions,
     ...connectionOptions,
     project: { type: "string", value: "NAME", description: "Only this project." },
   },
@@ -59,34 +55,57 @@ the permission telemetry_read.`,
       throw new UsageError("specify exactly one of a metric's name, --list and --promql");
     }
     if (values.list === true) return showList(client, json, io);
+    const shown = { io, values };
     if (values.promql !== undefined) {
       const times = values.step === undefined ? {} : timesOf(values.since, values.step);
       const answer = await client.metrics.promql({ query: values.promql, ...times }, { signal });
       if (json) await writeJson(io.stdout, answer);
-      else await showPromql(answer.data, io);
+      else await showPromql(answer.data, values.promql, shown);
       return exitCodes.ok;
     }
-    const answer = await client.metrics.query(
-      {
-        metric: metric!,
-        time_window: values.since,
-        ...(values.step === undefined ? {} : { step: values.step }),
-        project_name: values.project,
-        model_key: values.model,
-        agent_name: values.agent,
-        agent_class: values["agent-class"],
-        session_id: values.session,
-        status: values.status as "success" | "failure" | "timeout" | undefined,
-        category: values.category as "hate" | undefined,
-        percentile: values.percentile,
-      },
-      { signal },
+    const answer = await explainUnknown(
+      client.metrics.query(
+        {
+          metric: metric!,
+          time_window: values.since,
+          ...(values.step === undefined ? {} : { step: values.step }),
+          project_name: values.project,
+          model_key: values.model,
+          agent_name: values.agent,
+          agent_class: values["agent-class"],
+          session_id: values.session,
+          status: values.status as "success" | "failure" | "timeout" | undefined,
+          category: values.category as "hate" | undefined,
+          percentile: values.percentile,
+        },
+        { signal },
+      ),
+      { client, metric: metric! },
     );
     if (json) await writeJson(io.stdout, answer);
-    else await show(answer.samples, io);
+    else {
+      const { data } = await client.metrics.list({ signal });
+      const unit = data.find(({ name }) => name === metric)?.unit ?? "";
+      await showSeries(answer.samples, { name: metric!, unit }, shown);
+    }
     return exitCodes.ok;
   },
 });
+
+/** Suggests the nearest name if the server does not know the metric. */
+async function explainUnknown<Answer>(
+  answer: Promise<Answer>,
+  { client, metric }: { readonly client: AsyncSounding; readonly metric: string },
+): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (!(error instanceof ApiStatusError) || error.param !== "metric") throw error;
+    const names = (await client.metrics.list()).data.map(({ name }) => name);
+    if (names.includes(metric)) throw error;
+    throw new UsageError(`metric is ${JSON.stringify(metric)}; ${suggestion(metric, names)}`);
+  }
+}
 
 async function showList(client: AsyncSounding, json: boolean, io: CommandIo): Promise<number> {
   const list = await client.metrics.list({ signal: io.signal });
@@ -112,29 +131,13 @@ function timesOf(since: string, step: string): { start: number; end: number; ste
 
 async function showPromql(
   { result, resultType }: { readonly resultType: string; readonly result: readonly unknown[] },
-  io: CommandIo,
+  title: string,
+  shown: Shown,
 ): Promise<void> {
-  if (resultType === "scalar" || resultType === "string") return writeLine(io.stdout, printable(String(result[1])));
+  if (resultType === "scalar" || resultType === "string") {
+    return writeLine(shown.io.stdout, printable(String(result[1])));
+  }
   const series = result as readonly (Omit<Series, "values"> & Partial<Series> & { value?: [number, string] })[];
   const samples = series.map(({ metric, value, values }) => ({ metric, values: values ?? (value ? [value] : []) }));
-  return show(samples, io);
-}
-
-/**
- * A table with a column for each label, and the value, or the bars with the minimum, the maximum and the last value.
- */
-async function show(samples: readonly Series[], io: CommandIo): Promise<void> {
-  if (samples.length === 0) return writeLine(io.stderr, "No data in this time range.");
-  const labels = [...new Set(samples.flatMap(({ metric }) => Object.keys(metric)))];
-  const isMatrix = samples.some(({ values }) => values.length > 1);
-  const rows = samples.map(({ metric, values }) => {
-    const cells = labels.map((label) => metric[label] ?? "");
-    const texts = values.map(([, value]) => value);
-    if (!isMatrix) return [...cells, formatNumber(texts[0] ?? "")];
-    const numbers = texts.map(Number).filter((value) => !Number.isNaN(value));
-    const edges = numbers.length === 0 ? ["", ""] : [Math.min(...numbers), Math.max(...numbers)].map(String);
-    return [...cells, sparkline(texts.map(Number)), ...edges.map(formatNumber), formatNumber(texts.at(-1) ?? "")];
-  });
-  const heading = isMatrix ? [...labels, "over time", "least", "greatest", "last"] : [...labels, "value"];
-  return writeTable(io, heading, rows);
+  return showSeries(samples, { name: title, unit: "" }, shown);
 }

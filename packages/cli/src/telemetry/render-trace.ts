@@ -18,6 +18,8 @@ export interface RenderOptions extends TimeOptions {
 const durationWidth = 8;
 const gap = "  ";
 const longestBar = 30;
+/** Narrower terminals do not show the services, so that names have room. */
+const widthForServices = 100;
 
 /** The text of one trace, at most as wide as the terminal. */
 export function renderTrace(
@@ -123,7 +125,7 @@ function columnWidths(rows: readonly Row[], terminalWidth: number | undefined): 
   if (terminalWidth === undefined) return { ...natural, bar: longestBar, detail };
   const room = terminalWidth - durationWidth - 4 * gap.length;
   const bar = Math.max(8, Math.min(longestBar, Math.floor(room * 0.25)));
-  const service = Math.min(natural.service, Math.floor(room * 0.2));
+  const service = terminalWidth < widthForServices ? 0 : Math.min(natural.service, Math.floor(room * 0.2));
   const label = Math.min(natural.label, room - bar - service - Math.min(detail, Math.floor(room * 0.25)));
   return { label, service, bar, detail: Math.max(0, room - bar - service - label) };
 }
@@ -133,7 +135,9 @@ function renderRow(row: Row, widths: Widths, paint: Paint): string {
   const detail = cutToWidth(row.detail, widths.detail);
   return [
     padToWidth(cutToWidth(row.label, widths.label), widths.label),
-    paint("gray", padToWidth(cutToWidth(row.service, widths.service), widths.service)),
+    ...(widths.service === 0
+      ? []
+      : [paint("gray", padToWidth(cutToWidth(row.service, widths.service), widths.service))]),
     row.duration.padStart(durationWidth),
     paint(failed ? "red" : "cyan", timeBar(row, widths.bar)),
     ...(detail === "" ? [] : [paint(failed ? "red" : "gray", detail)]),

@@ -7,10 +7,9 @@ import { formatDuration, formatTime, type TimeOptions } from "../terminal/times.
 
 type Trace = TracesResult["traces"][number];
 
-/** Terminals narrower than this show the first digits of IDs, which `sounding traces` accepts. */
+/** Terminals narrower than this show the first digits of IDs, which `sounding traces` accepts, and no date for today. */
 const widthForWholeIds = 110;
 export const shortestId = 8;
-const shortIdDigits = 12;
 
 export async function writeTraces(
   traces: readonly Trace[],
@@ -25,15 +24,15 @@ export async function writeTraces(
     { title: "took", align: "right", whole: true },
     { title: "status", whole: true },
     { title: "spans", align: "right", whole: true, optional: 3 },
-    "name",
+    { title: "name", least: 16 },
     { title: "service", optional: 4 },
-    { title: "model" },
+    { title: "model", least: 12 },
     { title: "tokens", align: "right", whole: true, optional: 2 },
     ...(isPriced ? [{ title: "cost", align: "right", whole: true } as const] : []),
   ];
   const rows = traces.map((trace): Cell[] => [
-    { text: isNarrow ? trace.traceID.slice(0, shortIdDigits) : trace.traceID, style: "cyan" },
-    { text: formatTime(Number(BigInt(trace.startTimeUnixNano) / 1_000_000n), times), style: "gray" },
+    { text: isNarrow ? trace.traceID.slice(0, shortestId) : trace.traceID, style: "cyan" },
+    { text: startOf(trace, { isShort: isNarrow, times }), style: "gray" },
     formatDuration(Number(trace.summary.durationNanos) / 1e6),
     statusOf(trace),
     String(trace.summary.spanCount),
@@ -44,6 +43,12 @@ export async function writeTraces(
     ...(isPriced ? [trace.summary.cost === null ? "" : formatMoney(trace.summary.cost)] : []),
   ]);
   await writeTable(io, columns, rows);
+}
+
+function startOf(trace: Trace, { isShort, times }: { readonly isShort: boolean; readonly times: TimeOptions }): string {
+  const start = formatTime(Number(BigInt(trace.startTimeUnixNano) / 1_000_000n), times);
+  const isToday = start.slice(0, 10) === formatTime(Date.now(), times).slice(0, 10);
+  return isShort && isToday ? start.slice(11) : start;
 }
 
 /** A trace can succeed although spans in it failed, for example a call that was retried. */

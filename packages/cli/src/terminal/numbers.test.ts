@@ -28,8 +28,14 @@ test("short numbers have three digits and a unit", () => {
   ]);
 });
 
-test("money has two digits below one, and cents above", () => {
-  assert.deepEqual([0, 0.00042, 0.126, 12.345].map(formatMoney), ["0", "0.00042", "0.13", "12.35"]);
+test("money has four digits below one, and cents above", () => {
+  assert.deepEqual([0, 0.000_001, 0.000_42, 0.126, 12.345].map(formatMoney), [
+    "0.0000",
+    "<0.0001",
+    "0.0004",
+    "0.1260",
+    "12.35",
+  ]);
 });
 
 test("durations have three digits, and minutes and hours where they fit", () => {

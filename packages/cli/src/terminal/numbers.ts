@@ -22,8 +22,8 @@ export function formatShort(value: number): string {
 
 /** An amount of money without its currency, which the server does not know: `0.0042`, `12.35`. */
 export function formatMoney(value: number): string {
-  if (value === 0) return "0";
-  return Math.abs(value) < 1 ? String(Number(value.toPrecision(2))) : value.toFixed(2);
+  if (value > 0 && value < 0.000_05) return "<0.0001";
+  return value.toFixed(Math.abs(value) < 1 ? 4 : 2);
 }
 
 /** A number with few digits: 1234567 is 1234567, 0.33333 is 0.3333. */

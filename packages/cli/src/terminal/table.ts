@@ -13,6 +13,8 @@ export interface Column {
   readonly align?: "left" | "right";
   /** Never cut, because part of it is of no use, such as a number or an ID. */
   readonly whole?: boolean;
+  /** The width that it keeps if it is cut. */
+  readonly least?: number;
   /** Left out if the terminal is too narrow; the highest number is left out first. */
   readonly optional?: number;
 }
@@ -34,7 +36,7 @@ export async function writeTable(
 }
 
 const gap = 2;
-/** Cells that may be cut keep at least this width. */
+/** Cells that may be cut keep at least this width, unless their column says otherwise. */
 const smallestWidth = 6;
 
 interface LaidColumn extends Column {
@@ -85,8 +87,8 @@ function totalOf(columns: readonly LaidColumn[], widthOfColumn: (column: LaidCol
 }
 
 /** The width that a column keeps when others need its space. */
-function leastWidth({ width, whole, cells }: LaidColumn): number {
-  return whole === true ? width : Math.min(width, Math.max(smallestWidth, widthOf(cells[0]!.text)));
+function leastWidth({ width, whole, least = smallestWidth, cells }: LaidColumn): number {
+  return whole === true ? width : Math.min(width, Math.max(least, widthOf(cells[0]!.text)));
 }
 
 /** The columns that fit with their least widths. */
