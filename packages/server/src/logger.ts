@@ -1,9 +1,10 @@
 /**
- * Writes the log as JSON lines: `error` requires an operator's attention, `warn` reports a problem that was handled, `info` has
- * one line per request. Secrets are redacted here.
+ * Writes the log, as JSON lines or as lines for people: `error` requires an operator's attention, `warn` reports a problem that
+ * was handled, `info` has one line per request. Secrets are redacted here.
  */
 import { setTimeout } from "node:timers/promises";
 import pino from "pino";
+import { renderLogLine, type LogLineStyle } from "./log-line.ts";
 
 export type LogFields = Record<string, unknown>;
 
@@ -22,6 +23,7 @@ export interface LeveledLogger extends Logger {
 }
 
 export const logLevels = ["debug", "info", "warn", "error", "silent"] as const;
+export const logFormats = ["auto", "json", "text"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
 /**
@@ -87,9 +89,16 @@ function bufferedStandardError(): Destination {
   };
 }
 
-/** @param destination absent: standard error, so that standard output stays free for the user */
-export function createLogger(level: LogLevel, destination?: NodeJS.WritableStream): LeveledLogger {
-  const standardError = destination === undefined ? bufferedStandardError() : undefined;
+export interface LoggerOptions {
+  /** Absent: standard error, so that standard output stays free for the user. */
+  readonly destination?: NodeJS.WritableStream | undefined;
+  /** Lines for people, written at once, so that they keep their place among the command's own output; absent: JSON. */
+  readonly text?: LogLineStyle | undefined;
+}
+
+export function createLogger(level: LogLevel, { destination, text }: LoggerOptions = {}): LeveledLogger {
+  const standardError = destination === undefined && text === undefined ? bufferedStandardError() : undefined;
+  const people = destination ?? process.stderr;
   const logger = pino(
     {
       level,
@@ -99,7 +108,9 @@ export function createLogger(level: LogLevel, destination?: NodeJS.WritableStrea
       serializers: { error: describeError },
       hooks: { streamWrite: redactText },
     },
-    destination ?? standardError,
+    text === undefined
+      ? (destination ?? standardError)
+      : { write: (line) => void people.write(renderLogLine(line, text)) },
   );
   return Object.assign(logger, {
     setLevel(next: LogLevel) {

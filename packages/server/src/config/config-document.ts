@@ -103,7 +103,7 @@ function below(schema: SettingSchema, place: Place, required = false): SettingRo
   const rows = rowsOf(schema, place);
   if (rows.length > 0) return rows;
   const environment = place.steps === undefined ? undefined : environmentName(place.steps, schema);
-  return [{ path: place.path, schema, required: required && schema.default === undefined, environment }];
+  return [{ path: place.path, schema, required: required && schema.default === undefined && schema.describedDefault === undefined, environment }];
 }
 
 function renderSettings(rows: readonly SettingRow[]): string {
@@ -112,11 +112,18 @@ function renderSettings(rows: readonly SettingRow[]): string {
 
 /** A heading for each setting, so that it has an anchor and no line is wide. */
 function renderSetting({ path, schema, required, environment }: SettingRow): string {
+  const also = schema.envAlias === undefined ? "" : `, or \`${schema.envAlias}\``;
   const facts = [
-    required ? "Required" : schema.default === undefined ? undefined : `Default: \`${JSON.stringify(schema.default)}\``,
+    required ? "Required" : describeDefault(schema),
     schema.const === undefined ? `Allowed: ${describeAllowed(schema)}` : `Value: \`${JSON.stringify(schema.const)}\``,
-    environment === undefined ? undefined : `Environment variable: \`${environment}\``,
+    environment === undefined ? undefined : `Environment variable: \`${environment}\`${also}`,
     "secret" in schema ? "Secret: never printed" : undefined,
   ].filter((fact) => fact !== undefined);
   return `## \`${path}\`\n\n${schema.description ?? ""}\n\n${facts.map((fact) => `- ${fact}`).join("\n")}\n`;
+}
+
+function describeDefault(schema: SettingSchema): string | undefined {
+  const text = schema.default === undefined ? undefined : `\`${JSON.stringify(schema.default)}\``;
+  const shown = text ?? schema.describedDefault;
+  return shown === undefined ? undefined : `Default: ${shown}`;
 }

@@ -2,14 +2,16 @@
  * Loads the configuration: the file, overridden by environment variables, overridden by the command line. Reports all
  * problems at once.
  */
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { Value } from "typebox/value";
 import { configSchema, type Config } from "./config.ts";
+import { defaultDataDirectory, isFormerDefault } from "./data-directory.ts";
 import type { Environment } from "./interpolate.ts";
 import { formatPath, type ConfigProblem } from "./problem.ts";
 import { checkReferences } from "./references.ts";
-import { report, type Resolution, type SettingSource } from "./resolution.ts";
+import { report, type Resolution, type SettingOrigin, type SettingSource } from "./resolution.ts";
 import { resolveSettings } from "./resolve-settings.ts";
+import { unknownVariables } from "./unknown-variables.ts";
 import { readYamlFile, type YamlFile } from "./yaml-file.ts";
 
 const defaultFile = "sounding.yaml";
@@ -32,6 +34,8 @@ export interface LoadedConfig {
   readonly problems: readonly ConfigProblem[];
   /** All settings in use, in the order of the schema. */
   readonly sources: readonly SettingSource[];
+  /** What is not wrong but probably not meant, one sentence each. */
+  readonly warnings: readonly string[];
   /** The path of the configuration file. */
   readonly file: string;
   /** Whether the file exists. */
@@ -56,11 +60,12 @@ export function resolveConfig(layers: {
   file: YamlFile | undefined;
   env: Environment;
   overrides?: ConfigOverrides | undefined;
-}): Pick<LoadedConfig, "config" | "problems" | "sources"> {
+}): Pick<LoadedConfig, "config" | "problems" | "sources" | "warnings"> {
   const resolution: Resolution = {
     file: layers.file,
     env: layers.env,
     overrides: layers.overrides,
+    computedDefaults: new Map([["storage.data_dir", defaultDataDirectory(layers.env)]]),
     problems: [...(layers.file?.problems ?? [])],
     sources: [],
   };
@@ -75,7 +80,29 @@ export function resolveConfig(layers: {
   }
   problems.push(...checkReferences(value, layers.file));
   problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
-  return { config: problems.length === 0 ? (value as Config) : undefined, problems, sources };
+  const config = problems.length === 0 ? withAbsolutePaths(value as Config, resolution) : undefined;
+  return { config, problems, sources, warnings: warningsOf(config, resolution) };
+}
+
+/** With `storage.data_dir` as an absolute path; in the file it starts at the file's folder. */
+function withAbsolutePaths(config: Config, { file, sources }: Resolution): Config {
+  const origin = originOfDataDirectory(sources);
+  const folder = origin?.kind === "file" && file !== undefined ? dirname(resolve(file.file)) : "";
+  return { ...config, storage: { ...config.storage, data_dir: resolve(folder, config.storage.data_dir) } };
+}
+
+function originOfDataDirectory(sources: readonly SettingSource[]): SettingOrigin | undefined {
+  return sources.find(({ path }) => path === "storage.data_dir")?.origin;
+}
+
+function warningsOf(config: Config | undefined, { file, env, sources }: Resolution): string[] {
+  const unknown = unknownVariables(configSchema, env, file?.value);
+  const isChosen = originOfDataDirectory(sources)?.kind !== "default";
+  if (config === undefined || isChosen || !isFormerDefault(config.storage.data_dir)) return unknown;
+  return [
+    ...unknown,
+    `The data directory is ${config.storage.data_dir}, because this folder exists. To use the same data from every folder, set storage.data_dir (SOUNDING_DATA_DIR) to it, or stop the server and move it to the default.`,
+  ];
 }
 
 /** A step of a JSON pointer, unescaped: https://www.rfc-editor.org/rfc/rfc6901#section-4 */

@@ -26,6 +26,8 @@ export interface Layers {
 }
 
 export interface Resolution extends Layers {
+  /** Defaults that depend on the environment, by the setting's path. */
+  readonly computedDefaults?: ReadonlyMap<string, unknown>;
   readonly problems: ConfigProblem[];
   readonly sources: SettingSource[];
 }

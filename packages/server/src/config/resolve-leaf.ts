@@ -5,6 +5,7 @@ import { interpolate } from "./interpolate.ts";
 import { formatPath, formatValue, type SettingPath } from "./problem.ts";
 import { isObject } from "../json-object.ts";
 import { report, type At, type Resolution, type SettingOrigin } from "./resolution.ts";
+import { isServiceLink } from "./unknown-variables.ts";
 import { isSecret } from "./setting-types.ts";
 import { describeAllowed, environmentName, readText, type SettingSchema } from "./setting-schema.ts";
 
@@ -23,16 +24,17 @@ export function resolveLeaf(schema: SettingSchema, at: At, resolution: Resolutio
     if (override !== undefined) {
       return checkLeaf(schema, { ...at, value: override }, { kind: "command_line" }, resolution);
     }
-    const name = environmentName(at.path.map(String), schema);
-    const text = resolution.env[name];
-    if (text !== undefined && text !== "") {
+    for (const name of [environmentName(at.path.map(String), schema), schema.envAlias ?? ""]) {
+      const text = resolution.env[name] ?? "";
+      if (text === "" || (name === schema.envAlias && isServiceLink(text))) continue;
       const origin = { kind: "environment", name } as const;
       return checkLeaf(schema, { ...at, value: readText(text, schema) }, origin, resolution);
     }
   }
   if (at.value == null && !(at.value === null && Value.Check(schema, null))) {
-    if (schema.default !== undefined) record(schema, at, schema.default, { kind: "default" }, resolution);
-    return structuredClone(schema.default);
+    const value = schema.default ?? resolution.computedDefaults?.get(formatPath(at.path));
+    if (value !== undefined) record(schema, at, value, { kind: "default" }, resolution);
+    return structuredClone(value);
   }
   return checkLeaf(schema, at, fileOrigin(at, resolution), resolution);
 }

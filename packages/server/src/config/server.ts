@@ -1,16 +1,16 @@
 /** The server's address, and limits on connections and requests: `server` of the configuration file. */
 import { Type } from "typebox";
 import { limitsInput } from "../input-limits.ts";
-import { logLevels } from "../logger.ts";
+import { logFormats, logLevels } from "../logger.ts";
 import { bytes, milliseconds } from "./setting-types.ts";
 
 export const server = Type.Object(
   {
-    // Not SOUNDING_PORT: Kubernetes sets that to "tcp://…" for a service named "sounding".
     host: Type.String({
       minLength: 1,
       default: "127.0.0.1",
       env: "SOUNDING_LISTEN_HOST",
+      envAlias: "SOUNDING_HOST",
       description: "Address to listen on; `0.0.0.0` or `::` for all interfaces.",
     }),
     port: Type.Integer({
@@ -18,12 +18,20 @@ export const server = Type.Object(
       maximum: 65_535,
       default: 4141,
       env: "SOUNDING_LISTEN_PORT",
+      // Kubernetes sets it to "tcp://…" for a service named "sounding"; such a value is ignored.
+      envAlias: "SOUNDING_PORT",
       description: "TCP port to listen on; 0 lets the system choose one.",
     }),
     log_level: Type.Enum([...logLevels], {
       default: "info",
       env: "SOUNDING_LOG_LEVEL",
       description: "Minimum level of log lines to write. Changes take effect without a restart.",
+    }),
+    log_format: Type.Enum([...logFormats], {
+      default: "auto",
+      env: "SOUNDING_LOG_FORMAT",
+      description:
+        "`json`: one JSON object per line, with all fields. `text`: one short line for people. `auto`: `text` if standard error is a terminal, otherwise `json`.",
     }),
     docs: Type.Boolean({ default: true, description: "Serve `/docs` and `/openapi.json`." }),
     cors_origins: Type.Array(

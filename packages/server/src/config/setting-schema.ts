@@ -29,6 +29,10 @@ export interface SettingSchema {
   readonly description?: string;
   /** Name of the environment variable, if it is not derived from the path. */
   readonly env?: string;
+  /** A second name of the environment variable. */
+  readonly envAlias?: string;
+  /** The default in words, if it depends on the environment; then there is no `default`. */
+  readonly describedDefault?: string;
   /** Set if the setting limits input. */
   readonly inputLimit?: SettingLimit["inputLimit"];
 }

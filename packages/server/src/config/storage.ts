@@ -1,14 +1,16 @@
 /** Where the server stores its data: `storage` of the configuration file. */
 import { Type } from "typebox";
+import { describeDefaultDataDirectory } from "./data-directory.ts";
 import { secret } from "./setting-types.ts";
 
 export const storage = Type.Object(
   {
     data_dir: Type.String({
       minLength: 1,
-      default: "./sounding-data",
+      describedDefault: describeDefaultDataDirectory,
       env: "SOUNDING_DATA_DIR",
-      description: "Folder for the server's files, relative to the working directory. Created if missing.",
+      description:
+        "Folder for the server's files. The server creates it. In the configuration file, a relative path starts at the file's folder.",
     }),
     database_url: Type.Optional(
       secret(
