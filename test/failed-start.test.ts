@@ -1,13 +1,13 @@
-/** A failed start reports the reason in one line, and keeps what it created. */
+/** A failed start reports the reason in one line, and creates nothing that would be lost. */
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { repository } from "./support/served-process.ts";
+import { repository, serveProcess } from "./support/served-process.ts";
 
 interface Outcome {
   readonly code: unknown;
@@ -26,24 +26,52 @@ async function sounding(...words: string[]): Promise<Outcome> {
 }
 
 describe("a start that fails", () => {
-  test("because the port is in use says so, and shows the new keys", async () => {
+  test("because the port is in use says so, and creates nothing", async () => {
     const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
-    const taken = createServer().listen(0, "127.0.0.1");
+    const taken = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
     await once(taken, "listening");
     const { port } = taken.address() as AddressInfo;
     try {
-      const words = ["serve", "--port", String(port), "--data-dir", folder];
-      const first = await sounding(...words);
-      assert.equal(first.code, 1);
-      assert.match(first.stderr, new RegExp(`^sounding: .*port ${port}: another program uses this port`, "m"));
-      assert.equal(new Set(first.stdout.match(/sk-[\w-]{43}/g)).size, 2, "an ordinary key and the operator's");
-      const second = await sounding(...words);
-      assert.equal(second.code, 1);
-      assert.equal(second.stdout, "");
+      const data = join(folder, "data");
+      const { code, stdout, stderr } = await sounding("serve", "--port", String(port), "--data-dir", data);
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.equal(
+        stderr,
+        `sounding: The server cannot listen on 127.0.0.1, port ${port}: another program uses it. Stop it, or set another port with --port, server.port or SOUNDING_PORT.\n`,
+      );
+      assert.deepEqual(await readdir(folder), []);
     } finally {
       taken.close();
       await rm(folder, { recursive: true, force: true });
     }
+  });
+
+  test("because another Sounding server has the port says so", async () => {
+    await using first = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" });
+    const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
+    try {
+      const { code, stderr } = await sounding("serve", "--port", new URL(first.url).port, "--data-dir", folder);
+      assert.equal(code, 1);
+      assert.match(stderr, /^sounding: .* another Sounding server answers there\. Stop it, or set another port .*\n$/);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  test("because another server uses the data directory names its process and address, and a killed one does not block", async () => {
+    await using first = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" });
+    const words = ["serve", "--port", "0", "--data-dir", first.dataDirectory];
+    const { code, stdout, stderr } = await sounding(...words);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.equal(
+      stderr,
+      `sounding: The data directory ${first.dataDirectory} is in use by another Sounding server (process ${first.child.pid}, ${first.url}). Stop that server, or set another directory with --data-dir, storage.data_dir or SOUNDING_DATA_DIR.\n`,
+    );
+    await first.end("SIGKILL");
+    assert.ok((await readdir(first.dataDirectory)).includes("server.json"), "the killed server left its file");
+    await using second = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" }, { data: first.dataDirectory });
+    assert.equal(await second.end(), 0);
+    assert.ok(!(await readdir(first.dataDirectory)).includes("server.json"));
   });
 
   test("because it cannot create its data directory names the setting", async () => {

@@ -11,6 +11,7 @@ export const repository = fileURLToPath(new URL("../..", import.meta.url));
 export interface ServedProcess extends AsyncDisposable {
   readonly child: ChildProcess;
   readonly dataDirectory: string;
+  readonly url: string;
   /** Its standard output and error so far. */
   readonly output: { stdout: string; stderr: string };
   /** Ends it with the signal and resolves to its exit code. */
@@ -26,6 +27,8 @@ export interface ServedOptions {
   readonly nodeOptions?: readonly string[];
   /** Opens a channel for messages between the processes. */
   readonly channel?: boolean;
+  /** An existing data directory; absent: a new one. */
+  readonly data?: string;
 }
 
 /**
@@ -34,9 +37,9 @@ export interface ServedOptions {
  */
 export async function serveProcess(
   env: Readonly<Record<string, string>> = {},
-  { script = command, nodeOptions = [], channel = false }: ServedOptions = {},
+  { script = command, nodeOptions = [], channel = false, data }: ServedOptions = {},
 ): Promise<ServedProcess> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), "sounding-process-"));
+  const dataDirectory = data ?? (await mkdtemp(join(tmpdir(), "sounding-process-")));
   // A test installs nothing on the machine on which it runs.
   const own = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
   const args = [...nodeOptions, script, "serve", "--port", "0", "--data-dir", dataDirectory];
@@ -60,6 +63,7 @@ export async function serveProcess(
   return {
     child,
     dataDirectory,
+    url: /running at (?<url>http:\S+)/.exec(output.stdout)!.groups!["url"]!,
     output,
     end,
     async [Symbol.asyncDispose]() {

@@ -82,14 +82,18 @@ async function runCommand(
     await write(parsed.help ? stdout : stderr, renderCommandHelp(command, path));
     return parsed.help ? exitCodes.ok : exitCodes.usage;
   }
-  const colors = parsed.color && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+  const allowed = parsed.color && (env["NO_COLOR"] ?? "") === "";
+  // https://force-color.org: colors even where no terminal is.
+  const isForced = (env["FORCE_COLOR"] ?? "") !== "" && env["FORCE_COLOR"] !== "0";
+  const shows = (isTerminal: boolean): boolean =>
+    allowed && (isForced || (isTerminal && env["TERM"] !== "dumb" && env["FORCE_COLOR"] !== "0"));
   return await command.run({
     values: parsed.values,
     positionals: parsed.positionals,
     json: parsed.json,
     io: {
       ...environment,
-      colors: { stdout: colors && isTTY.stdout, stderr: colors && isTTY.stderr },
+      colors: { stdout: shows(isTTY.stdout), stderr: shows(isTTY.stderr) },
       progress: isTTY.stderr && !parsed.json,
     },
     commands: entries,

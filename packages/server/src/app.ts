@@ -1,23 +1,24 @@
 /** The composition root: creates every part of the server once, and closes them in reverse order. */
 import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { operations } from "./api/index.ts";
+import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
 import { DecoderPool } from "./audio/decoder-pool.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
+import { openDataDirectory } from "./data-directory.ts";
 import { DiskSpace } from "./status/disk-space.ts";
-import { AppError } from "./errors.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
 import type { FinishedRequest } from "./http/request-context.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
+import { bindPort, reachableUrl } from "./http/listen.ts";
 import { startHttpServer } from "./http/server.ts";
 import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
@@ -37,6 +38,7 @@ import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
+import type { StoreState } from "./store/store.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
@@ -61,11 +63,13 @@ export interface AppOptions {
   /** Called for every finished request, for telemetry of the process. */
   readonly observeRequest?: ((request: FinishedRequest) => void) | undefined;
   /** Called as soon as the first keys exist: their secrets would be lost if a later part failed to start. */
-  readonly onFirstStart?: ((made: InitialCredentials) => void) | undefined;
+  readonly onFirstStart?: ((made: InitialCredentials, url: string) => void | Promise<void>) | undefined;
 }
 
 /** A running server. */
 export interface App {
+  /** The address for clients on this machine. */
+  readonly url: string;
   readonly host: string;
   readonly port: number;
   /** Undefined if OTLP/gRPC has no port of its own. */
@@ -74,10 +78,21 @@ export interface App {
   readonly firstStart: InitialCredentials | undefined;
   /** Applies changes to models, guardrails, limits and the log level. Running calls are not affected. */
   reload(config: Config): Promise<void>;
+  /** What callers can use now. */
+  overview(): Overview;
+  /** Resolves when telemetry can be stored and queried. Rejects if the signal fires. */
+  whenTelemetryReady(signal: AbortSignal): Promise<void>;
   /** Asks all engines for their models again. */
   lookForModels(): Promise<void>;
   /** Waits up to the shutdown timeout for running calls, then closes everything. */
   close(): Promise<void>;
+}
+
+/** What callers can use. */
+export interface Overview {
+  /** The models by what they can be called for. */
+  readonly models: Readonly<Record<Capability, readonly { readonly id: string; readonly ownedBy: string }[]>>;
+  readonly telemetry: StoreState;
 }
 
 /** @throws AppError if a part cannot start; parts that have started are closed */
@@ -85,15 +100,19 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   await using starting = new AsyncDisposableStack();
   const closeAtEnd = <T extends { close(): Promise<void> }>(part: T): T => starting.adopt(part, (each) => each.close());
 
+  // Nothing is created if the port or the directory is in use.
+  const bound = closeAtEnd(await bindPort(config.server));
+  const address = { host: bound.host, port: bound.port };
   const dataDirectory = resolve(config.storage.data_dir);
-  await makeDirectory(dataDirectory);
+  const directory = closeAtEnd(await openDataDirectory(dataDirectory, logger));
+  await directory.announce(reachableUrl(address));
   const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
   await requireKnownInstallation(control, {
     dataDirectory,
     acceptEmptyDatabase: config.storage.accept_empty_database,
   });
   const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
-  if (firstStart !== undefined) onFirstStart?.(firstStart);
+  if (firstStart !== undefined) await onFirstStart?.(firstStart, reachableUrl(address));
   if (config.telemetry.enabled) await markInstallation(dataDirectory);
   const metrics = createMetrics(version);
   const disk = closeAtEnd(
@@ -212,6 +231,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   const http = closeAtEnd(
     await startHttpServer({
       settings: config.server,
+      bound,
       http2: grpc,
       checkKey,
       failedKeys,
@@ -253,6 +273,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
 
   const running = starting.move();
   return {
+    url: reachableUrl(address),
     host: http.host,
     port: http.port,
     grpcPort,
@@ -266,18 +287,13 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       ({ transcription } = next);
       logger.setLevel(next.server.log_level);
     },
+    overview: () => {
+      const list = (capability: Capability) => registry.list({ allowedModels: undefined }, capability);
+      const models = { chat: list("chat"), speech: list("speech"), transcription: list("transcription") };
+      return { models, telemetry: store.state() };
+    },
+    whenTelemetryReady: (signal) => store.whenReady(signal),
     lookForModels: () => models.lookAgain(),
     close: () => running.disposeAsync(),
   };
-}
-
-async function makeDirectory(path: string): Promise<void> {
-  try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new AppError("internal", `The data directory ${path} (storage.data_dir) cannot be created: ${reason}`, {
-      cause: error,
-    });
-  }
 }

@@ -17,8 +17,23 @@ const levelFormats: Readonly<Record<string, Format>> = { debug: "dim", info: "gr
 
 /** Fields of a request that only programs need, or that the line shows elsewhere. */
 const quietFields = new Set([
-  ...["time", "level", "msg", "request_id", "operation", "method", "path", "status", "outcome", "duration_ms"],
-  ...["cpu_ms", "store_ms", "organization_id", "project", "key_id", "client", "stack"],
+  "time",
+  "level",
+  "msg",
+  "request_id",
+  "operation",
+  "method",
+  "path",
+  "status",
+  "outcome",
+  "duration_ms",
+  "cpu_ms",
+  "store_ms",
+  "organization_id",
+  "project",
+  "key_id",
+  "client",
+  "stack",
 ]);
 
 /** @param json the record as one line of JSON */

@@ -13,7 +13,7 @@ test("no secret reaches the log, wherever it was placed", () => {
       done();
     },
   });
-  const logger = createLogger("info", destination);
+  const logger = createLogger("info", { destination });
   const secret = "sk-AAAAplantedsecretplantedsecretplanted";
   logger.info(
     { deep: { headers: { authorization: `Bearer ${secret}` }, list: [{ password: "planted-password" }] } },

@@ -92,13 +92,13 @@ function bufferedStandardError(): Destination {
 export interface LoggerOptions {
   /** Absent: standard error, so that standard output stays free for the user. */
   readonly destination?: NodeJS.WritableStream | undefined;
-  /** Lines for people, written at once, so that they keep their place among the command's own output; absent: JSON. */
+  /** Lines for people, written at once to the destination, so that they keep their place among its other output; absent: JSON. */
   readonly text?: LogLineStyle | undefined;
 }
 
 export function createLogger(level: LogLevel, { destination, text }: LoggerOptions = {}): LeveledLogger {
-  const standardError = destination === undefined && text === undefined ? bufferedStandardError() : undefined;
-  const people = destination ?? process.stderr;
+  const standardError = destination === undefined ? bufferedStandardError() : undefined;
+  const output = destination ?? standardError!;
   const logger = pino(
     {
       level,
@@ -108,9 +108,7 @@ export function createLogger(level: LogLevel, { destination, text }: LoggerOptio
       serializers: { error: describeError },
       hooks: { streamWrite: redactText },
     },
-    text === undefined
-      ? (destination ?? standardError)
-      : { write: (line) => void people.write(renderLogLine(line, text)) },
+    text === undefined ? output : { write: (line) => void output.write(renderLogLine(line, text)) },
   );
   return Object.assign(logger, {
     setLevel(next: LogLevel) {

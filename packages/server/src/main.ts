@@ -10,7 +10,8 @@ import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
 import { formatProblem } from "./config/problem.ts";
 import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
 import { watchConfig } from "./config/watch-config.ts";
-import { createLogger, type Logger } from "./logger.ts";
+import type { LogLineStyle } from "./log-line.ts";
+import { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
 import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts";
 
 export interface ServeOptions {
@@ -20,12 +21,21 @@ export interface ServeOptions {
   readonly overrides?: ConfigOverrides | undefined;
   /** Shuts the server down gracefully. */
   readonly signal: AbortSignal;
-  /** Called once, when the server accepts requests. */
-  onReady(app: App): void;
+  /** Where the log is written if it is for people; absent: it is JSON. */
+  readonly terminal?: Terminal | undefined;
+  /** Called once, when the server accepts requests, but not after `signal` has fired. */
+  onReady(app: App, config: Config): void;
   /** Called with sentences about what the server adds to the data directory. */
   readonly onNotice?: ((notice: string) => void) | undefined;
   /** Called before `onReady` if this start created the first keys, even if the server then fails to start. */
   readonly onFirstStart?: AppOptions["onFirstStart"];
+}
+
+export interface Terminal {
+  /** Whether people read the stream, so that the log is for them unless the configuration says otherwise. */
+  readonly isTerminal: boolean;
+  readonly stream: NodeJS.WritableStream;
+  readonly style: LogLineStyle;
 }
 
 /** The configuration is invalid; `problems` has a line for each problem. */
@@ -59,7 +69,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const loaded = await loadConfig(load);
   const { config } = loaded;
   if (config === undefined) throw new InvalidConfigError(loaded.problems.map(formatProblem));
-  const logger = createLogger(config.server.log_level);
+  const logger = createLogger(config.server.log_level, logOutput(config.server.log_format, options.terminal));
+  for (const warning of loaded.warnings) logger.warn({}, warning);
   try {
     await using observed = await observeProcess(logger);
     const observeRequest = observed.telemetry?.observeRequest;
@@ -67,7 +78,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const watch = watchConfig({ load, loaded: { ...loaded, config }, logger, apply: (next) => app.reload(next) });
     try {
       logger.info({ host: app.host, port: app.port }, "the server accepts calls");
-      onReady(app);
+      if (!signal.aborted) onReady(app, config);
       void addPocketSphinx(app, { config, logger, options });
       if (!signal.aborted) await once(signal, "abort");
       logger.info({}, "the server is shutting down");
@@ -81,6 +92,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   }
 }
 
+/** Lines for people on the terminal, or JSON. */
+function logOutput(format: Config["server"]["log_format"], terminal: ServeOptions["terminal"]): LoggerOptions {
+  if (terminal === undefined || format === "json" || (format === "auto" && !terminal.isTerminal)) return {};
+  return { destination: terminal.stream, text: terminal.style };
+}
+
 /** Adds PocketSphinx to the data directory if it is missing, while the server already accepts requests. */
 async function addPocketSphinx(
   app: App,
@@ -89,8 +106,7 @@ async function addPocketSphinx(
   if (!mayUnpackPocketSphinx(config)) return;
   const { unpackPocketSphinx } = await import("./engines/pocketsphinx/unpack-packages.ts");
   const dataDirectory = resolve(config.storage.data_dir);
-  // Later starts try again without a word on the terminal.
-  const notify = (app.firstStart === undefined ? undefined : options.onNotice) ?? (() => {});
+  const notify = options.onNotice ?? (() => {});
   if (await unpackPocketSphinx({ dataDirectory, logger, notify, signal: options.signal })) await app.lookForModels();
 }
 

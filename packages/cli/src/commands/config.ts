@@ -27,15 +27,16 @@ const checkCommand = command({
     ["sounding config check --config sounding.yaml", "The exit code is 0 if the configuration is valid, otherwise 8."],
   ],
   async run({ values, json, io }) {
-    const { config, problems, lines, file, found } = await load(values.config, io);
+    const { config, problems, warnings, lines, file, found } = await load(values.config, io);
     if (json) {
-      await writeJson(io.stdout, { file, found, valid: config !== undefined, problems });
+      await writeJson(io.stdout, { file, found, valid: config !== undefined, problems, warnings });
     } else if (config !== undefined) {
       const note = found ? "is valid" : "does not exist; the defaults and the environment are valid";
       await writeLine(io.stdout, `${file} ${note}.`);
     } else {
       for (const line of lines) await writeLine(io.stdout, line);
     }
+    if (!json) for (const warning of warnings) await writeLine(io.stdout, `Warning: ${warning}`);
     if (!json && config === undefined) await writeLine(io.stderr, summaryOf(lines.length));
     return config === undefined ? exitCodes.configuration : exitCodes.ok;
   },

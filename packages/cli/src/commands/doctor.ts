@@ -75,7 +75,8 @@ async function checkConfiguration(
   say: (...found: readonly Finding[]) => Promise<void>,
 ): Promise<Config | undefined> {
   const { formatProblem, loadConfig } = await import("@sounding/server");
-  const { config, problems, file, found } = await loadConfig({ path, env: io.env });
+  const { config, problems, warnings, file, found } = await loadConfig({ path, env: io.env });
+  for (const each of warnings) await say(warning("configuration", each));
   for (const problem of problems) {
     await say(failed("configuration", formatProblem(problem), "See docs/reference/configuration/ for all settings."));
   }

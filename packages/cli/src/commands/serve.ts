@@ -1,16 +1,18 @@
 /** `sounding serve`: runs the server until Ctrl-C or SIGTERM, and prints at startup how to use it. */
-import { CliError } from "../cli-error.ts";
+import type { App } from "@sounding/server";
+import { CliError, errorLine, UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { write, writeJson } from "../output.ts";
-import { UsageError } from "../cli-error.ts";
+import { write, writeJson, writeLine } from "../output.ts";
+import { profileFile, showPath } from "../profiles/profile-file.ts";
+import { findServerProfile, storeFirstKeys, type ServerProfile } from "../profiles/server-profile.ts";
 import { renderFirstKeys, renderWelcome, type Welcome } from "./welcome.ts";
 
 export const serveCommand = command({
   name: "serve",
   summary: "Run the server",
   description:
-    "Runs until Ctrl-C or SIGTERM, then waits for running calls to finish. SIGHUP, or a change of the configuration file, reloads models and limits. The log is written to standard error, one JSON object per line.",
+    "Runs until Ctrl-C or SIGTERM, then waits for running calls to finish. SIGHUP, or a change of the configuration file, reloads models and limits. The log is written to standard error: in a terminal one short line for each event, otherwise one JSON object per line (`server.log_format`). The first start stores its keys in a profile for the other commands.",
   options: {
     config: { type: "string", value: "FILE", short: "c", description: "Configuration file; sounding.yaml by default." },
     host: { type: "string", value: "ADDRESS", description: "Address to listen on." },
@@ -28,35 +30,95 @@ export const serveCommand = command({
       ...(values.port === undefined ? {} : { port: parsePort(values.port) }),
     };
     const storage = values["data-dir"] === undefined ? {} : { data_dir: values["data-dir"] };
-    let untold: Welcome["firstStart"];
+    const style = { colors: io.colors.stdout, showPath: (path: string) => showPath(path, io.env) };
+    let unshown: FirstKeys | undefined;
+    let lastNotice: string | undefined;
+    let greeting: Promise<void> | undefined;
+    // The terminal has just shown ^C.
+    io.signal.addEventListener("abort", () => void (io.isTTY.stdin && io.isTTY.stderr && write(io.stderr, "\n")));
     try {
       await serve({
         configPath: values.config,
         overrides: { server, storage },
         signal: io.signal,
-        onFirstStart: (made) => (untold = made),
-        // Programs find it in the log.
-        onNotice: (notice) => void (json ? undefined : write(io.stdout, `${notice}\n`)),
-        onReady: ({ host, port, firstStart }) => {
-          const url = `http://${reachable(host)}:${port}`;
-          untold = undefined;
-          void welcome(io, { url, firstStart }, json);
+        terminal: {
+          isTerminal: io.isTTY.stderr,
+          stream: io.stderr,
+          style: { colors: io.colors.stderr, columns: () => (io.stderr as { columns?: number }).columns },
+        },
+        onFirstStart: async (created, url) => {
+          unshown = { ...created, profile: await tryToStore(created, url, io) };
+        },
+        onNotice: (notice) => void (lastNotice = notice),
+        onReady: (app, config) => {
+          const firstStart = unshown;
+          unshown = undefined;
+          greeting = greet(
+            { app, firstStart, dataDirectory: config.storage.data_dir, notice: () => lastNotice },
+            io,
+            json,
+          );
         },
       });
     } catch (error) {
-      // The keys are in the database now, and the next start cannot print them.
-      if (untold !== undefined)
-        await (json ? writeJson(io.stdout, { firstStart: untold }) : write(io.stdout, renderFirstKeys(untold)));
+      // The keys are in the database now, and the next start cannot show them.
+      if (unshown !== undefined) {
+        const { profile, ...firstStart } = unshown;
+        const text = renderFirstKeys(firstStart, { ...style, file: profile?.file });
+        await (json ? writeJson(io.stdout, { firstStart }) : write(io.stdout, text));
+      }
       if (!(error instanceof InvalidConfigError)) throw error;
       await write(io.stderr, `${error.problems.join("\n")}\n`);
       throw new CliError(error.message, exitCodes.configuration, { cause: error });
     }
+    await greeting;
     return exitCodes.ok;
   },
 });
 
-async function welcome(io: CommandIo, facts: Welcome, json: boolean): Promise<void> {
-  await (json ? writeJson(io.stdout, facts) : write(io.stdout, renderWelcome(facts)));
+type FirstStart = NonNullable<Welcome["firstStart"]>;
+
+interface FirstKeys extends FirstStart {
+  readonly profile: ServerProfile | undefined;
+}
+
+/** A profile is a convenience: without one, the keys are still shown. */
+async function tryToStore(created: FirstStart, url: string, io: CommandIo): Promise<ServerProfile | undefined> {
+  try {
+    return profileFile(io.env) === undefined ? undefined : await storeFirstKeys(io.env, url, created);
+  } catch (error) {
+    await writeLine(io.stderr, `sounding: the keys are not stored for the command sounding: ${errorLine(error)}`);
+    return undefined;
+  }
+}
+
+interface Started {
+  readonly app: App;
+  readonly firstStart: FirstKeys | undefined;
+  readonly dataDirectory: string;
+  /** The server's last notice about what it adds to its data directory. */
+  readonly notice: () => string | undefined;
+}
+
+/** How long the welcome waits for the telemetry store, which usually starts within two seconds. */
+const telemetryTimeoutMs = 5_000;
+
+async function greet({ app, firstStart, dataDirectory, notice }: Started, io: CommandIo, json: boolean): Promise<void> {
+  const { url } = app;
+  const waiting = AbortSignal.any([io.signal, AbortSignal.timeout(telemetryTimeoutMs)]);
+  if (app.overview().telemetry.disabled !== true) await app.whenTelemetryReady(waiting).catch(() => {});
+  const stored = firstStart === undefined ? findServerProfile(io.env, url).catch(() => undefined) : firstStart.profile;
+  const profile = await stored;
+  if (io.signal.aborted && firstStart === undefined) return;
+  const welcome = { url, firstStart, profile, overview: app.overview(), addsTranscription: notice(), dataDirectory };
+  const style = { colors: io.colors.stdout, showPath: (path: string) => showPath(path, io.env) };
+  if (json) {
+    await writeJson(io.stdout, {
+      url,
+      firstStart: firstStart && { ...firstStart, profile: undefined },
+      profile: profile?.name,
+    });
+  } else await write(io.stdout, renderWelcome(welcome, style));
 }
 
 function parsePort(text: string): number {
@@ -64,10 +126,4 @@ function parsePort(text: string): number {
   if (!/^\d+$/.test(text) || port > 65_535)
     throw new UsageError(`--port is ${JSON.stringify(text)}; it must be 0 to 65535.`);
   return port;
-}
-
-/** An address that a client on this machine can call. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0" || host === "::") return "127.0.0.1";
-  return host.includes(":") ? `[${host}]` : host;
 }

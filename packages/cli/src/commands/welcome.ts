@@ -1,49 +1,148 @@
-/** The message of a started server: its address, the first keys, and three commands to paste. */
+/** The message of a started server: its address, what can be used, the first keys, and three commands to try. */
+import { styleText } from "node:util";
+import type { Overview } from "@sounding/server";
 
 export interface Welcome {
   readonly url: string;
   /** The secrets that the first start created. */
-  readonly firstStart:
-    | { readonly organization: string; readonly key: string; readonly operatorKey: string | undefined }
-    | undefined;
+  readonly firstStart: FirstStart | undefined;
+  /** The profile with a key of this server; undefined if there is none. */
+  readonly profile: { readonly name: string; readonly file: string | undefined } | undefined;
+  readonly overview: Overview;
+  /** What the server does to add speech recognition, while it does. */
+  readonly addsTranscription: string | undefined;
+  readonly dataDirectory: string;
+}
+
+interface FirstStart {
+  readonly organization: string;
+  readonly key: string;
+  readonly operatorKey: string | undefined;
+}
+
+interface Style {
+  readonly colors: boolean;
+  /** Shows a path as people write it. */
+  showPath(path: string): string;
 }
 
 /** The model that always exists, for testing the pipeline. */
 const trialModel = "sounding-trial";
+const nameWidth = 16;
+const stateWidth = 10;
 
-export function renderWelcome({ url, firstStart }: Welcome): string {
-  const key = firstStart?.key ?? "$SOUNDING_API_KEY";
-  return `Sounding accepts calls at ${url} (API documentation: ${url}/docs).
-
-${firstStart === undefined ? laterStart : renderFirstKeys(firstStart)}
-Three things to try, each in another terminal, from this folder:
-
-  curl ${url}/v1/chat/completions \\
-    -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
-    -d '{"model": "${trialModel}", "messages": [{"role": "user", "content": "Hello!"}]}'
-
-  SOUNDING_BASE_URL=${url} SOUNDING_API_KEY=${key} \\
-    npx sounding chat --model ${trialModel} "Hello!"
-
-  OPENAI_BASE_URL=${url}/v1 OPENAI_API_KEY=${key} npx node --input-type=module -e '
-    import OpenAI from "openai";
-    const messages = [{ role: "user", content: "Hello!" }];
-    const stream = await new OpenAI().chat.completions.create({ model: "${trialModel}", messages, stream: true });
-    for await (const chunk of stream) process.stdout.write(chunk.choices[0]?.delta.content ?? "\\n");'
-
-`;
+export function renderWelcome(welcome: Welcome, style: Style): string {
+  const { url, firstStart, profile } = welcome;
+  const paint = painter(style.colors);
+  const option = profile === undefined || profile.name === "default" ? "" : ` --profile ${profile.name}`;
+  const commands = [
+    `npx sounding chat "Hello!"${option}`,
+    `npx sounding speak "Hello from Sounding." --output hello.mp3${option}`,
+    `npx sounding demo${option} && npx sounding traces --project demo${option}`,
+  ];
+  const keys =
+    firstStart === undefined ? laterKeys(profile) : renderFirstKeys(firstStart, { ...style, file: profile?.file });
+  return [
+    "",
+    `  ${paint("bold", "Sounding")} is running at ${paint("cyan", url)}`,
+    "",
+    ...abilities(welcome, style).flatMap(({ name, state, details, advice }) => [
+      `  ${name.padEnd(nameWidth)}${paint(stateFormats[state], state.padEnd(stateWidth))}${details}`.trimEnd(),
+      ...(advice === undefined ? [] : [`  ${" ".repeat(nameWidth + stateWidth)}${paint("dim", advice)}`]),
+    ]),
+    "",
+    ...(keys === "" ? [] : [keys]),
+    "  Three things to try, in another terminal, from this folder:",
+    "",
+    ...commands.map((command) => `    ${paint("cyan", command)}`),
+    "",
+    `  ${paint("dim", `API documentation: ${url}/docs`)}`,
+    `  ${paint("dim", "Press Ctrl-C to stop the server.")}`,
+    "",
+    "",
+  ].join("\n");
 }
 
-const laterStart = `The first key was printed at the first start. To create another: npx sounding key create --help
-`;
+const stateFormats = { ready: "green", adding: "yellow", starting: "yellow", off: "yellow", none: "yellow" } as const;
 
-export function renderFirstKeys({ organization, key, operatorKey }: NonNullable<Welcome["firstStart"]>): string {
-  const operator =
-    operatorKey === undefined ? "" : `  operator key    ${operatorKey}   (administers the server; store it safely)\n`;
-  return `This is the first start. Sounding created the following and shows the keys only once:
+const addChat = "to add yours: OPENAI_API_KEY=… npm start";
 
-  organization    ${organization}
-  project         default
-  API key         ${key}
-${operator}`;
+interface Ability {
+  readonly name: string;
+  readonly state: keyof typeof stateFormats;
+  /** The models or engines. */
+  readonly details: string;
+  /** How to add one. */
+  readonly advice?: string;
+}
+
+function abilities({ overview, addsTranscription, dataDirectory }: Welcome, { showPath }: Style): Ability[] {
+  const { chat, speech, transcription } = overview.models;
+  const chatModels = chat.filter(({ id }) => id !== trialModel);
+  const { ready, disabled, reason } = overview.telemetry;
+  return [
+    chatModels.length > 0
+      ? { name: "chat", state: "ready", details: shortList(chatModels) }
+      : chat.length > 0
+        ? { name: "chat", state: "ready", details: `${trialModel}, a test model`, advice: addChat }
+        : { name: "chat", state: "none", details: "no model", advice: addChat },
+    speech.length > 0
+      ? { name: "speech", state: "ready", details: shortList(speech) }
+      : { name: "speech", state: "none", details: "no voice", advice: "to add one: npx sounding models pull --help" },
+    transcription.length > 0
+      ? { name: "transcription", state: "ready", details: shortList(transcription) }
+      : addsTranscription === undefined
+        ? {
+            name: "transcription",
+            state: "none",
+            details: "no model",
+            advice: "to add one: npx sounding models pull --help",
+          }
+        : { name: "transcription", state: "adding", details: "PocketSphinx, in the background" },
+    ready
+      ? { name: "telemetry", state: "ready", details: `stored in ${showPath(dataDirectory)}` }
+      : disabled === true
+        ? { name: "telemetry", state: "off", details: "turned off by telemetry.enabled" }
+        : { name: "telemetry", state: "starting", details: reason ?? "" },
+  ];
+}
+
+const listWidth = 50;
+
+/** As many models as fit, and the number of the others. */
+function shortList(models: readonly { readonly id: string }[]): string {
+  const ids = models.map(({ id }) => id);
+  let shown = ids.length;
+  const text = (): string => {
+    const rest = ids.length - shown;
+    return `${ids.slice(0, shown).join(", ")}${rest === 0 ? "" : ` and ${rest} more`}`;
+  };
+  while (shown > 1 && text().length > listWidth) shown -= 1;
+  return text();
+}
+
+function laterKeys(profile: Welcome["profile"]): string {
+  return profile === undefined
+    ? "  No key of this server is stored here. Create one and store it:\n    npx sounding key create laptop --local | npx sounding login\n"
+    : "";
+}
+
+/** The keys, which nothing shows again. */
+export function renderFirstKeys(
+  { key, operatorKey }: FirstStart,
+  { colors, showPath, file }: Style & { readonly file: string | undefined },
+): string {
+  const paint = painter(colors);
+  const row = (name: string, value: string): string => `  ${name.padEnd(nameWidth)}${value}\n`;
+  const note =
+    file === undefined ? "Shown only once; store them safely." : `Shown only once, and stored in ${showPath(file)}.`;
+  return [
+    row("API key", paint("bold", key)),
+    operatorKey === undefined ? "" : row("operator key", operatorKey),
+    `  ${paint("dim", note)}\n`,
+  ].join("");
+}
+
+function painter(colors: boolean): (format: Parameters<typeof styleText>[0], text: string) => string {
+  return (format, text) => (colors ? styleText(format, text, { validateStream: false }) : text);
 }

@@ -53,7 +53,7 @@ test("the reference names variables, defaults, required settings and secrets", (
   const port = entry("server.md", "server.port");
   for (const fact of [
     "Default: `4141`",
-    "Environment variable: `SOUNDING_LISTEN_PORT`",
+    "Environment variable: `SOUNDING_LISTEN_PORT`, or `SOUNDING_PORT`",
     "Allowed: an integer from 0 to 65535",
   ]) {
     assert.ok(port.includes(`- ${fact}\n`), fact);

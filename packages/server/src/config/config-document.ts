@@ -103,7 +103,14 @@ function below(schema: SettingSchema, place: Place, required = false): SettingRo
   const rows = rowsOf(schema, place);
   if (rows.length > 0) return rows;
   const environment = place.steps === undefined ? undefined : environmentName(place.steps, schema);
-  return [{ path: place.path, schema, required: required && schema.default === undefined && schema.describedDefault === undefined, environment }];
+  return [
+    {
+      path: place.path,
+      schema,
+      required: required && schema.default === undefined && schema.describedDefault === undefined,
+      environment,
+    },
+  ];
 }
 
 function renderSettings(rows: readonly SettingRow[]): string {

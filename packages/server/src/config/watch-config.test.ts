@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { EventEmitter, once } from "node:events";
 import { mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, afterEach, describe, test } from "node:test";
 import type { LogFields, Logger } from "../logger.ts";
 import type { Config } from "./config.ts";
@@ -121,7 +121,10 @@ describe("a running configuration", () => {
     await writeFile(file, "server: {port: 2, log_level: warn, docs: false}\nstorage: {data_dir: b}");
     await watch.reload();
     const { server, storage } = watch.config;
-    assert.deepEqual([server.port, server.docs, server.log_level, storage.data_dir], [1, true, "warn", "a"]);
+    assert.deepEqual(
+      [server.port, server.docs, server.log_level, storage.data_dir],
+      [1, true, "warn", join(dirname(file), "a")],
+    );
     assert.deepEqual(lines.find(({ level }) => level === "warn")?.fields["settings"], [
       "server.port",
       "server.docs",

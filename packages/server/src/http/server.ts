@@ -18,7 +18,7 @@ import { Connections } from "./connections.ts";
 import { preflightHeaders } from "./cors.ts";
 import { divertHttp2 } from "./http2-preface.ts";
 import type { FailedKeys } from "./failed-keys.ts";
-import { listen } from "./listen.ts";
+import { bindPort, type BoundPort } from "./listen.ts";
 import { replyEmpty, replyError } from "./reply.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import type { Route } from "./route.ts";
@@ -45,6 +45,8 @@ export interface HttpSettings {
 
 export interface HttpServerParts {
   readonly settings: HttpSettings;
+  /** The port; absent: it is bound now. */
+  readonly bound?: BoundPort | undefined;
   readonly routes: readonly Route[];
   readonly checkKey: KeyCheck;
   readonly failedKeys: FailedKeys;
@@ -124,10 +126,11 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
     http2 === undefined
       ? undefined
       : divertHttp2(server, { accept: (socket) => http2.accept(socket), timeoutMs: settings.header_timeout_ms });
-  const listener = await listen(server, settings);
+  const bound = parts.bound ?? (await bindPort(settings));
+  await bound.serve(server);
   return {
-    host: listener.host,
-    port: listener.port,
+    host: bound.host,
+    port: bound.port,
     async close() {
       closing = true;
       closeUndecided?.();
@@ -137,7 +140,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
         );
         setTimeout(() => server.closeAllConnections(), forceCloseMs).unref();
       }, settings.shutdown_timeout_ms);
-      await Promise.all([listener.close(), http2?.close()]);
+      await Promise.all([bound.close(), http2?.close()]);
       clearTimeout(cutOff);
     },
   };

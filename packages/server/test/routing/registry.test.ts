@@ -241,7 +241,7 @@ describe("discovery", () => {
     const lines = new PassThrough({ encoding: "utf8" });
     await using routing = await routingFixture(
       { engines: ["a"], discovery: { refresh_interval_ms: 1 } },
-      { logger: createLogger("info", lines), prepare: (engine) => (engine.models = ["x"]) },
+      { logger: createLogger("info", { destination: lines }), prepare: (engine) => (engine.models = ["x"]) },
     );
     const askedOften = Promise.withResolvers<void>();
     let asked = 0;

@@ -1,0 +1,63 @@
+/** The profile of a server that was started here, so that the other commands reach it without any settings. */
+import type { CommandIo } from "../command.ts";
+import { isSameServer } from "../connection.ts";
+import { identifyKey } from "./key-identity.ts";
+import { changeProfile, defaultProfileName, readProfiles, type Profile } from "./profile-file.ts";
+
+export interface ServerProfile {
+  readonly name: string;
+  /** The file, if it was written. */
+  readonly file: string | undefined;
+}
+
+interface FirstKeys {
+  readonly key: string;
+  readonly operatorKey: string | undefined;
+}
+
+/**
+ * Stores the first keys of a server: as the default profile, or under the server's address if the default profile is
+ * another server's.
+ * @throws CliError if the profile cannot be stored
+ */
+export async function storeFirstKeys(env: CommandIo["env"], url: string, keys: FirstKeys): Promise<ServerProfile> {
+  const byDefault = (await readProfiles(env)).get(defaultProfileName);
+  const isFree = byDefault === undefined || isSameServer(byDefault.baseUrl, url);
+  const name = isFree ? defaultProfileName : new URL(url).host;
+  const profile: Profile = { baseUrl: url, apiKey: keys.key, operatorKey: keys.operatorKey };
+  return { name, file: await changeProfile(env, name, profile) };
+}
+
+const checkTimeoutMs = 3_000;
+
+/**
+ * The profile whose key the running server accepts. If the default profile's server was on another port of this machine, and
+ * this server accepts its key, the server has moved and the profile follows it.
+ */
+export async function findServerProfile(env: CommandIo["env"], url: string): Promise<ServerProfile | undefined> {
+  const profiles = await readProfiles(env);
+  const isAccepted = async ({ apiKey }: Profile): Promise<boolean> =>
+    apiKey !== undefined &&
+    (await identifyKey(url, apiKey, AbortSignal.timeout(checkTimeoutMs)).then(
+      () => true,
+      () => false,
+    ));
+  const byDefault = profiles.get(defaultProfileName);
+  // The default profile first, since its name need not be typed.
+  const names = [defaultProfileName, ...profiles.keys()];
+  for (const name of new Set(names)) {
+    const profile = profiles.get(name);
+    if (profile === undefined || !isSameServer(profile.baseUrl, url)) continue;
+    if (await isAccepted(profile)) return { name, file: undefined };
+  }
+  if (byDefault === undefined || !isOnThisMachine(byDefault.baseUrl) || !(await isAccepted(byDefault)))
+    return undefined;
+  return {
+    name: defaultProfileName,
+    file: await changeProfile(env, defaultProfileName, { ...byDefault, baseUrl: url }),
+  };
+}
+
+function isOnThisMachine(url: string): boolean {
+  return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(url).hostname);
+}
