@@ -100,6 +100,11 @@ interface Started {
   readonly notice: () => string | undefined;
 }
 
+/** Whether speech recognition is being added: there was a notice, and it does not report a failure. */
+function isAdding(notice: string | undefined): boolean {
+  return notice !== undefined && !notice.includes("could not be added");
+}
+
 /** How long the welcome waits for the telemetry store, which usually starts within two seconds. */
 const telemetryTimeoutMs = 5_000;
 
@@ -110,7 +115,14 @@ async function greet({ app, firstStart, dataDirectory, notice }: Started, io: Co
   const stored = firstStart === undefined ? findServerProfile(io.env, url).catch(() => undefined) : firstStart.profile;
   const profile = await stored;
   if (io.signal.aborted && firstStart === undefined) return;
-  const welcome = { url, firstStart, profile, overview: app.overview(), addsTranscription: notice(), dataDirectory };
+  const welcome = {
+    url,
+    firstStart,
+    profile,
+    overview: app.overview(),
+    addsTranscription: isAdding(notice()),
+    dataDirectory,
+  };
   const style = { colors: io.colors.stdout, showPath: (path: string) => showPath(path, io.env) };
   if (json) {
     await writeJson(io.stdout, {

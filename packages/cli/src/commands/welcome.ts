@@ -9,8 +9,8 @@ export interface Welcome {
   /** The profile with a key of this server; undefined if there is none. */
   readonly profile: { readonly name: string; readonly file: string | undefined } | undefined;
   readonly overview: Overview;
-  /** What the server does to add speech recognition, while it does. */
-  readonly addsTranscription: string | undefined;
+  /** Whether the server is adding speech recognition to its data directory. */
+  readonly addsTranscription: boolean;
   readonly dataDirectory: string;
 }
 
@@ -67,6 +67,8 @@ const stateFormats = { ready: "green", adding: "yellow", starting: "yellow", off
 
 const addChat = "to add yours: OPENAI_API_KEY=… npm start";
 
+const addOther = "to add one: npx sounding models pull --help";
+
 interface Ability {
   readonly name: string;
   readonly state: keyof typeof stateFormats;
@@ -88,17 +90,12 @@ function abilities({ overview, addsTranscription, dataDirectory }: Welcome, { sh
         : { name: "chat", state: "none", details: "no model", advice: addChat },
     speech.length > 0
       ? { name: "speech", state: "ready", details: shortList(speech) }
-      : { name: "speech", state: "none", details: "no voice", advice: "to add one: npx sounding models pull --help" },
+      : { name: "speech", state: "none", details: "no voice", advice: addOther },
     transcription.length > 0
       ? { name: "transcription", state: "ready", details: shortList(transcription) }
-      : addsTranscription === undefined
-        ? {
-            name: "transcription",
-            state: "none",
-            details: "no model",
-            advice: "to add one: npx sounding models pull --help",
-          }
-        : { name: "transcription", state: "adding", details: "PocketSphinx, in the background" },
+      : addsTranscription
+        ? { name: "transcription", state: "adding", details: "pocketsphinx, in the background" }
+        : { name: "transcription", state: "none", details: "no model", advice: addOther },
     ready
       ? { name: "telemetry", state: "ready", details: `stored in ${showPath(dataDirectory)}` }
       : disabled === true
