@@ -66,7 +66,7 @@ describe("sounding config check", () => {
     const { code, stdout } = await sounding(["config", "check", "--json", "--config", file]);
     assert.equal(code, 8);
     const { problems, ...rest } = JSON.parse(stdout) as { problems: { line: number; path: string }[] };
-    assert.deepEqual(rest, { file, found: true, valid: false });
+    assert.deepEqual(rest, { file, found: true, valid: false, warnings: [] });
     assert.deepEqual([problems[0]?.line, problems[0]?.path], [1, "zoo"]);
   });
 });
