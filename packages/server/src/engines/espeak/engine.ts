@@ -17,6 +17,8 @@ import { extentOf, movedForward, toMarks, type SpokenToken } from "../spoken-tex
 import { toPhraseAudio, type PhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { rewritten, type SpokenText } from "../spoken-text/spoken-text.ts";
+import { readerOf } from "../spoken-text/readers.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import { createPackageBackend, hasPackage } from "./package-backend.ts";
 import { createProgramBackend } from "./program-backend.ts";
@@ -98,9 +100,20 @@ function createVariant(
   };
 }
 
+/** The language of an English voice, in the requested region. */
+function readAs(voiceLanguage: string, requested: string | undefined): string {
+  return /^en\b/.test(voiceLanguage) ? (requested ?? voiceLanguage) : voiceLanguage;
+}
+
 function speak(call: SpeechCall, variant: EspeakBackend): AsyncGenerator<SpeechPiece, void, undefined> {
   const readable = normalizeWhitespace(call.input);
-  const phrases = phrasesOf(readable, { ...phraseLengths, language: call.voice.replace(/\+.*/, "") });
+  const language = call.voice.replace(/\+.*/, "");
+  // Other languages have rules of their own in espeak-ng.
+  const phrases = phrasesOf(readable, {
+    ...phraseLengths,
+    language,
+    rewrite: readerOf(readAs(language, call.language)),
+  });
   return synthesizePhrases(call, phrases, {
     sampleRate: programRate,
     speakPhrase: (phrase, { first, signal }) =>
@@ -114,10 +127,10 @@ async function speakPhrase(
   { variant, first, call }: { variant: EspeakBackend; first: boolean; call: SpeechCall },
 ): Promise<SpeechPiece> {
   const { voice, speed, signal, marks, fairnessKey: group } = call;
-  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
+  const text = rewritten(readable, phrase, phrase.rewrites);
   const synthesisSpeed = Math.min(Math.max(speed, supportedSpeeds.slowest), supportedSpeeds.fastest);
   const spoken = await variant.speak({
-    text: escapeMarkup(part),
+    text: escapeMarkup(text.text),
     voice,
     wordsPerMinute: Math.round(wordsPerMinute * synthesisSpeed),
     first,
@@ -127,7 +140,7 @@ async function speakPhrase(
   const { sampleRate } = spoken;
   const slower = synthesisSpeed / speed;
   const { words = [] } = spoken;
-  const tokens = words.length === 0 ? [] : alignWords(part, words, slower / 1_000);
+  const tokens = words.length === 0 ? [] : alignWords(text.text, words, slower / 1_000);
   const audio = await toPhraseAudio(
     { samples: await stretchSamples(spoken.samples, sampleRate, 1 / slower), sampleRate },
     { pause: phrase.pause / speed, gain: gainFor(levelOf(voice)), spoken: extentOf(tokens) },
@@ -136,7 +149,7 @@ async function speakPhrase(
   return {
     sampleRate,
     samples,
-    marks: marks ? marksOf(part, phrase.offset, { audio, tokens }) : [],
+    marks: marks ? marksOf(text, { audio, tokens }) : [],
     sentence: phrase.sentence,
   };
 }
@@ -153,11 +166,9 @@ function escapeMarkup(text: string): string {
 }
 
 function marksOf(
-  part: string,
-  offset: number,
+  text: SpokenText,
   { audio, tokens }: { audio: PhraseAudio; tokens: readonly SpokenToken[] },
 ): SpeechMark[] {
-  if (tokens.length === 0) return estimateMarks(part, offset, audio);
-  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: part, source }, movedForward(tokens, audio.removed), audio.samples.length / audio.sampleRate);
+  if (tokens.length === 0) return estimateMarks(text, audio);
+  return toMarks(text, movedForward(tokens, audio.removed), audio.samples.length / audio.sampleRate);
 }

@@ -9,12 +9,14 @@ import { AppError } from "../../errors.ts";
 import type { Logger } from "../../logger.ts";
 import type { Engine, SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
 import { noSuchModel } from "../no-such-model.ts";
-import { toAscii } from "../spoken-text/ascii-text.ts";
+import { asciiOf } from "../spoken-text/ascii-text.ts";
 import { ConcurrencyLimit } from "../concurrency-limit.ts";
 import { extentOf, movedForward, toMarks } from "../spoken-text/marks.ts";
 import { toPhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { rewritten } from "../spoken-text/spoken-text.ts";
+import { readerOf } from "../spoken-text/readers.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import { fliteVoices, voiceLevels, voiceNames, type FliteVoiceName } from "./voices.ts";
 import { createWorkerPool, type WorkerPool } from "./worker-pool.ts";
@@ -51,10 +53,14 @@ export function createFliteEngine(name: string, settings: FliteEngineSettings, p
 function speak(pool: WorkerPool, call: SpeechCall): AsyncGenerator<SpeechPiece, void, undefined> {
   const readable = normalizeWhitespace(call.input);
   const voice = toVoiceName(call.voice);
-  return synthesizePhrases(call, phrasesOf(readable, phraseLengths), {
-    sampleRate: voiceRate,
-    speakPhrase: (phrase, turn) => speakPhrase(pool, { readable, phrase, voice }, { call, ...turn }),
-  });
+  return synthesizePhrases(
+    call,
+    phrasesOf(readable, { ...phraseLengths, rewrite: readerOf(call.language ?? "en-US") }),
+    {
+      sampleRate: voiceRate,
+      speakPhrase: (phrase, turn) => speakPhrase(pool, { readable, phrase, voice }, { call, ...turn }),
+    },
+  );
 }
 
 async function speakPhrase(
@@ -62,8 +68,7 @@ async function speakPhrase(
   { readable, phrase, voice }: { readable: string; phrase: Phrase; voice: FliteVoiceName },
   { call, signal, first }: { call: SpeechCall; signal: AbortSignal; first: boolean },
 ): Promise<SpeechPiece> {
-  const part = readable.slice(phrase.offset, phrase.offset + phrase.length);
-  const ascii = toAscii(part, phrase.offset);
+  const ascii = asciiOf(rewritten(readable, phrase, phrase.rewrites));
   const stretch = 1 / call.speed;
   const { tokens, ...sound } = await pool.speak(
     { text: ascii.text, voice, stretch },

@@ -5,6 +5,7 @@ import type { SpeechCall, SpeechModel, SpeechPiece } from "../engine.ts";
 import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, sentenceGroups, type Phrase } from "../spoken-text/phrases.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { asWritten } from "../spoken-text/spoken-text.ts";
 import { streamBytes } from "../upstream-http/byte-stream.ts";
 import type { ConnectionPool } from "../upstream-http/connection-pool.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -66,12 +67,12 @@ async function* speakPhrases(
     const sounds = await Array.fromAsync(readPcm(streamBytes(options.pool, toRequest(text, call, options))));
     const sampleRate = sounds[0]?.sampleRate;
     if (sampleRate !== undefined)
-      yield marked(phrase, text, { sampleRate, samples: joinSamples(sounds.map((each) => each.samples)) });
+      yield marked(readable, phrase, { sampleRate, samples: joinSamples(sounds.map((each) => each.samples)) });
   }
 }
 
-function marked({ offset, sentence }: Phrase, text: string, sound: PcmChunk): SpeechPiece {
-  return { ...sound, marks: estimateMarks(text, offset, sound), sentence };
+function marked(readable: string, phrase: Phrase, sound: PcmChunk): SpeechPiece {
+  return { ...sound, marks: estimateMarks(asWritten(readable, phrase), sound), sentence: phrase.sentence };
 }
 
 function toRequest(input: string, call: SpeechCall, options: OpenAiSpeechModelOptions): OutgoingRequest {

@@ -8,6 +8,8 @@ import { estimateMarks } from "../spoken-text/estimate-marks.ts";
 import { phrasesOf, type Phrase } from "../spoken-text/phrases.ts";
 import { toPhraseAudio } from "../spoken-text/phrase-audio.ts";
 import { normalizeWhitespace } from "../spoken-text/sentences.ts";
+import { rewritten } from "../spoken-text/spoken-text.ts";
+import { readerOf } from "../spoken-text/readers.ts";
 import { synthesizePhrases } from "../spoken-text/synthesize-phrases.ts";
 import type { ProcessPool } from "./process-pool.ts";
 import type { SpeakerVoice } from "./voices.ts";
@@ -39,9 +41,12 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
     { call, level, ...turn }: { call: SpeechCall; level: VoiceLevel; first: boolean; signal: AbortSignal },
   ): Promise<SpeechPiece> => {
     const { speaker } = voiceNamed(call.voice, voices);
-    const text = readable.slice(phrase.offset, phrase.offset + phrase.length);
+    const text = rewritten(readable, phrase, phrase.rewrites);
     const speed = Math.min(fastest, Math.max(slowest, call.speed));
-    const spoken = await pool.run({ type: "speak", text, speaker, speed }, { ...turn, group: call.fairnessKey });
+    const spoken = await pool.run(
+      { type: "speak", text: text.text, speaker, speed },
+      { ...turn, group: call.fairnessKey },
+    );
     const stretched = await stretchSamples(spoken.samples, spoken.sampleRate, call.speed / speed);
     if (level.loudness === undefined && Number.isFinite(spoken.loudness)) level.loudness = spoken.loudness;
     const { samples, sampleRate } = await toPhraseAudio(
@@ -49,7 +54,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
       { pause: phrase.pause / call.speed, gain: gainFor(Math.max(softest, level.loudness ?? targetLoudness)) },
     );
     // Text without pronunciation in the model's language, such as lone punctuation, produces no audio.
-    const marks = call.marks && stretched.length > 0 ? estimateMarks(text, phrase.offset, { samples, sampleRate }) : [];
+    const marks = call.marks && stretched.length > 0 ? estimateMarks(text, { samples, sampleRate }) : [];
     return { samples, sampleRate, marks, sentence: phrase.sentence };
   };
   return {
@@ -61,7 +66,7 @@ export function createSpeechModel({ pool, slots, voices, sampleRate }: SpeechMod
       const readable = normalizeWhitespace(call.input);
       const language = call.language ?? voiceNamed(call.voice, voices).languages[0];
       const level: VoiceLevel = { loudness: undefined };
-      const phrases = phrasesOf(readable, { ...phraseLengths, language });
+      const phrases = phrasesOf(readable, { ...phraseLengths, language, rewrite: readerOf(language) });
       yield* synthesizePhrases(call, phrases, {
         sampleRate,
         speakPhrase: (phrase, turn) => speakPhrase(readable, phrase, { call, level, ...turn }),

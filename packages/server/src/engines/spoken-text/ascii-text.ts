@@ -5,19 +5,25 @@
  */
 import anyAscii from "any-ascii";
 import { graphemes } from "./segmenters.ts";
-import type { TextRange } from "./sentences.ts";
-
-export interface AsciiText {
-  readonly text: string;
-  /** The place in the source of the ASCII characters from `start` to `end`. */
-  source(start: number, end: number): TextRange;
-}
+import type { SpokenText } from "./spoken-text.ts";
 
 // eslint-disable-next-line no-control-regex -- ASCII is what is looked for
 const onlyAscii = /^[\u0000-\u007F]*$/;
 
+/** The ASCII form of what is spoken, with its places in the input. */
+export function asciiOf(spoken: SpokenText): SpokenText {
+  const ascii = toAscii(spoken.text, 0);
+  return {
+    text: ascii.text,
+    source(start, end) {
+      const { offset, length } = ascii.source(start, end);
+      return spoken.source(offset, offset + length);
+    },
+  };
+}
+
 /** `offset` is the position of `part` in the source. */
-export function toAscii(part: string, offset: number): AsciiText {
+export function toAscii(part: string, offset: number): SpokenText {
   if (onlyAscii.test(part)) {
     return { text: part, source: (start, end) => ({ offset: offset + start, length: end - start }) };
   }

@@ -3,6 +3,7 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { joinSamples } from "../../audio/samples.ts";
 import { estimateMarks } from "./estimate-marks.ts";
+import { asWritten, type SpokenText } from "./spoken-text.ts";
 import { alignPauses } from "./align-pauses.ts";
 
 const sampleRate = 16_000;
@@ -16,9 +17,17 @@ function silence(seconds: number): Float32Array {
 }
 
 function starts(phrase: string, ...parts: Float32Array[]): [string, number][] {
-  return estimateMarks(phrase, 0, { samples: joinSamples(parts), sampleRate })
+  return estimateMarks(asWritten(phrase, { offset: 0, length: phrase.length }), {
+    samples: joinSamples(parts),
+    sampleRate,
+  })
     .filter(({ kind }) => kind === "word")
     .map(({ offset, length, startMs }) => [phrase.slice(offset, offset + length), Math.round(startMs)]);
+}
+
+/** The phrase where seven characters are before it. */
+function at7(phrase: string): SpokenText {
+  return asWritten(`before ${phrase}`, { offset: 7, length: phrase.length });
 }
 
 describe("estimated word times", () => {
@@ -46,7 +55,7 @@ describe("estimated word times", () => {
         const samples = joinSamples(parts.map(([loud, frames]) => (loud ? tone(frames / 100) : silence(frames / 100))));
         const endMs = (samples.length / sampleRate) * 1_000 + 20;
         let before = 0;
-        for (const { offset, length, startMs, durationMs } of estimateMarks(phrase, 7, { samples, sampleRate })) {
+        for (const { offset, length, startMs, durationMs } of estimateMarks(at7(phrase), { samples, sampleRate })) {
           assert.ok(offset >= 7 && length > 0 && offset + length <= 7 + phrase.length);
           assert.ok(
             startMs >= before - 0.2 && durationMs >= 0 && startMs + durationMs <= endMs,

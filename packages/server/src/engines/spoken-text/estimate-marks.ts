@@ -7,12 +7,12 @@ import type { SpeechMark } from "../engine.ts";
 import { toMarks, type SpokenToken } from "./marks.ts";
 import { alignPauses, type WordGap } from "./align-pauses.ts";
 import { speechPauses, type PcmAudio, type SpeechPauses } from "./speech-pauses.ts";
+import type { SpokenText } from "./spoken-text.ts";
 import { weightedWords, type WeightedWord } from "./word-weights.ts";
 
-/** The marks of a phrase at `offset` in the input. */
-export function estimateMarks(phrase: string, offset: number, sound: PcmAudio): SpeechMark[] {
-  const source = (start: number, end: number) => ({ offset: offset + start, length: end - start });
-  return toMarks({ text: phrase, source }, estimateTokens(phrase, sound), sound.samples.length / sound.sampleRate);
+/** The marks of a phrase. */
+export function estimateMarks(phrase: SpokenText, sound: PcmAudio): SpeechMark[] {
+  return toMarks(phrase, estimateTokens(phrase.text, sound), sound.samples.length / sound.sampleRate);
 }
 
 function estimateTokens(phrase: string, sound: PcmAudio): SpokenToken[] {

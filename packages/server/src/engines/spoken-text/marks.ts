@@ -3,11 +3,11 @@
  * mark over its source, and the text between words is punctuation.
  */
 import type { SpeechMark } from "../engine.ts";
-import type { AsciiText } from "./ascii-text.ts";
+import type { SpokenText } from "./spoken-text.ts";
 
 /** A token of the text, as the engine split it, in order. */
 export interface SpokenToken {
-  /** The characters of the ASCII text. */
+  /** The characters of the spoken text. */
   readonly text: string;
   /** When it is spoken, seconds; undefined where it is not. */
   readonly start: number | undefined;
@@ -39,25 +39,25 @@ export function movedForward(tokens: readonly SpokenToken[], seconds: number): S
  * The marks in the order of time.
  * @param end where the audio ends, in seconds: the pause after the last word belongs to the sign after it
  */
-export function toMarks(ascii: AsciiText, tokens: readonly SpokenToken[], end: number): SpeechMark[] {
-  const words = place(ascii.text, tokens);
+export function toMarks(spoken: SpokenText, tokens: readonly SpokenToken[], end: number): SpeechMark[] {
+  const words = place(spoken.text, tokens);
   const marks: SpeechMark[] = [];
   let cursor = 0;
   let spokenUntil = words[0]?.start ?? 0;
   for (const [index, word] of words.entries()) {
-    addAll(marks, punctuation(ascii, { from: cursor, to: word.from, before: spokenUntil, after: word.start }));
-    const to = abbreviationEnd(ascii.text, word, index < words.length - 1);
+    addAll(marks, punctuation(spoken, { from: cursor, to: word.from, before: spokenUntil, after: word.start }));
+    const to = abbreviationEnd(spoken.text, word, index < words.length - 1);
     add(marks, {
       kind: "word",
-      ...ascii.source(word.from, to),
+      ...spoken.source(word.from, to),
       startMs: milliseconds(word.start),
       durationMs: milliseconds(word.end - word.start),
     });
     cursor = to;
     spokenUntil = word.end;
   }
-  const rest = { from: cursor, to: ascii.text.length, before: spokenUntil, after: Math.max(spokenUntil, end) };
-  addAll(marks, punctuation(ascii, rest));
+  const rest = { from: cursor, to: spoken.text.length, before: spokenUntil, after: Math.max(spokenUntil, end) };
+  addAll(marks, punctuation(spoken, rest));
   return marks;
 }
 
@@ -107,7 +107,7 @@ function abbreviationEnd(text: string, { from, to }: Placed, wordsFollow: boolea
 }
 
 interface Gap {
-  /** Positions in the ASCII text. */
+  /** Positions in the spoken text. */
   readonly from: number;
   readonly to: number;
   /** Seconds: the end of the word before and the start of the word after. */
@@ -122,8 +122,8 @@ const pausing = /^[,;:.!?…—–、。，；：！？।؟،؛]/;
  * The sign that causes a pause lasts as long as the pause: of the signs that close what was said, the first at which a
  * speaker pauses, else the first one. All others last for no time. Signs that open what follows start with it.
  */
-function punctuation(ascii: AsciiText, { from, to, before, after }: Gap): SpeechMark[] {
-  const { text } = ascii;
+function punctuation(spoken: SpokenText, { from, to, before, after }: Gap): SpeechMark[] {
+  const { text } = spoken;
   const signs = [...text.slice(from, to).matchAll(/(?<sign>\S\p{M}*)\k<sign>*/gu)].map((found) => {
     const start = from + found.index;
     const end = start + found[0].length;
@@ -141,7 +141,7 @@ function punctuation(ascii: AsciiText, { from, to, before, after }: Gap): Speech
     const at = index < closing ? before : after;
     return {
       kind: "punctuation",
-      ...ascii.source(start, end),
+      ...spoken.source(start, end),
       startMs: milliseconds(at),
       durationMs: milliseconds(pause),
     };

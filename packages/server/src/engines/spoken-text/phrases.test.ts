@@ -39,6 +39,11 @@ describe("sentences", () => {
   const cases: [what: string, text: string, expected: string[]][] = [
     ["end at full stops", "One. Two! Three? Four", ["One.", "Two!", "Three?", "Four"]],
     ["do not end after a title", "Dr. Smith met Mrs. Jones. They spoke.", ["Dr. Smith met Mrs. Jones.", "They spoke."]],
+    [
+      "do not end after an abbreviation inside them",
+      "The U.S. Army took No. 5, e.g. Ann's. It was in the U.S. He left. No. That is all.",
+      ["The U.S. Army took No. 5, e.g. Ann's.", "It was in the U.S.", "He left.", "No.", "That is all."],
+    ],
     ["do not end inside an address", "See https://a.example/b?c=1. Now.", ["See https://a.example/b?c=1.", "Now."]],
     ["go on over a line break", "One line\r\nand another. End", ["One line\r\nand another.", "End"]],
     ["end at an empty line", "A heading\r\n\r\nText", ["A heading", "Text"]],
@@ -56,6 +61,25 @@ describe("sentences", () => {
 });
 
 describe("phrases", () => {
+  test("are cut by the length of what is spoken, never inside a rewrite", () => {
+    const text = "Well, call 5, 6, 7 and then 8 or 9 now.";
+    const rewrite = (sentence: string) =>
+      [...sentence.matchAll(/5, 6, 7|8|9/g)].map(({ 0: found, index }) => ({
+        start: index,
+        end: index + found.length,
+        spoken: "x".repeat(30),
+      }));
+    const found = [...phrasesOf(text, { ...limits, rewrite })];
+    assert.deepEqual(
+      found.map(({ offset, length }) => text.slice(offset, offset + length)),
+      ["Well,", "call 5, 6, 7 and", "then 8 or", "9 now."],
+    );
+    assert.deepEqual(
+      found.map(({ rewrites }) => rewrites.map(({ start, end }) => text.slice(start, end))),
+      [[], ["5, 6, 7"], ["8"], ["9"]],
+    );
+  });
+
   test("the first phrase ends at an early pause, later ones only at their maximum length", () => {
     assert.deepEqual(phrases("Well, hello there. This, too, is one piece of text."), [
       "Well,",

@@ -16,6 +16,16 @@ const longestSentence = 1_000;
 const titleAtEnd =
   /(?:^|[\s("'“‘])(?:Dr|Mr|Mrs|Ms|Mx|Messrs|Prof|St|Gen|Col|Lt|Sgt|Capt|Cmdr|Maj|Rev|Hon|Gov|Sen|Rep|Pres|Mt|Fig|Vol|Nr|vs|[A-HJ-Z])\.\s*$/;
 
+/** Abbreviations in the middle of a sentence, whatever follows. */
+const abbreviationAtEnd = /(?:^|[\s("'“‘])(?:e\.g|i\.e|cf|viz|approx|a\.k\.a)\.\s*$/i;
+/** Abbreviations before a number. */
+const numberedAtEnd =
+  /(?:^|[\s("'“‘])(?:Nos?|Figs?|Vols?|Chs?|Secs?|Art|Eq|pp?|ext|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/i;
+const initialsAtEnd = /(?:^|[\s("'“‘])(?:[A-Z]\.){2,5}\s*$/;
+/** Words that begin a sentence more often than they follow initials such as "U.S." */
+const sentenceStart =
+  /^(?:A|An|And|As|At|But|By|For|From|He|Her|His|How|I|If|In|It|Its|My|No|On|Or|Our|She|So|That|The|Their|Then|There|These|They|This|To|We|What|When|Where|Who|With|You|Your)\b/;
+
 /**
  * The same text for an engine to read, position by position: control characters, lone surrogates and the line breaks
  * inside a paragraph become spaces; an empty line stays a line break, which ends a sentence.
@@ -45,12 +55,20 @@ export function* sentencesOf(readable: string, language = "en"): Generator<TextR
     end = index + segment.length;
     const tail = readable.slice(Math.max(start, end - 12), end);
     // Inside an address or a number ("a?b=1") nothing ends.
-    const joins = /[.?!]$/.test(tail) || (titleAtEnd.test(tail) && !segment.endsWith("\n"));
+    const next = readable.slice(end, end + 12);
+    const joins = /[.?!]$/.test(tail) || (isAbbreviation(tail, next) && !segment.endsWith("\n"));
     if (joins && end - start < longestSentence) continue;
     yield* parts(readable, start, end);
     start = end;
   }
   yield* parts(readable, start, end);
+}
+
+/** Whether the full stop at the end of `tail` belongs to an abbreviation, given what follows. */
+function isAbbreviation(tail: string, next: string): boolean {
+  if (titleAtEnd.test(tail) || abbreviationAtEnd.test(tail)) return true;
+  if (numberedAtEnd.test(tail)) return /^\d/.test(next);
+  return initialsAtEnd.test(tail) && /^[A-Za-z]/.test(next) && !sentenceStart.test(next);
 }
 
 function supported(language: string): string {
