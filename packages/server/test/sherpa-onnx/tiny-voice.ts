@@ -16,7 +16,7 @@ export const tinyVoiceRate = 16_000;
 /** The length of one character at speed 1. */
 export const signSamples = 800;
 /** The model's file has no level for it, so the library fails on it. */
-export const unspeakable = "%";
+export const unspeakable = "^";
 
 const signs = " abcdefghijklmnopqrstuvwxyz0123456789.,!?:;'-";
 const matrixSize = 1_200;
