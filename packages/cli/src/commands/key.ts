@@ -68,9 +68,9 @@ const createCommand = command({
     ...connectionOptions,
   },
   examples: [
-    ["sounding key create ci --permission inference --expires 90d", "Create a key that is valid for 90 days."],
-    ["export SOUNDING_API_KEY=$(sounding key create laptop)", "Store a new key where clients look for it."],
-    ["sounding key create root --permission admin --operator", "Create another operator key."],
+    ["sounding key create ci -o acme --permission inference --expires 90d", "Create a key that is valid for 90 days."],
+    ["export SOUNDING_API_KEY=$(sounding key create laptop -o acme)", "Store a new key where clients look for it."],
+    ["sounding key create root -o acme --permission admin --operator", "Create another operator key."],
   ],
   async run({ values, positionals, json, io }) {
     const expires_at = values.expires === undefined ? undefined : readExpiry(values.expires, Date.now());
