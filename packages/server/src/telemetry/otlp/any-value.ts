@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import type { StringColumn } from "../../store/column-writers.ts";
 import { kindCodes } from "../rows/attribute-kinds.ts";
-import type { Hash64 } from "./hash64.ts";
+import type { Hash64 } from "../rows/hash64.ts";
 import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
 import { wireType } from "./message-type.ts";
 import { malformed, MessageScan } from "./message-scan.ts";

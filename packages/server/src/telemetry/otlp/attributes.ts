@@ -2,7 +2,7 @@
 import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { AttributeKinds } from "../rows/attribute-kinds.ts";
 import { AnyValueReader, writeText } from "./any-value.ts";
-import { Hash64 } from "./hash64.ts";
+import { Hash64 } from "../rows/hash64.ts";
 import { keyValue } from "./messages.ts";
 import { wireType } from "./message-type.ts";
 import { MessageScan, type RangeList } from "./message-scan.ts";

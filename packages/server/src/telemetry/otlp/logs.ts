@@ -4,7 +4,7 @@ import { type LogSource, writeLog } from "../rows/log-rows.ts";
 import { AnyValueReader, textAt } from "./any-value.ts";
 import { AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
-import { Hash64 } from "./hash64.ts";
+import { Hash64 } from "../rows/hash64.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { MessageScan } from "./message-scan.ts";
 import { logRecord } from "./messages.ts";

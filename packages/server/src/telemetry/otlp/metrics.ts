@@ -3,7 +3,7 @@ import { metricTypes, series, temporalities } from "../../store/metric-tables.ts
 import { textAt } from "./any-value.ts";
 import { AttributeWriter, hashAttributes } from "./attributes.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
-import { Hash64 } from "./hash64.ts";
+import { Hash64 } from "../rows/hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { metric, metricParts } from "./messages.ts";

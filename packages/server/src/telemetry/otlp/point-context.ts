@@ -1,5 +1,5 @@
 /** Defines what data points of all kinds and their exemplars have in common. */
-import type { Hash64 } from "./hash64.ts";
+import type { Hash64 } from "../rows/hash64.ts";
 import type { MessageScan, RangeList } from "./message-scan.ts";
 import { doubleAt, sfixed64At } from "./numbers.ts";
 import type { ResourceScope } from "./resource-scopes.ts";

@@ -10,7 +10,7 @@ import { type KnownAttributes, positionsOf } from "../rows/known-attributes.ts";
 import type { RecordGroup } from "../rows/record-group.ts";
 import { AttributeFinder, AttributeNames } from "./attribute-finder.ts";
 import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.ts";
-import { Hash64 } from "./hash64.ts";
+import { Hash64 } from "../rows/hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
 import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
