@@ -41,7 +41,7 @@ const usage = { prompt_tokens: 12, completion_tokens: 5, total_tokens: 17 };
 function answerWell(): void {
   upstream.script = (exchange) =>
     exchange.answer({
-      id: "chatcmpl-7",
+      id: "chatcmpl-7f1c52aa90d3",
       object: "chat.completion",
       created: 1,
       model: "m-2026",
@@ -51,7 +51,7 @@ function answerWell(): void {
 }
 
 function streamWell(): void {
-  const head = { id: "chatcmpl-8", object: "chat.completion.chunk", created: 1, model: "m-2026" };
+  const head = { id: "chatcmpl-8f1c52aa90d3", object: "chat.completion.chunk", created: 1, model: "m-2026" };
   upstream.script = async (exchange) => {
     exchange.beginEvents();
     for (const [content, finish_reason] of [
@@ -91,7 +91,7 @@ describe("a chat call", { timeout: 120_000 }, () => {
       "client.address": "203.0.113.9",
       "sounding.request.id": "call-1",
       "sounding.engine": "first",
-      "gen_ai.response.id": "chatcmpl-7",
+      "gen_ai.response.id": "chatcmpl-7f1c52aa90d3",
       "gen_ai.response.model": "one",
       "gen_ai.response.finish_reasons": { values: [{ stringValue: "stop" }] },
       "gen_ai.usage.input_tokens": "12",

@@ -85,6 +85,18 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "every metric filters by service",
+    shows: ["metric-queries/service_name"],
+    async run({ client }) {
+      const tasks = (service_name: string) => vector(client, { metric: "agent_task_total", service_name });
+      assert.deepEqual(await tasks("agents"), { "ToolUseAgent planner success": 1 });
+      assert.deepEqual(await tasks("sounding"), {});
+      for (const { filters, name } of (await client.metrics.list()).data) {
+        assert.ok(filters.includes("service_name"), name);
+      }
+    },
+  },
+  {
     name: "metrics of inference filter by model and session",
     shows: ["metric-queries/model_key", "metric-queries/session_id"],
     async run({ client }) {

@@ -20,6 +20,9 @@ export const MetricsQuery = schema(
           "The metric: a name listed in docs/reference/metrics.md, or one that the server's configuration adds.",
       }),
       ...tenantFilters,
+      service_name: filter(
+        "Only activity of this service: `service.name` of what it sends. Of a call that Sounding served, the service is the application whose span of the call arrived in the same project, otherwise `sounding`.",
+      ),
       agent_name: filter("Only activity of this agent."),
       agent_class: filter("Only activity of agents of this class, for example `ToolUseAgent`."),
       model_key: filter("Only calls of this model."),

@@ -1,4 +1,5 @@
 /** Presents a route as one chat model. Retries and fallbacks end once a chunk was sent to the caller. */
+import { randomUUID } from "node:crypto";
 import type { ChatCompletionChunk } from "../api/chat-answer.ts";
 import { AppError } from "../errors.ts";
 import type { ChatCall, ChatModel } from "../engines/engine.ts";
@@ -10,6 +11,7 @@ export function createRouteModel(options: RoutingOptions): ChatModel {
   return {
     async complete(call) {
       const { value, modelId } = await routeAnswer(options, call, async (target) => chatOf(target).complete(call));
+      value.id = uniqueId(value.id);
       value.model = modelId;
       return value;
     },
@@ -18,10 +20,20 @@ export function createRouteModel(options: RoutingOptions): ChatModel {
 }
 
 async function* stream(options: RoutingOptions, call: ChatCall): AsyncGenerator<ChatCompletionChunk, void> {
+  let id: string | undefined;
   for await (const { item, modelId } of routeStream(options, call, (target) => chatOf(target).stream(call))) {
+    item.id = id ??= uniqueId(item.id);
     item.model = modelId;
     yield item;
   }
+}
+
+/** Shorter IDs are not unique: Ollama numbers its responses at random, up to 999. */
+const shortestUniqueId = 20;
+
+/** The engine's ID, extended if it does not identify the response: telemetry recognizes a call by it. */
+function uniqueId(id: string): string {
+  return id.length < shortestUniqueId ? `${id}-${randomUUID().replaceAll("-", "")}` : id;
 }
 
 /** Routes that chat have only targets that do; a fallback may be of another kind. */

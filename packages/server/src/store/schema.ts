@@ -84,6 +84,15 @@ export const spans = defineTable({
     input_tokens: column(uint64, "ZSTD(1)"),
     output_tokens: column(uint64, "ZSTD(1)"),
     error_type: name,
+    /** gen_ai.tool.name. */
+    tool_name: name,
+    /** 1 for a call that this server served. Nothing in a sender's request sets it. */
+    served: column(uint8, "ZSTD(1)"),
+    /** 1 if another span of the application reports the same model call and counts for it. */
+    repeated: column(uint8, "ZSTD(1)"),
+    /** Hashes that connect the spans of one model call (telemetry/rows/call-keys.ts); 0 if there is none. */
+    response_key: hash,
+    request_key: hash,
     attributes,
     attribute_types: attributeTypes,
     /** 1 when the span has a row in `span_details`. */

@@ -27,6 +27,9 @@ function manySpans(): SpanRow[] {
     outputTokens: random(100),
     operation: ["chat", "embeddings", "invoke_agent"][random(3)]!,
     ...(random(4) === 0 ? { errorType: "boom" } : {}),
+    // Of some calls there are both spans, Sounding's and the application's.
+    ...(index % 3 === 0 ? { responseKey: BigInt(1 + random(60)), served: random(2) === 0 } : {}),
+    ...(index % 5 === 0 ? { requestKey: BigInt(1000 + random(40)), served: random(2) === 0 } : {}),
   }));
 }
 
@@ -54,6 +57,9 @@ describe("sums computed by the store equal the engine's from samples", () => {
     'sum by (token_type) (increase(token_usage_total{agent_name!="bob"}[7m]))',
     "sum by (le) (increase(inference_duration_seconds_bucket[20m]))",
     "sum(increase(inference_duration_seconds_bucket[5m]))",
+    "sum by (service_name, agent_name, session_id) (increase(inference_requests_total[5m]))",
+    "sum(increase(session_requests_total[5m]))",
+    'sum(increase(session_requests_total{agent_name="ada"}[10m]))',
     "sum by (agent_name) (rate(inference_duration_seconds_sum[5m]))",
     "sum by (agent_name) (increase(agent_duration_seconds_count[1m] offset 3m))",
     'sum by (nothing) (increase(agent_tasks_total{nothing="", status!~"suc.*"}[4m]))',

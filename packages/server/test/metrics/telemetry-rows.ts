@@ -21,6 +21,10 @@ export interface SpanRow {
   readonly outputTokens?: number;
   readonly errorType?: string;
   readonly attributes?: Readonly<Record<string, string>>;
+  /** Whether Sounding recorded it of a call that it served. */
+  readonly served?: boolean;
+  readonly responseKey?: bigint;
+  readonly requestKey?: bigint;
 }
 
 let lastId = 0;
@@ -62,6 +66,9 @@ export async function appendSpans(
     columns.output_tokens.unsigned(row.outputTokens ?? 0);
     columns.error_type.text(row.errorType ?? "");
     columns.status_code.unsigned(row.errorType === undefined ? 0 : 2);
+    columns.served.unsigned(row.served === true ? 1 : 0);
+    columns.response_key.bigint(row.responseKey ?? 0n);
+    columns.request_key.bigint(row.requestKey ?? 0n);
     writeMap(columns.attributes, row.attributes ?? {});
     columns.days.unsigned(30);
     writer.endRow();

@@ -115,7 +115,11 @@ async function select(
     selectOtlpSeries({ ...otlpRequest, names }, options),
     selectsInfo ? selectTargetInfo(otlpRequest, options) : [],
   ]);
-  return [...counted, ...(await withoutSpanDuplicates(sent, counted, request.yieldBudget)), ...info];
+  if (sent.length === 0) return [...counted, ...info];
+  const sources = await readSequentially(ofSpans, (name) =>
+    spanSources(name, { ...request, maxSeries: request.hints.maxSeries }, options),
+  );
+  return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget)), ...info];
 }
 
 /** Runs one statement after the other: a selector without a name needs one for each of some forty names. */
@@ -145,15 +149,11 @@ async function hasUncoveredSeries(
 /** Spans take precedence: the same metric pushed by the same service would count everything twice. */
 async function withoutSpanDuplicates(
   sent: readonly StoredSeries[],
-  counted: readonly StoredSeries[],
+  sources: readonly Labels[],
   yieldBudget: YieldBudget,
 ): Promise<readonly StoredSeries[]> {
-  if (counted.length === 0) return sent;
-  const known = new Set<string>();
-  for (const { labels } of counted) {
-    known.add(sourceOf(labels));
-    if (yieldBudget.spend(nameCost)) await yieldBudget.yield();
-  }
+  if (sources.length === 0) return sent;
+  const known = new Set(sources.map(sourceOf));
   const others: StoredSeries[] = [];
   for (const each of sent) {
     if (!known.has(sourceOf(each.labels))) others.push(each);

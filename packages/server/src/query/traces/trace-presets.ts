@@ -2,6 +2,7 @@
 import { showValue } from "../../api/validate.ts";
 import type { TracePresetSettings } from "../../config/trace-presets.ts";
 import { AppError } from "../../errors.ts";
+import { agentOperation, inferenceOperations, workflowOperation } from "../../store/span-operations.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import { allOf } from "../conditions.ts";
 
@@ -25,10 +26,7 @@ interface TracePresetOptions {
   readonly configured: Readonly<Record<string, TracePresetSettings>>;
 }
 
-/** Values of gen_ai.operation.name that call a model. https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
-const inferenceOperations = ["chat", "text_completion", "generate_content", "embeddings", "speech", "transcription"];
-/** Values of gen_ai.operation.name that run an agent or a workflow of agents. */
-const agentOperations = ["invoke_agent", "invoke_workflow"];
+const agentOperations = [agentOperation, workflowOperation];
 
 /** @throws AppError invalid_request when a configured preset has the name of a built-in one */
 export function createTracePresets({ slowTraceMs, configured }: TracePresetOptions): TracePresets {

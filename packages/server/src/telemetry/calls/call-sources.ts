@@ -4,7 +4,9 @@ import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-wr
 import { attributeKinds } from "../../store/schema.ts";
 import { spanAttributeNames } from "../rows/known-attributes.ts";
 import type { LogSource } from "../rows/log-rows.ts";
-import type { SpanDetailColumns, SpanSource } from "../rows/span-rows.ts";
+import type { CallKeyColumns, SpanDetailColumns, SpanSource } from "../rows/span-rows.ts";
+import { responseKey, spanKeyOfHex } from "../rows/call-keys.ts";
+import { genAi } from "./attribute-names.ts";
 import type { CallAttributeWriter } from "./call-attribute-writer.ts";
 import { spanKinds, type CallLog, type CallSpan } from "./call-record-types.ts";
 
@@ -75,6 +77,20 @@ export class CallSpanSource implements SpanSource {
   writeKnownCount(column: FixedColumn, attribute: number): void {
     const value = this.current.attributes[spanAttributeNames[attribute]!];
     column.unsigned(typeof value === "number" ? value : 0);
+  }
+
+  /** A call's span; those of its attempts do not count. */
+  get isServed(): boolean {
+    return this.current.attributes[genAi.operation] !== undefined;
+  }
+
+  writeCallKeys(columns: CallKeyColumns): void {
+    const { attributes, parentSpanId, traceId } = this.current;
+    const id = attributes[genAi.responseId];
+    const hasParent = this.isServed && parentSpanId !== "";
+    columns.repeated.addDefault();
+    columns.response_key.bigint((this.isServed && typeof id === "string" ? responseKey(id) : undefined) ?? 0n);
+    columns.request_key.bigint(hasParent ? spanKeyOfHex(traceId, parentSpanId) : 0n);
   }
 
   writeDetails(columns: SpanDetailColumns): void {

@@ -66,12 +66,22 @@ export class AttributeFinder {
     for (let index = 0; index < candidates.length; index += 1) {
       const { target, rank, name, values } = candidates[index]!;
       if (rank >= this.#ranks[target]! || !isAt(bytes, keyStart, name)) continue;
+      if (values !== undefined && !this.#isAmong(values, bytes, attribute)) continue;
       this.#ranks[target] = rank;
       this.#starts[target] = attribute.valueStart;
       this.#ends[target] = attribute.valueEnd;
       this.#values[target] = values;
-      return;
     }
+  }
+
+  /** Whether the record has the attribute. */
+  has(target: number): boolean {
+    return this.#ranks[target] !== noRank;
+  }
+
+  #isAmong(values: Readonly<Record<string, string>>, bytes: Uint8Array, attribute: AttributeReader): boolean {
+    this.#value.read(bytes, attribute.valueStart, attribute.valueEnd);
+    return this.#value.kind === stringKind && Object.hasOwn(values, this.#value.text(bytes));
   }
 
   /** The value as text; empty if absent. */
@@ -80,8 +90,7 @@ export class AttributeFinder {
     this.#value.read(bytes, this.#starts[target]!, this.#ends[target]!);
     const values = this.#values[target];
     const text = this.#value.text(bytes);
-    if (values === undefined) return text;
-    return Object.hasOwn(values, text) ? values[text]! : "";
+    return values === undefined ? text : values[text]!;
   }
 
   /** The value if it is a non-empty string. */

@@ -1,5 +1,6 @@
 /** Collects the result of one export request: its rows, and the rejected records with the reasons. */
-import { RowBuilder } from "../rows/row-builder.ts";
+import { RowBuilder, type RowBuilderOptions } from "../rows/row-builder.ts";
+import type { CallSpans } from "./call-spans.ts";
 
 /** Maximum reasons in a response; further ones are summed up. */
 const maximumReasons = 8;
@@ -7,7 +8,13 @@ const maximumReasons = 8;
 export class ExportBuilder extends RowBuilder {
   accepted = 0;
   rejected = 0;
+  readonly callSpans: CallSpans;
   readonly #reasons = new Map<string, number>();
+
+  constructor({ callSpans, ...options }: RowBuilderOptions & { readonly callSpans: CallSpans }) {
+    super(options);
+    this.callSpans = callSpans;
+  }
 
   /** @param reason completes "2 spans rejected: 1 …" */
   reject(reason: string, count = 1): void {

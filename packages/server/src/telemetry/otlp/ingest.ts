@@ -2,6 +2,7 @@
 import type { Batch, Store } from "../../store/store.ts";
 import type { Scope } from "../../tenant.ts";
 import type { Encoding, ExportResult } from "./export-result.ts";
+import { CallSpans } from "./call-spans.ts";
 import { decodeExport } from "./decode-export.ts";
 import { ResourceScopeReader, type SettingsOf } from "./resource-scopes.ts";
 import { ExportBuilder } from "./export-builder.ts";
@@ -35,10 +36,12 @@ export interface ExportRequest {
 export type Ingest = (request: ExportRequest) => Promise<ExportResult>;
 
 export function createIngest({ store, settingsOf, converter, now = Date.now }: IngestParts): Ingest {
+  const callSpans = new CallSpans();
   return async ({ scope, signal, encoding, bytes }) => {
-    const builder = new ExportBuilder({ organizationId: scope.organizationId, nowMs: now(), store });
+    const { organizationId } = scope;
+    const builder = new ExportBuilder({ organizationId, nowMs: now(), store, callSpans });
     const groups = new ResourceScopeReader({ scope, settingsOf, builder });
-    const protobuf = encoding === "json" ? await converter.convert(bytes, signal, scope.organizationId) : bytes;
+    const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });
     await appendAll(store, builder.finish());
     return { accepted: builder.accepted, rejected: builder.rejected, message: builder.rejection(signal.items) };

@@ -1,16 +1,19 @@
 /** Decodes OTLP spans. https://opentelemetry.io/docs/specs/otel/trace/api/#span */
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { largeAttributeBytes } from "../../store/schema.ts";
-import { spanAttributes } from "../rows/known-attributes.ts";
-import { type SpanDetailColumns, type SpanSource, writeSpan } from "../rows/span-rows.ts";
+import { responseKey, spanKey } from "../rows/call-keys.ts";
+import { recognizedAttributes, spanAttributePositions as position } from "../rows/known-attributes.ts";
+import { type CallKeyColumns, type SpanDetailColumns, type SpanSource, writeSpan } from "../rows/span-rows.ts";
 import { AttributeFinder, AttributeNames } from "./attribute-finder.ts";
 import { AttributeReader, AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
+import { textAt } from "./any-value.ts";
 import { isId } from "./ids.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { MessageScan, RangeList } from "./message-scan.ts";
 import { span, spanParts } from "./messages.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
+import { meaningOf, type SpanMeaning } from "./span-meaning.ts";
 import { timeProblem } from "./time-check.ts";
 
 const field = span.fields;
@@ -21,14 +24,17 @@ const linkField = spanParts.link.fields;
 const unspecified = 0;
 const highestKind = 5;
 const highestStatus = 2;
-const knownNames = new AttributeNames(spanAttributes);
+/** OTLP's SPAN_KIND_CLIENT. */
+const clientKind = 3;
+const knownNames = new AttributeNames(recognizedAttributes);
 
 export class SpanDecoder {
   readonly #builder: ExportBuilder;
-  readonly #span = new OtlpSpanSource();
+  readonly #span: OtlpSpanSource;
 
   constructor(builder: ExportBuilder) {
     this.#builder = builder;
+    this.#span = new OtlpSpanSource(builder);
   }
 
   count(): number {
@@ -47,6 +53,9 @@ export class SpanDecoder {
 
 /** The span that was read last. One source serves many spans, one after the other. */
 class OtlpSpanSource implements SpanSource {
+  /** Senders cannot claim that this server served a call. */
+  readonly isServed = false;
+  readonly #builder: Pick<ExportBuilder, "organizationId" | "callSpans">;
   readonly #scan = new MessageScan(span);
   readonly #status = new MessageScan(spanParts.status);
   readonly #event = new MessageScan(spanParts.event);
@@ -55,6 +64,11 @@ class OtlpSpanSource implements SpanSource {
   readonly #writer = new AttributeWriter();
   readonly #known = new AttributeFinder(knownNames);
   readonly #large = new RangeList();
+  #meaning: SpanMeaning | undefined;
+
+  constructor(builder: Pick<ExportBuilder, "organizationId" | "callSpans">) {
+    this.#builder = builder;
+  }
 
   read(bytes: Uint8Array, start: number, end: number): void {
     this.#scan.read(bytes, start, end);
@@ -150,10 +164,69 @@ class OtlpSpanSource implements SpanSource {
       else this.#writer.add(map, bytes, reader);
     }
     this.#writer.end(map, types);
+    this.#meaning = meaningOf({
+      known,
+      bytes,
+      isRoot: this.#isRoot(),
+      readName: () => textAt(bytes, this.#scan.starts[field.name]!, this.#scan.ends[field.name]!),
+    });
   }
 
   writeKnownText(column: StringColumn, attribute: number): void {
-    this.#known.writeText(column, attribute, this.#scan.bytes);
+    const derived = this.#derived(attribute);
+    if (derived === undefined) this.#known.writeText(column, attribute, this.#scan.bytes);
+    else column.text(derived);
+  }
+
+  #derived(attribute: number): string | undefined {
+    const meaning = this.#meaning;
+    if (meaning === undefined) return undefined;
+    if (attribute === position.operation) return meaning.operation;
+    if (attribute === position.agent_name) return meaning.agentName;
+    return attribute === position.request_model ? meaning.requestModel : undefined;
+  }
+
+  writeCallKeys(columns: CallKeyColumns): void {
+    const { callSpans, organizationId } = this.#builder;
+    if (this.#meaning?.isInference !== true) {
+      this.#noteRequest();
+      columns.repeated.addDefault();
+      columns.response_key.addDefault();
+      columns.request_key.addDefault();
+      return;
+    }
+    const { operation, responseId } = this.#meaning;
+    const span = this.#key(field.spanId);
+    const parent = this.#isRoot() ? undefined : this.#key(field.parentSpanId);
+    const response = responseKey(responseId);
+    const isRepeated = callSpans.isRepeated(organizationId, { operation, span, parent, response });
+    columns.repeated.unsigned(isRepeated ? 1 : 0);
+    columns.response_key.bigint(response ?? 0n);
+    columns.request_key.bigint(callSpans.requestBelow(organizationId, span) ?? span);
+  }
+
+  /** An HTTP request may be that of a model call. */
+  #noteRequest(): void {
+    if (this.kind !== clientKind || !this.#known.has(position.http_method) || this.#isRoot()) return;
+    const { callSpans, organizationId } = this.#builder;
+    callSpans.addRequest(organizationId, this.#key(field.parentSpanId), this.#key(field.spanId));
+  }
+
+  #isRoot(): boolean {
+    const { bytes, ends, starts } = this.#scan;
+    return !isId(bytes, starts[field.parentSpanId]!, ends[field.parentSpanId]!, 8);
+  }
+
+  #key(id: number): bigint {
+    const { bytes, ends, starts } = this.#scan;
+    const { traceId } = field;
+    return spanKey({
+      bytes,
+      traceStart: starts[traceId]!,
+      traceEnd: ends[traceId]!,
+      spanStart: starts[id]!,
+      spanEnd: ends[id]!,
+    });
   }
 
   writeKnownCount(column: FixedColumn, attribute: number): void {

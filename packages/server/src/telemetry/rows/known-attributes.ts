@@ -1,10 +1,10 @@
 /**
- * Lists the attributes that have their own columns, with their current and older names: OpenTelemetry's GenAI conventions
+ * Lists the attributes of spans that Sounding understands, with their current and older names: OpenTelemetry's GenAI conventions
  * (https://github.com/open-telemetry/semantic-conventions-genai), their predecessors (`gen_ai.system`, `llm.…`),
  * OpenInference (https://github.com/Arize-ai/openinference), Traceloop and the AI SDK (`ai.…`).
  */
 
-/** A name that an attribute can have. With `values`, only these values count, and they are replaced as given. */
+/** A name that an attribute can have. With `values`, other values do not count, and these are replaced as given. */
 export interface AttributeSource {
   readonly name: string;
   readonly values?: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ const aiSdkOperations = {
   "ai.toolCall": "execute_tool",
 };
 
-/** By the columns of `spans`. */
+/** By the columns of `spans`; `response_id` is stored as a hash. */
 export const spanAttributes = {
   operation: [
     "gen_ai.operation.name",
@@ -45,7 +45,7 @@ export const spanAttributes = {
   provider: ["gen_ai.provider.name", "gen_ai.system", "llm.provider", "llm.system", "ai.model.provider"],
   request_model: ["gen_ai.request.model", "llm.request.model", "llm.model_name", "embedding.model_name", "ai.model.id"],
   response_model: ["gen_ai.response.model", "llm.response.model", "ai.response.model"],
-  agent_name: ["gen_ai.agent.name", "agent.name", "agent_name"],
+  agent_name: ["gen_ai.agent.name", "agent.name", "agent_name", "traceloop.association.properties.lc_agent_name"],
   agent_class: ["gen_ai.agent.class", "agent.class", "agent_class", "airefinery.agent.class"],
   session_id: [
     "gen_ai.conversation.id",
@@ -53,6 +53,8 @@ export const spanAttributes = {
     "session_id",
     "langfuse.session.id",
     "traceloop.association.properties.session_id",
+    "ai.telemetry.metadata.sessionId",
+    "ai.settings.context.sessionId",
   ],
   input_tokens: [
     "gen_ai.usage.input_tokens",
@@ -71,14 +73,30 @@ export const spanAttributes = {
     "ai.usage.completionTokens",
   ],
   error_type: ["error.type"],
+  tool_name: ["gen_ai.tool.name", "tool.name", "ai.toolCall.name", "traceloop.entity.name"],
+  response_id: ["gen_ai.response.id", "ai.response.id"],
 } as const satisfies KnownAttributes;
+
+/** Attributes from which `telemetry/otlp/span-meaning.ts` derives what the ones above do not say. */
+const spanHints = {
+  openinference_kind: ["openinference.span.kind"],
+  traceloop_kind: ["traceloop.span.kind"],
+  traceloop_entity: ["traceloop.entity.name"],
+  input: ["input.value"],
+  output: ["output.value"],
+  metadata: ["metadata"],
+  invocation_parameters: ["llm.invocation_parameters", "embedding.invocation_parameters"],
+  http_method: ["http.request.method", "http.method"],
+} as const satisfies KnownAttributes;
+
+export const recognizedAttributes = { ...spanAttributes, ...spanHints } as const satisfies KnownAttributes;
 
 /** The position of each attribute, with which it is looked up in a record. */
 export function positionsOf<Known extends KnownAttributes>(known: Known): Readonly<Record<keyof Known, number>> {
   return Object.fromEntries(Object.keys(known).map((key, position) => [key, position])) as Record<keyof Known, number>;
 }
 
-export const spanAttributePositions = positionsOf(spanAttributes);
+export const spanAttributePositions = positionsOf(recognizedAttributes);
 
 /** By position: the attribute's current name. */
-export const spanAttributeNames: readonly string[] = Object.values(spanAttributes).map(([name]) => name);
+export const spanAttributeNames: readonly string[] = Object.values(recognizedAttributes).map(([name]) => name);

@@ -9,6 +9,7 @@ import type { RowBuilder } from "./row-builder.ts";
 const position = spanAttributePositions;
 
 export type SpanDetailColumns = ColumnWriters<typeof spanDetails.columns>;
+export type CallKeyColumns = Pick<ColumnWriters<typeof spans.columns>, "repeated" | "response_key" | "request_key">;
 
 /** A span as its source has it. Each method writes exactly one value to each column that it is given. */
 export interface SpanSource {
@@ -30,6 +31,10 @@ export interface SpanSource {
   /** The known attribute at this position (`spanAttributePositions`). Only after `writeAttributes`, like the next ones. */
   writeKnownText(column: StringColumn, attribute: number): void;
   writeKnownCount(column: FixedColumn, attribute: number): void;
+  /** Whether this server served the call that the span describes. */
+  readonly isServed: boolean;
+  /** Writes the keys of a model call's span (call-keys.ts), or their defaults. */
+  writeCallKeys(columns: CallKeyColumns): void;
   /** Whether the span needs a row in `span_details`. */
   readonly hasDetails: boolean;
   /** Writes the attributes above `largeAttributeBytes`, events, links, and counts of what the sender dropped. */
@@ -65,6 +70,9 @@ export function writeSpan(builder: RowBuilder, span: SpanSource, group: RecordGr
   span.writeKnownCount(columns.input_tokens, position.input_tokens);
   span.writeKnownCount(columns.output_tokens, position.output_tokens);
   span.writeKnownText(columns.error_type, position.error_type);
+  span.writeKnownText(columns.tool_name, position.tool_name);
+  columns.served.unsigned(span.isServed ? 1 : 0);
+  span.writeCallKeys(columns);
   const { hasDetails } = span;
   columns.has_details.unsigned(hasDetails ? 1 : 0);
   columns.days.unsigned(group.days);

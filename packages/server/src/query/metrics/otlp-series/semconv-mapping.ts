@@ -4,7 +4,8 @@
  * services that send no spans.
  */
 import type { OtlpMetric, OtlpPart, OtlpSeriesName, SemconvMapping, SeriesLabels } from "./otlp-metric.ts";
-import { agentOperations, inferenceOperations, spanSeriesNames } from "../span-series/span-metrics.ts";
+import { agentOperation, inferenceOperations, toolOperation } from "../../../store/span-operations.ts";
+import { spanSeriesNames } from "../span-series/span-metrics.ts";
 import { timeoutErrorTypes } from "../span-series/span-labels.ts";
 
 interface Form {
@@ -24,7 +25,7 @@ const ofOperations =
     return operation === "" ? withoutOperation : operations.includes(operation);
   };
 const ofInference = ofOperations(inferenceOperations, true);
-const ofAgents = ofOperations(agentOperations, false);
+const ofAgents = ofOperations([agentOperation], false);
 
 function histogram(pushed: string, name: string, covers?: Form["covers"]): Form[] {
   return (["bucket", "sum", "count"] as const).map((part) => ({
@@ -41,7 +42,7 @@ const duration = { pushed: "gen_ai.client.operation.duration", unit: "s", part: 
 const forms: readonly Form[] = [
   { ...duration, name: "inference_requests_total", covers: ofInference },
   { ...duration, name: "agent_tasks_total", covers: ofAgents },
-  { ...duration, name: "agent_tool_calls_total", covers: ofOperations(["execute_tool"], false) },
+  { ...duration, name: "agent_tool_calls_total", covers: ofOperations([toolOperation], false) },
   ...histogram(duration.pushed, "inference_duration_seconds", ofInference),
   ...histogram(duration.pushed, "agent_duration_seconds", ofAgents),
   ...histogram("gen_ai.client.operation.time_to_first_chunk", "inference_time_to_first_token_seconds", ofInference),

@@ -4,7 +4,14 @@ import { aggregate, betweenVectors, call, range, withNumber } from "./expression
 import { increaseOf, quantileOf, quotient } from "./inference-presets.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
-const agentFilters: readonly PresetFilter[] = ["project_name", "agent_name", "agent_class", "session_id", "status"];
+const agentFilters: readonly PresetFilter[] = [
+  "project_name",
+  "service_name",
+  "agent_name",
+  "agent_class",
+  "session_id",
+  "status",
+];
 const agentDefaults = { status: "success" } as const;
 const agent = ["agent_name", "agent_class"] as const;
 
@@ -75,13 +82,14 @@ const agentPresets: readonly MetricPreset[] = [
     description: "Number of requests and responses that were refused because of their content.",
     unit: "refusals",
     labels: ["category"],
-    filters: ["project_name", "agent_name", "agent_class", "model_key", "session_id", "category"],
+    filters: ["project_name", "service_name", "agent_name", "agent_class", "model_key", "session_id", "category"],
     build: (presetCall) => increaseOf("rai_rejections_total", ["category"], presetCall),
   },
 ];
 
 const sessionFilters: readonly PresetFilter[] = [
   "project_name",
+  "service_name",
   "agent_name",
   "agent_class",
   "model_key",
@@ -118,7 +126,7 @@ const sessionPresets: readonly MetricPreset[] = [
       "Average duration of sessions: from the start of the first to the end of the last span that ended in the time window.",
     unit: "seconds",
     labels: [],
-    filters: ["project_name", "agent_name", "agent_class", "session_id"],
+    filters: ["project_name", "service_name", "agent_name", "agent_class", "session_id"],
     build: (presetCall) =>
       aggregate(
         "avg",
@@ -141,7 +149,7 @@ const sessionPresets: readonly MetricPreset[] = [
   },
 ];
 
-const audioFilters: readonly PresetFilter[] = ["project_name", "model_key", "session_id"];
+const audioFilters: readonly PresetFilter[] = ["project_name", "service_name", "model_key", "session_id"];
 
 const audioPresets: readonly MetricPreset[] = [
   {

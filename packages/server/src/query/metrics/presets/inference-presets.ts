@@ -4,7 +4,14 @@ import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/
 import { aggregate, betweenVectors, call, constantSeries, number, range, withNumber } from "./expression-factories.ts";
 import type { MetricPreset, PresetCall, PresetFilter } from "./preset.ts";
 
-const filters: readonly PresetFilter[] = ["project_name", "agent_name", "agent_class", "model_key", "session_id"];
+const filters: readonly PresetFilter[] = [
+  "project_name",
+  "service_name",
+  "agent_name",
+  "agent_class",
+  "model_key",
+  "session_id",
+];
 const group = "Inference";
 
 /** `sum by (labels) (increase(name{matchers}[window]))`. */

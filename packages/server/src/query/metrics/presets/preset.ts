@@ -4,6 +4,7 @@ import type { Expression, LabelMatcher } from "../../../languages/promql/syntax/
 /** The filters of metrics queries that become label matchers. */
 export const matcherFilters = [
   "project_name",
+  "service_name",
   "agent_name",
   "agent_class",
   "model_key",

@@ -18,7 +18,7 @@ export const spanLabels = {
   /** `success`, `failure` or `timeout`. */
   status: sql`multiIf(${isTimeout}, 'timeout', status_code = 2 OR error_type != '', 'failure', 'success')`,
   session_id: sql`session_id`,
-  tool_name: sql`attributes['gen_ai.tool.name']`,
+  tool_name: sql`if(tool_name != '', tool_name, attributes['gen_ai.tool.name'])`,
   /** `input` or `output`, from the metric's ARRAY JOIN. */
   token_type: sql`token_type`,
   /** Why content was refused: the first part of `harassment/threatening`. */
@@ -30,4 +30,21 @@ export type SpanLabel = keyof typeof spanLabels;
 
 export function isSpanLabel(name: string): name is SpanLabel {
   return Object.hasOwn(spanLabels, name);
+}
+
+/**
+ * Labels that only the application knows: where Sounding's own span of a call counts, they come from the application's
+ * span of the same call, which `callers` joins (counted-calls.ts).
+ */
+export const callerLabels = {
+  service_name: sql`if(served = 1 AND caller_service != '', caller_service, toString(service))`,
+  agent_name: sql`if(agent_name != '', toString(agent_name), caller_agent_name)`,
+  agent_class: sql`if(agent_class != '', toString(agent_class), caller_agent_class)`,
+  session_id: sql`if(session_id != '', session_id, caller_session_id)`,
+} as const satisfies Readonly<Partial<Record<SpanLabel, Statement>>>;
+
+type CallerLabel = keyof typeof callerLabels;
+
+export function isCallerLabel(label: SpanLabel): label is CallerLabel {
+  return Object.hasOwn(callerLabels, label);
 }

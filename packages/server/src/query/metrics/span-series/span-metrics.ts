@@ -4,18 +4,13 @@
  * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes that they do not name have names of our own.
  */
 import { bind, sql, type Statement } from "../../../store/statement.ts";
+import {
+  agentOperation,
+  inferenceOperations,
+  toolOperation,
+  workflowOperation,
+} from "../../../store/span-operations.ts";
 import { spanLabels, type SpanLabel } from "./span-labels.ts";
-
-/** Values of `gen_ai.operation.name`. */
-export const inferenceOperations = [
-  "chat",
-  "text_completion",
-  "generate_content",
-  "embeddings",
-  "speech",
-  "transcription",
-];
-export const agentOperations = ["invoke_agent", "invoke_workflow"];
 
 export interface SpanMetric {
   /** Without the suffixes of a histogram's parts. */
@@ -28,10 +23,15 @@ export interface SpanMetric {
   readonly labels: readonly SpanLabel[];
   /** Labels with many values, which series have only if the query names them. */
   readonly labelsWhenNamed: readonly SpanLabel[];
-  /** The table and its joins. */
-  readonly from: Statement;
   /** Which spans count. */
   readonly condition: Statement;
+  /** Whether it counts model calls, each of which several spans can report. */
+  readonly countsCalls?: boolean;
+  /** Labels that must not be empty. */
+  readonly required?: readonly SpanLabel[];
+  /** Splits each span into items, for an ARRAY JOIN; and which of them count. */
+  readonly arrayJoin?: Statement;
+  readonly itemCondition?: Statement;
   /** The increment of a counter, the observation of a histogram or the value of a gauge. */
   readonly value: Statement;
   /** Which of a gauge's values counts if several spans of a series end at the same time. */
@@ -42,9 +42,9 @@ const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(st
 /** Whether a span is a model call. */
 export const inferenceCondition = sql`operation IN ${bind.texts(inferenceOperations)}`;
 const isInference = inferenceCondition;
-const isAgent = sql`operation IN ${bind.texts(agentOperations)}`;
+const isAgent = sql`operation = ${bind.text(agentOperation)}`;
+const isRun = sql`operation IN ${bind.texts([agentOperation, workflowOperation])}`;
 const one = sql`1.`;
-const spansTable = sql`spans`;
 
 const identityLabels = ["project_name", "service_name"] as const;
 const agentLabels = [...identityLabels, "agent_name", "agent_class"] as const;
@@ -57,12 +57,12 @@ const audioSeconds = sql`toFloat64OrZero(attributes['sounding.audio.duration'])`
 
 const inferenceSource =
   "Spans of model calls: `gen_ai.operation.name` is one of " +
-  `${inferenceOperations.map((name) => `\`${name}\``).join(", ")}.`;
-const agentSource = "Spans whose `gen_ai.operation.name` is `invoke_agent` or `invoke_workflow`.";
+  `${inferenceOperations.map((name) => `\`${name}\``).join(", ")}. A call that several spans report counts once.`;
+const agentSource = "Spans whose `gen_ai.operation.name` is `invoke_agent`.";
 const sessionSource = "Spans with `gen_ai.conversation.id` or `session.id`.";
 
-function metric(definition: Partial<SpanMetric> & Omit<SpanMetric, "from" | "labelsWhenNamed">): SpanMetric {
-  return { from: spansTable, labelsWhenNamed: ["session_id"], ...definition };
+function metric(definition: Partial<SpanMetric> & Omit<SpanMetric, "labelsWhenNamed">): SpanMetric {
+  return { labelsWhenNamed: ["session_id"], ...definition };
 }
 
 const inference: readonly SpanMetric[] = [
@@ -74,6 +74,7 @@ const inference: readonly SpanMetric[] = [
     source: inferenceSource,
     labels: inferenceLabels,
     condition: isInference,
+    countsCalls: true,
     value: one,
   }),
   metric({
@@ -84,6 +85,7 @@ const inference: readonly SpanMetric[] = [
     source: inferenceSource,
     labels: inferenceLabels,
     condition: isInference,
+    countsCalls: true,
     value: seconds,
   }),
   metric({
@@ -94,6 +96,7 @@ const inference: readonly SpanMetric[] = [
     source: "Spans of model calls with `gen_ai.response.time_to_first_chunk`, in seconds.",
     labels: inferenceLabels,
     condition: sql`${isInference} AND ${firstChunkSeconds} > 0`,
+    countsCalls: true,
     value: firstChunkSeconds,
   }),
   metric({
@@ -103,8 +106,10 @@ const inference: readonly SpanMetric[] = [
     help: "Tokens that models read and generated.",
     source: "`gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens` of model call spans.",
     labels: [...agentLabels, "model_key", "provider", "operation", "token_type"],
-    from: sql`spans ARRAY JOIN ['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
-    condition: sql`${isInference} AND tokens > 0`,
+    condition: isInference,
+    countsCalls: true,
+    arrayJoin: sql`['input', 'output'] AS token_type, [input_tokens, output_tokens] AS tokens`,
+    itemCondition: sql`tokens > 0`,
     value: sql`toFloat64(tokens)`,
   }),
 ];
@@ -114,7 +119,7 @@ const agents: readonly SpanMetric[] = [
     name: "agent_tasks_total",
     type: "counter",
     unit: "",
-    help: "Runs of agents and of agent workflows.",
+    help: "Runs of agents.",
     source: agentSource,
     labels: [...agentLabels, "status"],
     condition: isAgent,
@@ -137,7 +142,7 @@ const agents: readonly SpanMetric[] = [
     help: "Tool calls by agents.",
     source: "Spans whose `gen_ai.operation.name` is `execute_tool`.",
     labels: [...agentLabels, "tool_name", "status"],
-    condition: sql`operation = 'execute_tool'`,
+    condition: sql`operation = ${bind.text(toolOperation)}`,
     value: one,
   }),
   metric({
@@ -150,7 +155,8 @@ const agents: readonly SpanMetric[] = [
     labels: [...agentLabels, "model_key", "category"],
     // A model's refusal is also reported by the agent that called it, and by each of our attempts.
     condition: sql`(error_type = 'content_filter' OR position(attributes['gen_ai.response.finish_reasons'], 'content_filter') > 0)
-      AND NOT ${isAgent} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
+      AND NOT ${isRun} AND (operation != '' OR ${spanLabels.category} != 'unknown')`,
+    countsCalls: true,
     value: one,
   }),
 ];
@@ -164,7 +170,9 @@ const sessions: readonly SpanMetric[] = [
     source: `${sessionSource} Those of model calls.`,
     labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class", "model_key"],
-    condition: sql`${isInference} AND session_id != ''`,
+    condition: isInference,
+    countsCalls: true,
+    required: ["session_id"],
     value: one,
   }),
   metric({
@@ -175,7 +183,8 @@ const sessions: readonly SpanMetric[] = [
     source: sessionSource,
     labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
-    condition: sql`session_id != ''`,
+    condition: sql`1`,
+    required: ["session_id"],
     value: sql`(toUnixTimestamp64Nano(start_time) / 1e9)`,
     edge: "min",
   }),
@@ -187,7 +196,8 @@ const sessions: readonly SpanMetric[] = [
     source: sessionSource,
     labels: [...identityLabels, "session_id"],
     labelsWhenNamed: ["agent_name", "agent_class"],
-    condition: sql`session_id != ''`,
+    condition: sql`1`,
+    required: ["session_id"],
     value: sql`(toUnixTimestamp64Nano(end_time) / 1e9)`,
     edge: "max",
   }),

@@ -1,13 +1,11 @@
-/** Translates a selector into conditions and labels over `spans`. */
-import { bind, join, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
+/** Translates a selector into a table expression, conditions and labels over `spans`. */
+import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
-import { isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
+import { endedWithin, isCounted, withCallers } from "./counted-calls.ts";
+import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
 import { bucketBounds, type SpanMetric } from "./span-metrics.ts";
-
-/** Longer spans can be missed: spans are found by their start, but count when they end. */
-const longestSpanMs = 86_400_000;
 
 export interface SpanSelection {
   readonly metric: SpanMetric;
@@ -17,6 +15,20 @@ export interface SpanSelection {
   /** Unix milliseconds of the spans' ends, both inclusive. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** The labels that the statement reads. */
+  readonly labels: readonly SpanLabel[];
+  /** Whether every row that was sent is read, for lists, which rows that were sent twice do not change. */
+  readonly keepsDuplicates?: boolean;
+  /** Whether every span of a call is read. */
+  readonly keepsRepeatedCalls?: boolean;
+}
+
+/** The spans that a metric counts, for a statement that reads with `duplicates: "kept"`. */
+export interface SelectedSpans {
+  /** The table expression and its condition: `… WHERE …`. */
+  readonly rows: Statement;
+  /** The labels' expressions as one array of strings. */
+  readonly labelList: Statement;
 }
 
 /** The end of a span in milliseconds, the resolution of metrics. */
@@ -30,31 +42,55 @@ export function bucketOf({ value }: SpanMetric): Statement {
   return sql`if(${value} > ${bind.float(highest)}, inf, -roundDown(-${value}, ${bind.floats(negated)}))`;
 }
 
-/** The condition of a selection; null if no series can match. */
-export function selectionCondition(selection: SpanSelection): Statement | null {
-  const { fromMs, matchers, metric, project, toMs } = selection;
-  const conditions: Statement[] = [];
+/** Null if no series can match. */
+export function selectSpans(selection: SpanSelection): SelectedSpans | null {
+  const { labels, metric, project } = selection;
+  const matched = matchedLabels(selection);
+  if (matched === null) return null;
+  const used = [...labels, ...matched.map(({ label }) => label), ...(metric.required ?? [])];
+  const countsCalls = metric.countsCalls === true && selection.keepsRepeatedCalls !== true;
+  const joinsCallers = countsCalls && used.some(isCallerLabel);
+  const expressionOf = (label: SpanLabel): Statement =>
+    joinsCallers && isCallerLabel(label) ? callerLabels[label] : spanLabels[label];
+  const ofSpans = allOf([
+    endedWithin(selection),
+    projectCondition(project),
+    metric.condition,
+    countsCalls ? isCounted(selection) : undefined,
+  ]);
+  const ofLabels = [
+    ...matched.map(({ label, matcher }) => labelCondition(expressionOf(label), matcher)),
+    ...(metric.required ?? []).map((label) => sql`${expressionOf(label)} != ''`),
+  ];
+  const arrayJoin = metric.arrayJoin === undefined ? sql`` : sql` ARRAY JOIN ${metric.arrayJoin}`;
+  const ofItems = metric.itemCondition === undefined ? [] : [metric.itemCondition];
+  const labelList = listOf(labels.map((label) => sql`toString(${expressionOf(label)})`));
+  const table = selection.keepsDuplicates === true ? sql`spans` : sql`spans FINAL`;
+  if (!joinsCallers) {
+    return { labelList, rows: sql`${table}${arrayJoin} WHERE ${allOf([ofSpans, ...ofLabels, ...ofItems])}` };
+  }
+  const calls = withCallers(sql`${table} WHERE ${ofSpans}`, selection, project);
+  const condition = allOf([sql`1`, ...ofLabels, ...ofItems]);
+  return { labelList, rows: sql`${calls}${arrayJoin} WHERE ${condition}` };
+}
+
+interface MatchedLabel {
+  readonly label: SpanLabel;
+  readonly matcher: LabelMatcher;
+}
+
+function matchedLabels({ matchers, metric }: SpanSelection): MatchedLabel[] | null {
+  const matched: MatchedLabel[] = [];
   for (const matcher of matchers) {
     if (matcher.name === "__name__" || matcher.name === "le") continue;
     const label = labelOf(metric, matcher.name);
-    if (label !== undefined) conditions.push(labelCondition(spanLabels[label], matcher));
+    if (label !== undefined) matched.push({ label, matcher });
     else if (!matchesAbsence(matcher)) return null;
   }
-  return allOf([
-    sql`organization = ${callerOrganization}`,
-    projectCondition(project),
-    sql`start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}`,
-    sql`end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`,
-    metric.condition,
-    ...conditions,
-  ]);
+  return matched;
 }
 
-function nanos(ms: number): bigint {
-  return BigInt(Math.max(0, Math.floor(ms))) * 1_000_000n;
-}
-
-/** The expression of a metric's label; undefined if the metric does not have it. */
+/** A metric's label; undefined if the metric does not have it. */
 export function labelOf(metric: SpanMetric, name: string): SpanLabel | undefined {
   const known = isSpanLabel(name) && (metric.labels.includes(name) || metric.labelsWhenNamed.includes(name));
   return known ? name : undefined;
@@ -74,9 +110,6 @@ function labelCondition(label: Statement, { operator, value }: LabelMatcher): St
   }
 }
 
-/** The labels' expressions as one array of strings. */
-export function labelList(labels: readonly SpanLabel[]): Statement {
-  if (labels.length === 0) return sql`CAST([], 'Array(String)')`;
-  const expressions = labels.map((label) => sql`toString(${spanLabels[label]})`);
-  return sql`[${join(expressions, sql`, `)}]`;
+function listOf(expressions: readonly Statement[]): Statement {
+  return expressions.length === 0 ? sql`CAST([], 'Array(String)')` : sql`[${join(expressions, sql`, `)}]`;
 }

@@ -12,7 +12,7 @@ import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts"
 import { isMatchedBy } from "../label-matching.ts";
 import type { SpanLabel } from "./span-labels.ts";
 import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
-import { bucketOf, endMs, labelList, selectionCondition } from "./span-selection.ts";
+import { bucketOf, endMs, selectSpans, type SelectedSpans } from "./span-selection.ts";
 
 export interface SpanQuery {
   readonly reader: TenantReader;
@@ -42,12 +42,13 @@ export async function selectSpanSeries(
   request: SelectRequest,
   { namedLabels, project, reader }: SpanQuery,
 ): Promise<StoredSeries[]> {
-  const condition = selectionCondition({ ...request, metric, project });
-  if (condition === null) return [];
   const labels = seriesLabels(metric, namedLabels);
-  const rows = await reader.query<SampleRow>(samplesStatement(metric, { labels, condition, part }), {
+  const selected = selectSpans({ ...request, metric, project, labels });
+  if (selected === null) return [];
+  const rows = await reader.query<SampleRow>(samplesStatement(metric, { selected, part }), {
     signal: request.signal,
     memory: { add: request.charge },
+    duplicates: "kept",
     maximumRows: request.hints.maxSeries,
   });
   const windowEnds = metric.type === "gauge" ? [] : windowEndsOf(request);
@@ -67,18 +68,17 @@ export async function selectSpanSeries(
 const bytesPerSample = 24;
 
 interface SamplesParts {
-  readonly labels: readonly SpanLabel[];
-  readonly condition: Statement;
+  readonly selected: SelectedSpans;
   readonly part: SpanSeriesName["part"];
 }
 
-function samplesStatement(metric: SpanMetric, { condition, labels, part }: SamplesParts): Statement {
+function samplesStatement(metric: SpanMetric, { selected, part }: SamplesParts): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
   const total = sql`${totalOf(metric)}(${amount})`;
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
   return sql`SELECT label_values, bucket, groupArray((ended, amount)) AS samples FROM (
-      SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
-      FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, ended
+      SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${endMs} AS ended, ${total} AS amount
+      FROM ${selected.rows} GROUP BY label_values, bucket, ended
     ) GROUP BY label_values, bucket`;
 }
 
@@ -167,17 +167,18 @@ function windowEndsOf({ fromMs, hints, toMs }: SelectRequest): number[] {
   return ends;
 }
 
-/** The projects and services that sent spans, as label sets with the metric's name. */
+/** The projects and services that sent spans, as label sets with the metric's name; spans that do not count included. */
 export async function spanSources(
   { metric, name }: SpanSeriesName,
   request: LabelSetsSelection,
   { project, reader }: SpanQuery,
 ): Promise<Labels[]> {
-  const condition = selectionCondition({ ...request, metric, project });
-  if (condition === null) return [];
   const labels = ["project_name", "service_name"] as const;
+  const allRows = { keepsDuplicates: true, keepsRepeatedCalls: true };
+  const selected = selectSpans({ ...request, metric, project, labels, ...allRows });
+  if (selected === null) return [];
   const rows = await reader.query<{ label_values: string[] }>(
-    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}`,
+    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows}`,
     { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );
   return rows.map((row) => toLabels(row.label_values, { name, labels, windowEnds: [], isDelta: true }));
@@ -193,11 +194,11 @@ export async function spanLabelSets(
   request: LabelSetsSelection,
   { namedLabels, project, reader }: SpanQuery,
 ): Promise<Labels[]> {
-  const condition = selectionCondition({ ...request, metric, project });
-  if (condition === null) return [];
   const labels = seriesLabels(metric, namedLabels);
+  const selected = selectSpans({ ...request, metric, project, labels, keepsDuplicates: true });
+  if (selected === null) return [];
   const rows = await reader.query<{ label_values: string[] }>(
-    sql`SELECT DISTINCT ${labelList(labels)} AS label_values FROM ${metric.from} WHERE ${condition}
+    sql`SELECT DISTINCT ${selected.labelList} AS label_values FROM ${selected.rows}
       LIMIT ${bind.uint32(request.maxSeries)}`,
     { signal: request.signal, memory: { add: request.charge }, duplicates: "kept", maximumRows: request.maxSeries },
   );

@@ -9,7 +9,7 @@ import type { GridSeries, WindowsRequest } from "../../../languages/promql/stora
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import type { SpanLabel } from "./span-labels.ts";
 import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
-import { bucketOf, endMs, labelList, labelOf, selectionCondition } from "./span-selection.ts";
+import { bucketOf, endMs, labelOf, selectSpans, type SelectedSpans } from "./span-selection.ts";
 import { toNumber, totalOf, type SpanQuery } from "./span-series.ts";
 
 interface CellsRow {
@@ -39,15 +39,16 @@ export async function aggregateSpanWindows(
   const { groupBy, matchers } = request;
   const unsupported = groupBy.without || groupBy.labels.includes("__name__") || !fits(request, metric);
   if (cells === null || unsupported || matchers.some(({ name }) => name === "le")) return null;
-  const condition = selectionCondition({ ...request, metric, project: query.project });
-  if (condition === null) return [];
   const labels = [
     ...new Set(groupBy.labels.map((name) => labelOf(metric, name)).filter((label) => label !== undefined)),
   ];
-  const statement = cellsStatement(metric, { labels, condition, part, cells });
+  const selected = selectSpans({ ...request, metric, project: query.project, labels });
+  if (selected === null) return [];
+  const statement = cellsStatement(metric, { selected, part, cells });
   const rows = await query.reader.query<CellsRow>(statement, {
     signal: request.signal,
     memory: { add: request.charge },
+    duplicates: "kept",
     maximumRows: request.hints.maxSeries,
   });
   const grid = { cells, request, labels };
@@ -82,20 +83,19 @@ function greatestCommonDivisor(left: number, right: number): number {
 }
 
 interface StatementParts {
-  readonly labels: readonly SpanLabel[];
-  readonly condition: Statement;
+  readonly selected: SelectedSpans;
   readonly part: SpanSeriesName["part"];
   readonly cells: Cells;
 }
 
-function cellsStatement(metric: SpanMetric, { cells, condition, labels, part }: StatementParts): Statement {
+function cellsStatement(metric: SpanMetric, { cells, part, selected }: StatementParts): Statement {
   const amount = part === "bucket" || part === "count" ? sql`1.` : metric.value;
   const bucket = part === "bucket" ? bucketOf(metric) : sql`0.`;
   // A cell excludes its start, as windows do.
   const cell = sql`intDiv(${endMs} - ${bind.int64(cells.originMs + 1)}, ${bind.int64(cells.lengthMs)})`;
   return sql`SELECT label_values, bucket, groupArray((cell, amount)) AS totals FROM (
-      SELECT ${labelList(labels)} AS label_values, ${bucket} AS bucket, ${cell} AS cell, ${totalOf(metric)}(${amount}) AS amount
-      FROM ${metric.from} WHERE ${condition} GROUP BY label_values, bucket, cell
+      SELECT ${selected.labelList} AS label_values, ${bucket} AS bucket, ${cell} AS cell, ${totalOf(metric)}(${amount}) AS amount
+      FROM ${selected.rows} GROUP BY label_values, bucket, cell
     ) GROUP BY label_values, bucket`;
 }
 

@@ -1,0 +1,64 @@
+/**
+ * Counts each model call once. An instrumented application reports a call that Sounding serves as well: Sounding's span
+ * counts, the application's does not, and what only the application knows becomes the call's labels. Spans of the same call
+ * have the same response ID, or the same HTTP request between them (telemetry/rows/call-keys.ts).
+ * docs/adr/0026-metrics-over-spans-and-pushed-series.md
+ */
+import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
+import { inferenceOperations } from "../../../store/span-operations.ts";
+import { allOf, projectCondition } from "../../conditions.ts";
+
+/** By how much the ends of two spans of one call may differ. */
+const marginMs = 300_000;
+
+/** Longer spans can be missed: spans are found by their start, but count when they end. */
+const longestSpanMs = 86_400_000;
+
+/** When spans ended, in Unix milliseconds, both inclusive. */
+export interface EndRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Every part of a statement that reads `spans` needs this condition. */
+export function endedWithin({ fromMs, toMs }: EndRange): Statement {
+  return allOf([
+    sql`organization = ${callerOrganization}`,
+    sql`start_time >= ${bind.time(nanos(fromMs - longestSpanMs))} AND start_time < ${bind.time(nanos(toMs + 1))}`,
+    sql`end_time >= ${bind.time(nanos(fromMs))} AND end_time < ${bind.time(nanos(toMs + 1))}`,
+  ]);
+}
+
+function nanos(ms: number): bigint {
+  return BigInt(Math.max(0, Math.floor(ms))) * 1_000_000n;
+}
+
+function withMargin({ fromMs, toMs }: EndRange): EndRange {
+  return { fromMs: fromMs - marginMs, toMs: toMs + marginMs };
+}
+
+/** Whether a span counts. Only calls that this server served hide others; other spans have no keys. */
+export function isCounted(range: EndRange): Statement {
+  // Both lists are the same subquery, which runs once. The project does not matter: a call has one, its spans may have two.
+  const served = sql`(SELECT key FROM (
+      SELECT arrayJoin([response_key, request_key]) AS key FROM spans WHERE ${endedWithin(withMargin(range))} AND served = 1
+    ) WHERE key != 0)`;
+  return sql`repeated = 0 AND (served = 1 OR NOT (response_key IN ${served} OR request_key IN ${served}))`;
+}
+
+const callKey = sql`if(response_key != 0, response_key, request_key)`;
+
+/** Joins the labels that applications know to their calls, within the call's project. */
+export function withCallers(calls: Statement, range: EndRange, project: string | undefined): Statement {
+  const condition = allOf([
+    endedWithin(withMargin(range)),
+    projectCondition(project),
+    sql`served = 0 AND operation IN ${bind.texts(inferenceOperations)}`,
+  ]);
+  return sql`(SELECT *, ${callKey} AS call_key FROM ${calls}) AS calls LEFT ANY JOIN (
+      SELECT project AS caller_project, ${callKey} AS caller_key, max(toString(service)) AS caller_service,
+        max(toString(agent_name)) AS caller_agent_name, max(toString(agent_class)) AS caller_agent_class,
+        max(session_id) AS caller_session_id
+      FROM spans WHERE ${condition} AND caller_key != 0 GROUP BY caller_project, caller_key
+    ) AS callers ON calls.call_key = callers.caller_key AND calls.project = callers.caller_project`;
+}

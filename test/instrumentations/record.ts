@@ -1,0 +1,50 @@
+/**
+ * Records what the instrumented applications send, for instrumentations.test.ts. Run it after changing an application or a
+ * version: `SOUNDING_TEST_INSTRUMENTATIONS=<python> node test/instrumentations/record.ts [application …]`
+ */
+import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { promisify } from "node:util";
+import { applications } from "./applications.ts";
+import { startGateway } from "./gateway.ts";
+import { writeRecording } from "./recording.ts";
+import { isPython, runApplication } from "./run-application.ts";
+
+const python = process.env["SOUNDING_TEST_INSTRUMENTATIONS"];
+if (python === undefined) throw new Error("Set SOUNDING_TEST_INSTRUMENTATIONS to a Python with the instrumentations.");
+const wanted = process.argv.slice(2);
+await using gateway = await startGateway();
+for (const application of applications) {
+  if (wanted.length > 0 && !wanted.includes(application.name)) continue;
+  await runApplication(application, gateway, python);
+  const packages = isPython(application) ? await pythonPackages(python) : await npmPackages();
+  const { calls } = gateway;
+  const exports = gateway.exports.map(withoutPaths);
+  await writeRecording(application.name, { packages, calls, exports });
+  process.stdout.write(`${application.name}: ${calls.length} calls, ${exports.length} exports\n`);
+}
+
+/** Stack traces name files of this machine. */
+function withoutPaths(exported: unknown): unknown {
+  const text = JSON.stringify(exported);
+  const environment = dirname(dirname(python!));
+  return JSON.parse(text.replaceAll(environment, "/python").replaceAll(process.cwd(), "/sounding"));
+}
+
+async function pythonPackages(interpreter: string): Promise<Record<string, string>> {
+  const requirements = await readFile(new URL("../../.ci/instrumentation-requirements.txt", import.meta.url), "utf8");
+  const named = [...requirements.matchAll(/^(?<name>[\w-]+)/gm)].map(({ groups }) => groups!["name"]!);
+  const { stdout } = await promisify(execFile)(interpreter, ["-m", "pip", "list", "--format=json"]);
+  const installed = JSON.parse(stdout) as { name: string; version: string }[];
+  const chosen = installed.filter(({ name }) => named.includes(name));
+  return Object.fromEntries(chosen.map(({ name, version }) => [name, version]));
+}
+
+async function npmPackages(): Promise<Record<string, string>> {
+  const manifest = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8")) as {
+    devDependencies: Record<string, string>;
+  };
+  const names = ["ai", "@ai-sdk/otel", "@ai-sdk/openai-compatible"];
+  return Object.fromEntries(names.map((name) => [name, manifest.devDependencies[name]!]));
+}
