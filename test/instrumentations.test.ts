@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { AsyncSounding } from "@sounding/client";
-import { applications, type Application, type Expected } from "./instrumentations/applications.ts";
+import { applications, type Expected } from "./instrumentations/applications.ts";
 import { startGateway, type Gateway } from "./instrumentations/gateway.ts";
 import { endingNow, lastEndOf, readRecording } from "./instrumentations/recording.ts";
 import { isPython, runApplication } from "./instrumentations/run-application.ts";

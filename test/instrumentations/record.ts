@@ -13,10 +13,10 @@ import { isPython, runApplication } from "./run-application.ts";
 
 const python = process.env["SOUNDING_TEST_INSTRUMENTATIONS"];
 if (python === undefined) throw new Error("Set SOUNDING_TEST_INSTRUMENTATIONS to a Python with the instrumentations.");
-const wanted = process.argv.slice(2);
+const wanted = new Set(process.argv.slice(2));
 await using gateway = await startGateway();
 for (const application of applications) {
-  if (wanted.length > 0 && !wanted.includes(application.name)) continue;
+  if (wanted.size > 0 && !wanted.has(application.name)) continue;
   await runApplication(application, gateway, python);
   const packages = isPython(application) ? await pythonPackages(python) : await npmPackages();
   const { calls } = gateway;
@@ -34,10 +34,10 @@ function withoutPaths(exported: unknown): unknown {
 
 async function pythonPackages(interpreter: string): Promise<Record<string, string>> {
   const requirements = await readFile(new URL("../../.ci/instrumentation-requirements.txt", import.meta.url), "utf8");
-  const named = [...requirements.matchAll(/^(?<name>[\w-]+)/gm)].map(({ groups }) => groups!["name"]!);
+  const named = new Set([...requirements.matchAll(/^(?<name>[\w-]+)/gm)].map(({ groups }) => groups!["name"]!));
   const { stdout } = await promisify(execFile)(interpreter, ["-m", "pip", "list", "--format=json"]);
   const installed = JSON.parse(stdout) as { name: string; version: string }[];
-  const chosen = installed.filter(({ name }) => named.includes(name));
+  const chosen = installed.filter(({ name }) => named.has(name));
   return Object.fromEntries(chosen.map(({ name, version }) => [name, version]));
 }
 

@@ -719,6 +719,8 @@ export interface MetricsQuery {
   organization_id?: string | null;
   /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
   project_name?: string | null;
+  /** Only activity of this service: `service.name` of what it sends. Of a call that Sounding served, the service is the application whose span of the call arrived in the same project, otherwise `sounding`. */
+  service_name?: string | null;
   /** Only activity of this agent. */
   agent_name?: string | null;
   /** Only activity of agents of this class, for example `ToolUseAgent`. */

@@ -29,6 +29,7 @@ export async function decodeExport(
 ): Promise<void> {
   const yielder = new CooperativeYield();
   const decoder = signal.makeDecoder(builder, yielder);
+  await decoder.prepare?.(bytes, yielder);
   const request = new MessageScan(signal.messages.request);
   const resourceGroup = new MessageScan(signal.messages.resourceGroup);
   const scopeGroup = new MessageScan(signal.messages.scopeGroup);

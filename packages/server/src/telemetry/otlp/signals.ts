@@ -10,6 +10,8 @@ import { SpanDecoder } from "./spans.ts";
 
 /** Decodes the records of one request into rows. */
 export interface RecordDecoder {
+  /** Reads the request before its records are added. */
+  prepare?(bytes: Uint8Array, yielder: CooperativeYield): Promise<void>;
   /** Adds or rejects the record's items. Returns a promise if decoding has to yield. */
   add(bytes: Uint8Array, start: number, end: number, group: ResourceScope): void | Promise<void>;
   /** The number of items in the record, to count rejected ones. */

@@ -18,8 +18,8 @@ export interface SpanMeaning {
   readonly agentName: string | undefined;
   readonly requestModel: string | undefined;
   readonly isInference: boolean;
-  /** Of a model call; empty if it is unknown. */
-  readonly responseId: string;
+  /** Of a model call; empty if it is unknown. Call it before the next span is read. */
+  readonly readResponseId: () => string;
 }
 
 export interface SpanFacts {
@@ -48,7 +48,7 @@ export function meaningOf(facts: SpanFacts): SpanMeaning | undefined {
     agentName: agentName === "" ? undefined : agentName,
     requestModel: isInference && !known.has(position.request_model) ? modelOfParameters(facts) : undefined,
     isInference,
-    responseId: isInference ? responseIdOf(facts, isOpenInference) : "",
+    readResponseId: () => responseIdOf(facts, isOpenInference),
   };
 }
 

@@ -1,19 +1,19 @@
 /** Decodes OTLP spans. https://opentelemetry.io/docs/specs/otel/trace/api/#span */
 import type { FixedColumn, MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { largeAttributeBytes } from "../../store/schema.ts";
-import { responseKey, spanKey } from "../rows/call-keys.ts";
-import { recognizedAttributes, spanAttributePositions as position } from "../rows/known-attributes.ts";
+import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
+import { spanAttributePositions as position } from "../rows/known-attributes.ts";
 import { type CallKeyColumns, type SpanDetailColumns, type SpanSource, writeSpan } from "../rows/span-rows.ts";
-import { AttributeFinder, AttributeNames } from "./attribute-finder.ts";
+import { AttributeFinder } from "./attribute-finder.ts";
 import { AttributeReader, AttributeWriter } from "./attributes.ts";
+import { CallSpanScan, knownSpanAttributes, meaningOfSpan, noteRequest } from "./call-span-scan.ts";
 import type { ExportBuilder } from "./export-builder.ts";
-import { textAt } from "./any-value.ts";
 import { isId } from "./ids.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
 import { MessageScan, RangeList } from "./message-scan.ts";
 import { span, spanParts } from "./messages.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
-import { meaningOf, type SpanMeaning } from "./span-meaning.ts";
+import type { SpanMeaning } from "./span-meaning.ts";
 import { timeProblem } from "./time-check.ts";
 
 const field = span.fields;
@@ -24,17 +24,20 @@ const linkField = spanParts.link.fields;
 const unspecified = 0;
 const highestKind = 5;
 const highestStatus = 2;
-/** OTLP's SPAN_KIND_CLIENT. */
-const clientKind = 3;
-const knownNames = new AttributeNames(recognizedAttributes);
 
 export class SpanDecoder {
   readonly #builder: ExportBuilder;
+  readonly #calls: CallSpanScan;
   readonly #span: OtlpSpanSource;
 
   constructor(builder: ExportBuilder) {
     this.#builder = builder;
-    this.#span = new OtlpSpanSource(builder);
+    this.#calls = new CallSpanScan(builder);
+    this.#span = new OtlpSpanSource(builder, this.#calls);
+  }
+
+  async prepare(bytes: Uint8Array, yielder: CooperativeYield): Promise<void> {
+    await this.#calls.prepare(bytes, yielder);
   }
 
   count(): number {
@@ -55,19 +58,21 @@ export class SpanDecoder {
 class OtlpSpanSource implements SpanSource {
   /** Senders cannot claim that this server served a call. */
   readonly isServed = false;
-  readonly #builder: Pick<ExportBuilder, "organizationId" | "callSpans">;
+  readonly #builder: ExportBuilder;
+  readonly #calls: CallSpanScan;
   readonly #scan = new MessageScan(span);
   readonly #status = new MessageScan(spanParts.status);
   readonly #event = new MessageScan(spanParts.event);
   readonly #link = new MessageScan(spanParts.link);
   readonly #reader = new AttributeReader();
   readonly #writer = new AttributeWriter();
-  readonly #known = new AttributeFinder(knownNames);
+  readonly #known = new AttributeFinder(knownSpanAttributes);
   readonly #large = new RangeList();
   #meaning: SpanMeaning | undefined;
 
-  constructor(builder: Pick<ExportBuilder, "organizationId" | "callSpans">) {
+  constructor(builder: ExportBuilder, calls: CallSpanScan) {
     this.#builder = builder;
+    this.#calls = calls;
   }
 
   read(bytes: Uint8Array, start: number, end: number): void {
@@ -164,12 +169,8 @@ class OtlpSpanSource implements SpanSource {
       else this.#writer.add(map, bytes, reader);
     }
     this.#writer.end(map, types);
-    this.#meaning = meaningOf({
-      known,
-      bytes,
-      isRoot: this.#isRoot(),
-      readName: () => textAt(bytes, this.#scan.starts[field.name]!, this.#scan.ends[field.name]!),
-    });
+    noteRequest(this.#scan, known, this.#builder);
+    this.#meaning = meaningOfSpan(this.#scan, known);
   }
 
   writeKnownText(column: StringColumn, attribute: number): void {
@@ -187,46 +188,10 @@ class OtlpSpanSource implements SpanSource {
   }
 
   writeCallKeys(columns: CallKeyColumns): void {
-    const { callSpans, organizationId } = this.#builder;
-    if (this.#meaning?.isInference !== true) {
-      this.#noteRequest();
-      columns.repeated.addDefault();
-      columns.response_key.addDefault();
-      columns.request_key.addDefault();
-      return;
-    }
-    const { operation, responseId } = this.#meaning;
-    const span = this.#key(field.spanId);
-    const parent = this.#isRoot() ? undefined : this.#key(field.parentSpanId);
-    const response = responseKey(responseId);
-    const isRepeated = callSpans.isRepeated(organizationId, { operation, span, parent, response });
-    columns.repeated.unsigned(isRepeated ? 1 : 0);
-    columns.response_key.bigint(response ?? 0n);
-    columns.request_key.bigint(callSpans.requestBelow(organizationId, span) ?? span);
-  }
-
-  /** An HTTP request may be that of a model call. */
-  #noteRequest(): void {
-    if (this.kind !== clientKind || !this.#known.has(position.http_method) || this.#isRoot()) return;
-    const { callSpans, organizationId } = this.#builder;
-    callSpans.addRequest(organizationId, this.#key(field.parentSpanId), this.#key(field.spanId));
-  }
-
-  #isRoot(): boolean {
-    const { bytes, ends, starts } = this.#scan;
-    return !isId(bytes, starts[field.parentSpanId]!, ends[field.parentSpanId]!, 8);
-  }
-
-  #key(id: number): bigint {
-    const { bytes, ends, starts } = this.#scan;
-    const { traceId } = field;
-    return spanKey({
-      bytes,
-      traceStart: starts[traceId]!,
-      traceEnd: ends[traceId]!,
-      spanStart: starts[id]!,
-      spanEnd: ends[id]!,
-    });
+    const keys = this.#calls.keysOf(this.#scan);
+    columns.repeated.unsigned(keys?.isRepeated === true ? 1 : 0);
+    columns.response_key.bigint(keys?.response ?? 0n);
+    columns.request_key.bigint(keys?.request ?? 0n);
   }
 
   writeKnownCount(column: FixedColumn, attribute: number): void {
