@@ -4,11 +4,12 @@
  * gigabyte, are where SOUNDING_TEST_PACKAGES is set.
  */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -127,29 +128,84 @@ export const text = async (): Promise<string | null | undefined> => {
   }
 
   const isAsked = process.env["SOUNDING_TEST_PACKAGES"] !== undefined;
-  test(
-    "the command runs the server and talks to it in a folder that has nothing else",
-    { skip: isAsked ? false : "takes minutes and a gigabyte; set SOUNDING_TEST_PACKAGES=1" },
-    async () => {
-      const directory = await install("command", names);
-      const script = join(directory, "node_modules/@sounding/cli/bin/sounding.js");
+  const skip = isAsked ? false : "takes minutes and a gigabyte; set SOUNDING_TEST_PACKAGES=1";
+
+  test("the command runs the server and talks to it in a folder that has nothing else", { skip }, async () => {
+    const directory = await install("command", names);
+    const script = join(directory, "node_modules/@sounding/cli/bin/sounding.js");
+    const modules = await readdir(join(directory, "node_modules"));
+    const llamaPackages = modules.filter((name) => /llama|sherpa/.test(name));
+    assert.deepEqual(llamaPackages, [], "local engines are installed");
+    {
       await using server = await serveProcess({}, { script });
       const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
       const [key] = /sk-[\w-]{43}/.exec(server.output.stdout)!;
-      const env = { ...process.env, SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key };
-      const answered = run(process.execPath, [script, "chat", "--model", "sounding-trial", "Who are you?"], { env });
-      answered.child.stdin!.end();
-      assert.match((await answered).stdout, /sounding-trial/);
       const speech = await fetch(`${url}/v1/audio/speech`, {
         method: "POST",
         headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
         body: JSON.stringify({ model: "flite", voice: "slt", input: "Six feet.", response_format: "mp3" }),
       });
       assert.deepEqual([speech.status, (await speech.arrayBuffer()).byteLength > 1000], [200, true]);
-      for (;;) {
-        const { stdout } = await run(process.execPath, [script, "traces", "--json"], { env });
-        if (stdout.includes("sounding-trial")) break;
+    }
+    const advised = /run in the folder where Sounding is installed: npm (install node-llama-cpp@.*)/;
+    const doctor = run(process.execPath, [script, "doctor", "--json"], { cwd: directory });
+    const { stdout: report } = await doctor.catch((error: { stdout: string }) => error);
+    const { findings } = JSON.parse(report) as { findings: { advice?: string }[] };
+    const command = findings.map(({ advice = "" }) => advised.exec(advice)?.[1]).find((found) => found !== undefined);
+    // As docs/operate/installation.md says, without the builds for graphics cards.
+    const documentation = await readFile(join(root, "docs/operate/installation.md"), "utf8");
+    const overrides = /```json\n(\{\n {2}"overrides".*?)```/s.exec(documentation)![1]!;
+    const manifest = JSON.parse(await readFile(join(directory, "package.json"), "utf8")) as object;
+    await writeFile(
+      join(directory, "package.json"),
+      JSON.stringify({ ...manifest, ...(JSON.parse(overrides) as object) }),
+    );
+    await run("npm", [...command!.split(" "), "--no-audit", "--no-fund", "--prefer-offline"], { cwd: directory });
+    await using server = await serveProcess({}, { script });
+    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(server.output.stdout)!;
+    const [key] = /sk-[\w-]{43}/.exec(server.output.stdout)!;
+    const env = { ...process.env, SOUNDING_BASE_URL: url, SOUNDING_API_KEY: key };
+    const answered = run(process.execPath, [script, "chat", "--model", "sounding-trial", "Who are you?"], { env });
+    answered.child.stdin!.end();
+    assert.match((await answered).stdout, /sounding-trial/);
+    for (;;) {
+      const { stdout } = await run(process.execPath, [script, "traces", "--json"], { env });
+      if (stdout.includes("sounding-trial")) break;
+    }
+  });
+
+  test(
+    "a clone installs without a warning and starts, without development tools and with the machine's Node",
+    { skip },
+    async () => {
+      const clone = join(folder, "clone");
+      await run("git", ["clone", "--quiet", root, clone]);
+      // What a shell has, in contrast to a script of npm.
+      const path = process.env["PATH"]!.split(delimiter).filter((entry) => !entry.includes("node_modules"));
+      const env = { PATH: path.join(delimiter), HOME: folder, SOUNDING_INSTALL: "false" };
+      const installed = await run("npm", ["ci", "--omit=dev"], { cwd: clone, env: { ...process.env, PATH: env.PATH } });
+      assert.equal(installed.stderr, "");
+      const child = spawn("npm", ["start", "--", "--port", "0", "--data-dir", join(folder, "clone-data")], {
+        cwd: clone,
+        env,
+      });
+      let output = "";
+      for (const stream of [child.stdout, child.stderr])
+        stream.on("data", (bytes: Buffer) => (output += bytes.toString()));
+      const ended = once(child, "exit");
+      const found = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0];
+      while (found() === undefined) {
+        const over = await Promise.race([once(child.stdout, "data").then(() => false), ended.then(() => true)]);
+        assert.equal(over, false, output);
       }
+      const response = await fetch(`${found()}/v1/chat/completions`, {
+        method: "POST",
+        headers: { authorization: `Bearer ${/sk-[\w-]{43}/.exec(output)![0]}`, "content-type": "application/json" },
+        body: JSON.stringify({ model: "sounding-trial", messages: [{ role: "user", content: "Hello!" }] }),
+      });
+      assert.equal(response.status, 200);
+      child.kill();
+      await ended;
     },
   );
 });
