@@ -188,6 +188,7 @@ export const text = async (): Promise<string | null | undefined> => {
       const child = spawn("npm", ["start", "--", "--port", "0", "--data-dir", join(folder, "clone-data")], {
         cwd: clone,
         env,
+        detached: true,
       });
       let output = "";
       for (const stream of [child.stdout, child.stderr])
@@ -204,8 +205,10 @@ export const text = async (): Promise<string | null | undefined> => {
         body: JSON.stringify({ model: "sounding-trial", messages: [{ role: "user", content: "Hello!" }] }),
       });
       assert.equal(response.status, 200);
-      child.kill();
-      await ended;
+      const closed = once(child, "close");
+      // The shell between npm and the server passes no signals on.
+      process.kill(-child.pid!, "SIGTERM");
+      await closed;
     },
   );
 });
