@@ -48,7 +48,9 @@ ${readable.join("\n")}
 
 - Sizes in a WAV header may be missing. A truncated file is read up to its end.
 - The silence that a player would remove from the ends of an MP3 may remain.
-- An MP4 file must have its index at the front.
+- MP4 and M4A files with AAC or Apple Lossless, and AAC files without a container (ADTS), are read if ffmpeg is installed on the server
+  (\`transcription.ffmpeg\`). Their index may be at the end. They are decoded once their upload is complete.
+- An MP4 file with Opus must have its index at the front.
 - The media type of raw samples may have the parameters \`rate\` and \`channels\`, as in \`audio/pcm; rate=8000; channels=2\`; the default
   is 16 000 Hz mono. Samples are little-endian. \`audio/L16\` may be big-endian, as its RFC requires: Sounding detects the byte
   order from the samples.
@@ -60,12 +62,13 @@ Other formats are refused with 415 \`unsupported_media_type\`. The error names t
 
 - files: ${refusedFormats.files.join(", ")};
 - encodings in WAV: ${refusedFormats.wavEncodings.join(", ")};
-- other codecs than Opus in WebM, Matroska and MP4.
+- other codecs than Opus in WebM and Matroska, and than Opus, AAC and Apple Lossless in MP4;
+- AAC and Apple Lossless if ffmpeg is not installed.
 
 Convert such a file first:
 
 \`\`\`sh
-ffmpeg -i talk.m4a talk.wav
+ffmpeg -i talk.wma talk.wav
 \`\`\`
 `;
 }

@@ -6,11 +6,13 @@ import { operations } from "./api/index.ts";
 import type { Capability } from "./api/models.ts";
 import { toOpenApi } from "./api/openapi.ts";
 import { DecoderPool } from "./audio/decoder-pool.ts";
+import { FfmpegDecoder } from "./audio/ffmpeg-decoder.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
 import type { Config } from "./config/config.ts";
 import { openDataDirectory } from "./data-directory.ts";
+import { programPath } from "./config/library-paths.ts";
 import { DiskSpace } from "./status/disk-space.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
@@ -204,11 +206,18 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     resolveModel: (scope, modelId) => registry.transcription(modelId, scope.key),
     limiter,
     decoders,
+    ffmpeg: new FfmpegDecoder({
+      program: transcription.ffmpeg,
+      searchPath: programPath(),
+      directory: uploads,
+      processes: availableParallelism(),
+    }),
     maxAudioSeconds: () => transcription.max_audio_seconds,
     defaultTimeout: () => ({
       baseSeconds: transcription.timeout_seconds,
       perAudioSecond: transcription.timeout_per_audio_second,
     }),
+    allowsTextFormats: () => transcription.text_formats,
     formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });

@@ -22,7 +22,7 @@ const timeoutSeconds = 86_400;
 export const transcribeCommand = command({
   name: "transcribe",
   summary: "Transcribe a recording",
-  description: `The recording is a file (WAV, MP3, FLAC, Ogg, WebM, MP4, or raw samples: .pcm, .raw), standard input, or with --mic the
+  description: `The recording is a file (WAV, MP3, FLAC, Ogg, WebM, MP4, M4A, or raw samples: .pcm, .raw), standard input, or with --mic the
 microphone until Ctrl-C or --duration. Raw samples on standard input need --type, such as 'audio/L16; rate=16000'.
 
 With --stream, prints text while it is recognized; --mic always does. With --words, prints one line per word with its start and end

@@ -417,7 +417,7 @@ export interface TranscriptionRequest {
   } | null;
   /** Spoken language, such as `en-US` or `fr`. Default `en-US`. */
   language?: string | null;
-  /** `json` returns only the text, `verbose_json` also times. Default `json`. */
+  /** `json` returns only the text, `verbose_json` also times. Default `json`. A server with `transcription.text_formats` also accepts OpenAI's `text`, `srt` and `vtt`. */
   response_format?: "json" | "verbose_json" | null;
   /** Timings to return: `segment`, `word`. Requires `response_format` `verbose_json`. Absent or empty: segments. */
   timestamp_granularities?: ("segment" | "word")[] | null;

@@ -38,7 +38,7 @@ export const TranscriptionRequest = schema(
       ),
       response_format: optional(
         Type.Enum(["json", "verbose_json"]),
-        "`json` returns only the text, `verbose_json` also times. Default `json`.",
+        "`json` returns only the text, `verbose_json` also times. Default `json`. A server with `transcription.text_formats` also accepts OpenAI's `text`, `srt` and `vtt`.",
       ),
       timestamp_granularities: optional(
         Type.Array(Type.Enum([...timestampGranularities]), { maxItems: 16 }),

@@ -135,7 +135,7 @@ export const createTranscription = operation({
   permission: "inference",
   form: {
     fields: TranscriptionRequest,
-    file: "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples (`audio/pcm`, `audio/L16`, or a file name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, otherwise 16 000 Hz mono).",
+    file: "The recording: WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), M4A (AAC, if ffmpeg is installed on the server), or raw samples (`audio/pcm`, `audio/L16`, or a file name that ends in `.pcm` or `.raw`; 16 bits, little-endian; `rate` and `channels` as parameters of the media type, otherwise 16 000 Hz mono).",
   },
   answer: {
     type: "application/json",

@@ -47,6 +47,9 @@ export const defaultAudioLimits: AudioLimits = { maxSeconds: 4 * 60 * 60 };
 export const readableFiles =
   "WAV, MP3, FLAC, Ogg (Opus or Vorbis), WebM or MP4 (Opus), or raw samples as audio/pcm, audio/L16, .pcm or .raw";
 
+export const aacAdvice =
+  "The server needs ffmpeg to decode AAC and Apple Lossless: install it there, or convert the file, for example with `ffmpeg -i recording.m4a recording.mp3`.";
+
 export const lowestRate = 1000;
 const area = "Transcription and audio";
 export const highestRate = inputLimit({

@@ -4,7 +4,7 @@
  */
 import type { InputAudioTrack } from "mediabunny";
 import { AppError } from "../errors.ts";
-import { readableFiles } from "./audio-input.ts";
+import { aacAdvice, readableFiles } from "./audio-input.ts";
 import type { ByteReader } from "./byte-reader.ts";
 import { damaged, free, type DecodedAudio } from "./decoded-audio.ts";
 
@@ -102,7 +102,8 @@ async function opusOptions(track: InputAudioTrack, container: string) {
   const codec = await track.getCodec();
   if (codec !== "opus") {
     const name = codec === null ? "audio of an unknown kind" : codec.toUpperCase();
-    const message = `The file is ${container} with ${name}. Send ${readableFiles}.`;
+    const advice = codec === "aac" || container === "MP4" ? ` ${aacAdvice}` : "";
+    const message = `The file is ${container} with ${name}. Send ${readableFiles}.${advice}`;
     throw new AppError("unsupported_media_type", message, { param: "file" });
   }
   const { description } = (await track.getDecoderConfig()) ?? {};

@@ -10,12 +10,14 @@ import {
   checkLayout,
   decodeSamples,
   defaultAudioLimits,
+  aacAdvice,
   readableFiles,
   type SampleSource,
 } from "./audio-input.ts";
 import { type ByteReader, createByteReader } from "./byte-reader.ts";
 import { compressedKind, kindBytes, kindNames } from "./compressed-kind.ts";
 import type { DecoderPool } from "./decoder-pool.ts";
+import type { FfmpegContainer, FfmpegDecoder } from "./ffmpeg-decoder.ts";
 import { toAudioInput } from "./pcm-input.ts";
 import { sampleEncodings } from "./sample-encodings.ts";
 import { looksLikeWav, readWav } from "./wav-reader.ts";
@@ -27,6 +29,8 @@ interface Upload {
   readonly limits?: AudioLimits | undefined;
   /** Absent: only WAV and raw samples are read. */
   readonly decoders?: DecoderPool | undefined;
+  /** Absent: AAC and Apple Lossless are refused. */
+  readonly ffmpeg?: FfmpegDecoder | undefined;
   /** Who takes turns with others for a decoder: an organization. */
   readonly owner?: string | undefined;
   /** Ends the reading with its reason when it aborts. */
@@ -63,13 +67,40 @@ export async function readAudio(
     }
     const start = await reader.peek(kindBytes);
     const kind = compressedKind(start);
-    if (kind === undefined) throw notReadable(Buffer.from(start).toString("latin1"));
+    if (kind === undefined) {
+      const text = Buffer.from(start).toString("latin1");
+      const decoded = adtsStart.test(text) ? await decodeWithFfmpeg("AAC", reopen, upload) : undefined;
+      if (decoded === undefined) throw notReadable(text);
+      await reader.close();
+      return decoded;
+    }
     if (decoders === undefined) throw otherFile(kindNames[kind]);
-    return await decoders.open({ ...upload, reader, reopen, kind, limits });
+    try {
+      return await decoders.open({ ...upload, reader, reopen, kind, limits });
+    } catch (error) {
+      // Another codec than Opus, or an index too far behind to be read from a stream.
+      const decoded = kind === "mp4" && isRefusal(error) ? await decodeWithFfmpeg("MP4", reopen, upload) : undefined;
+      if (decoded === undefined) throw error;
+      return decoded;
+    }
   } catch (error) {
     await reader.close();
     throw error;
   }
+}
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && (error.code === "unsupported_media_type" || error.code === "invalid_request");
+}
+
+/** Undefined if ffmpeg is not installed. @throws AppError `invalid_request` for a damaged file */
+async function decodeWithFfmpeg(
+  container: FfmpegContainer,
+  reopen: (() => AsyncIterable<Uint8Array>) | undefined,
+  { ffmpeg, limits = defaultAudioLimits, owner = "", signal = new AbortController().signal }: Upload,
+): Promise<AudioInput | undefined> {
+  if (reopen === undefined) return undefined;
+  return ffmpeg?.open({ source: reopen(), container, limits, owner, signal });
 }
 
 interface MediaType {
@@ -121,9 +152,12 @@ async function looksBigEndian(reader: ByteReader): Promise<boolean> {
   return bigSteps < littleSteps;
 }
 
+/** How AAC without a container begins. */
+const adtsStart = /^\xff[\xf0\xf1\xf8\xf9]/;
+
 /** How other files begin. */
 export const otherFiles: readonly { readonly name: string; readonly start: RegExp }[] = [
-  { name: "AAC", start: /^\xff[\xf0\xf1\xf8\xf9]/ },
+  { name: "AAC", start: adtsStart },
   { name: "Ogg with neither Opus nor Vorbis", start: /^OggS/ },
   { name: "AIFF", start: /^FORM....AIF[FC]/s },
   { name: "Core Audio", start: /^caff/ },
@@ -146,5 +180,8 @@ function notReadable(text: string): AppError {
 }
 
 function otherFile(name: string): AppError {
-  return new AppError("unsupported_media_type", `The file is ${name}. Send ${readableFiles}.`, { param: "file" });
+  const advice = name === "AAC" ? ` ${aacAdvice}` : "";
+  return new AppError("unsupported_media_type", `The file is ${name}. Send ${readableFiles}.${advice}`, {
+    param: "file",
+  });
 }

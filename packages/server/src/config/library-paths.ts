@@ -39,3 +39,8 @@ export function computeEnvironment(): Record<string, string> {
       libraryPathNames.has(name) || driverNames.has(name) || (tuningPattern.test(name) && !secretPattern.test(name)),
   );
 }
+
+/** Folders with programs, for a process that the server starts without its environment. */
+export function programPath(): string | undefined {
+  return process.env["PATH"];
+}

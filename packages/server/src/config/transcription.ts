@@ -39,6 +39,16 @@ export const transcription = Type.Object(
           "Number of threads that decode MP3, FLAC, Ogg, WebM and MP4, one recording each. Absent: twice the number of CPU cores, at least 4.",
       }),
     ),
+    text_formats: Type.Boolean({
+      default: false,
+      description:
+        "Accept OpenAI's values `text`, `srt` and `vtt` of `response_format`, in addition to `json` and `verbose_json`. Changes take effect without a restart.",
+    }),
+    ffmpeg: Type.String({
+      default: "ffmpeg",
+      description:
+        "The program that decodes AAC and Apple Lossless (`.m4a`, `.mp4`, `.aac`): a path, or a name in PATH. Without it, these files are refused.",
+    }),
     sentences: Type.Boolean({
       default: false,
       description:

@@ -1,9 +1,22 @@
 /** Turns a transcript into a batch response. */
 import type { TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
 import { withRegion, type PreparedTranscription } from "./prepare.ts";
+import { renderTranscript } from "./subtitles.ts";
 import type { Transcript } from "./transcript.ts";
 
-export function toAnswer(
+export type Answer =
+  | { readonly kind: "json"; readonly value: TranscriptionText | TranscriptionVerbose }
+  | { readonly kind: "text"; readonly text: string; readonly type: string };
+
+export function toAnswer(transcript: Transcript, prepared: PreparedTranscription, durationSeconds: number): Answer {
+  const { format } = prepared;
+  if (format === "json" || format === "verbose_json") {
+    return { kind: "json", value: toJson(transcript, prepared, durationSeconds) };
+  }
+  return { kind: "text", ...renderTranscript(format, transcript) };
+}
+
+function toJson(
   transcript: Transcript,
   { format, granularities, logprobs, language }: PreparedTranscription,
   durationSeconds: number,

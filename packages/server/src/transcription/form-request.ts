@@ -1,7 +1,7 @@
 /** The transcription request in a form that is still arriving; parsed again only if fields have arrived since. */
 import { toAppError, type AppError } from "../errors.ts";
 import type { FormBody } from "../http/form.ts";
-import { prepareTranscription, type PreparedTranscription } from "./prepare.ts";
+import { prepareTranscription, type PreparedTranscription, type PrepareOptions } from "./prepare.ts";
 import { readFields } from "./read-fields.ts";
 
 interface Parsed {
@@ -12,10 +12,12 @@ interface Parsed {
 
 export class FormRequest {
   readonly #form: FormBody;
+  readonly #options: PrepareOptions;
   #parsed: Parsed | undefined;
 
-  constructor(form: FormBody) {
+  constructor(form: FormBody, options: PrepareOptions) {
     this.#form = form;
+    this.#options = options;
   }
 
   /** Whether the fields so far ask for a stream. @throws AppError invalid_request for a field given twice */
@@ -41,14 +43,14 @@ export class FormRequest {
     if (this.#parsed?.fieldCount === fields.length) return this.#parsed;
     const values = readFields(fields);
     const asksForStream = typeof values["model"] === "string" && values["stream"] === true;
-    this.#parsed = { fieldCount: fields.length, asksForStream, result: resultOf(values) };
+    this.#parsed = { fieldCount: fields.length, asksForStream, result: resultOf(values, this.#options) };
     return this.#parsed;
   }
 }
 
-function resultOf(values: Readonly<Record<string, unknown>>): Parsed["result"] {
+function resultOf(values: Readonly<Record<string, unknown>>, options: PrepareOptions): Parsed["result"] {
   try {
-    return { prepared: prepareTranscription(values) };
+    return { prepared: prepareTranscription(values, options) };
   } catch (error) {
     // Fields that have not arrived yet may make it valid.
     return { error: toAppError(error) };

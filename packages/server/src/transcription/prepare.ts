@@ -2,12 +2,13 @@
 import { TranscriptionRequest, type TimestampGranularity } from "../api/transcription-request.ts";
 import { validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
+import { textFormats, type TextFormat } from "./subtitles.ts";
 
 export interface PreparedTranscription {
   readonly model: string;
   /** BCP 47 with its region, such as `en-US`. */
   readonly language: string;
-  readonly format: "json" | "verbose_json";
+  readonly format: "json" | "verbose_json" | TextFormat;
   readonly granularities: ReadonlySet<TimestampGranularity>;
   readonly stream: boolean;
   readonly logprobs: boolean;
@@ -24,10 +25,22 @@ const defaultLanguage = "en-US";
 const defaultPrefixPaddingMs = 4_000;
 const defaultSilenceDurationMs = 5_000;
 
+export interface PrepareOptions {
+  /** Whether OpenAI's formats `text`, `srt` and `vtt` are accepted, which the contract does not list. */
+  readonly textFormats: boolean;
+}
+
 /** @throws AppError invalid_request */
-export function prepareTranscription(values: Readonly<Record<string, unknown>>): PreparedTranscription {
-  const request = validate(TranscriptionRequest, values);
-  const format = request.response_format ?? "json";
+export function prepareTranscription(
+  values: Readonly<Record<string, unknown>>,
+  options: PrepareOptions,
+): PreparedTranscription {
+  const textFormat = textFormatOf(values, options);
+  const request = validate(
+    TranscriptionRequest,
+    textFormat === undefined ? values : { ...values, response_format: null },
+  );
+  const format = textFormat ?? request.response_format ?? "json";
   const asked = request.timestamp_granularities ?? [];
   if (asked.length > 0 && format !== "verbose_json") {
     throw new AppError(
@@ -48,6 +61,30 @@ export function prepareTranscription(values: Readonly<Record<string, unknown>>):
     chunking: chunkingOf(request),
     timeoutMs: request.timeout == null ? undefined : request.timeout * 1_000,
   };
+}
+
+/** @throws AppError invalid_request if the format is one that the operator has not allowed */
+function textFormatOf(
+  { response_format: asked, stream }: Readonly<Record<string, unknown>>,
+  options: PrepareOptions,
+): TextFormat | undefined {
+  const format = textFormats.find((each) => each === asked);
+  if (format === undefined) return undefined;
+  if (!options.textFormats) {
+    throw new AppError(
+      "invalid_request",
+      `response_format is "${format}"; expected one of "json", "verbose_json". The server's operator can allow "text", "srt" and "vtt" with the setting transcription.text_formats.`,
+      { param: "response_format" },
+    );
+  }
+  if (stream === true) {
+    throw new AppError(
+      "invalid_request",
+      `response_format is "${format}", but stream is true; a stream consists of events. Expected response_format "json" or "verbose_json", or stream false.`,
+      { param: "response_format" },
+    );
+  }
+  return format;
 }
 
 function chunkingOf({ chunking_strategy: strategy }: TranscriptionRequest): PreparedTranscription["chunking"] {

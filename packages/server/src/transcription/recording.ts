@@ -1,6 +1,7 @@
 /** An uploaded recording, decoded as it arrives, once for each time that an engine opens it. */
 import type { AudioInput } from "../audio/audio-input.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
+import type { FfmpegDecoder } from "../audio/ffmpeg-decoder.ts";
 import { readAudio } from "../audio/read-audio.ts";
 import type { FormFile } from "../http/form.ts";
 import type { RecordedAudio } from "../engines/engine.ts";
@@ -23,6 +24,7 @@ export interface Recording extends RecordedAudio {
 export interface RecordingOptions {
   readonly limits: { readonly maxSeconds: number };
   readonly decoders: DecoderPool;
+  readonly ffmpeg: FfmpegDecoder;
   /** The organization; decoders are shared fairly between organizations. */
   readonly owner: string;
   /** Stops all reads with its reason. */

@@ -10,7 +10,7 @@ export function transcriptionRoutes(transcribe: Transcribe, form: FormLimits): R
       createTranscription,
       async (input) => {
         const result = await transcribe({ ...input, form: input.form! });
-        if (result.kind === "answer") return { kind: "json", value: result.answer, headers: result.headers };
+        if (result.kind === "answer") return { ...result.answer, headers: result.headers };
         return { kind: "events", events: toText(result.events), headers: result.headers };
       },
       { form },

@@ -3,9 +3,11 @@
  * docs/adr/0017-transcription.md
  */
 import { isDeepStrictEqual } from "node:util";
-import type { TranscriptionStreamEvent, TranscriptionText, TranscriptionVerbose } from "../api/transcription.ts";
+import type { TranscriptionStreamEvent } from "../api/transcription.ts";
+import type { TimestampGranularity } from "../api/transcription-request.ts";
 import { abortable, sleep } from "../abort.ts";
 import type { DecoderPool } from "../audio/decoder-pool.ts";
+import type { FfmpegDecoder } from "../audio/ffmpeg-decoder.ts";
 import { AppError, toAppError } from "../errors.ts";
 import type { FormBody, FormField, FormFile } from "../http/form.ts";
 import type { CallerFields } from "../http/caller.ts";
@@ -17,7 +19,7 @@ import type { RoutedTranscription } from "../routing/route-transcription.ts";
 import type { Scope } from "../tenant.ts";
 import type { FinishedTranscription } from "../finished-call.ts";
 import { CallRecord } from "./call-record.ts";
-import { toAnswer } from "./answer.ts";
+import { toAnswer, type Answer } from "./answer.ts";
 import { FormRequest } from "./form-request.ts";
 import type { PreparedTranscription } from "./prepare.ts";
 import { openRecording, type Recording, type RecordingOptions } from "./recording.ts";
@@ -30,9 +32,12 @@ export interface TranscriptionParts {
   resolveModel(scope: Scope, modelId: string): RoutedTranscription;
   readonly limiter: Limiter;
   readonly decoders: DecoderPool;
+  readonly ffmpeg: FfmpegDecoder;
   /** Maximum duration of a recording. */
   maxAudioSeconds(): number;
   defaultTimeout(): DefaultTimeout;
+  /** Whether `response_format` may be `text`, `srt` or `vtt`. */
+  allowsTextFormats(): boolean;
   /** Whether capitals and periods are added to text that has none. */
   formatsSentences(): boolean;
   /** Called once for each call whose model is known, refused ones included; must not throw. */
@@ -46,7 +51,7 @@ export type TranscriptionInput = Pick<RouteInput<unknown>, CallerFields | "signa
 type Headers = Readonly<Record<string, string>>;
 
 export type TranscriptionResult =
-  | { readonly kind: "answer"; readonly answer: TranscriptionText | TranscriptionVerbose; readonly headers: Headers }
+  | { readonly kind: "answer"; readonly answer: Answer; readonly headers: Headers }
   | {
       readonly kind: "stream";
       readonly events: AsyncIterable<TranscriptionStreamEvent>;
@@ -68,6 +73,7 @@ export function createTranscribe(parts: TranscriptionParts): Transcribe {
       const recording = await call.openRecording(admitted.file, {
         limits: { maxSeconds: parts.maxAudioSeconds() },
         decoders: parts.decoders,
+        ffmpeg: parts.ffmpeg,
         owner: input.scope.organizationId,
       });
       const plain = (await recording.hasSound()) ? call.callModel(model, input) : nothing();
@@ -102,7 +108,7 @@ async function admit(input: TranscriptionInput, parts: TranscriptionParts, recor
   const { form, scope, signal } = input;
   try {
     await abortable(form.fileStarted, signal);
-    const request = new FormRequest(form);
+    const request = new FormRequest(form, { textFormats: parts.allowsTextFormats() });
     record.prepared = request.soFar;
     // The model is known unless its field follows the file.
     if (request.soFar !== undefined) parts.resolveModel(scope, request.soFar.model);
@@ -143,7 +149,7 @@ class RunningCall {
   ) {
     this.#record = record;
     this.#prepared = prepared;
-    this.#transcript = new Transcript(this.#prepared);
+    this.#transcript = new Transcript({ ...prepared, granularities: collectedGranularities(prepared) });
     this.#signal = AbortSignal.any([signal, this.#controller.signal]);
     this.#timeLimit = callTimeLimit({
       timeoutMs: prepared.timeoutMs,
@@ -200,9 +206,7 @@ class RunningCall {
     }
   }
 
-  async collect(
-    items: AsyncIterable<TranscribedDelta | TranscribedSegment>,
-  ): Promise<TranscriptionText | TranscriptionVerbose> {
+  async collect(items: AsyncIterable<TranscribedDelta | TranscribedSegment>): Promise<Answer> {
     for await (const event of this.#events(items)) event satisfies TranscriptionStreamEvent;
     const durationSeconds = await this.#recording!.duration();
     await this.#end();
@@ -248,6 +252,11 @@ class RunningCall {
     this.#record.end({ audioSeconds: this.#recording?.readSeconds ?? 0, text, confidence }, error);
     await this.#recording?.close();
   }
+}
+
+/** Subtitles need the times of words to split long segments, if the engine reports them. */
+function collectedGranularities({ format, granularities }: PreparedTranscription): ReadonlySet<TimestampGranularity> {
+  return format === "srt" || format === "vtt" ? new Set(["word"]) : granularities;
 }
 
 const disconnected = new AppError("client_closed", "The client disconnected before the transcription was complete.");

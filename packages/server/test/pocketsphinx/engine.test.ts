@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { joinSamples } from "../../src/audio/samples.ts";
+import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { readAudio } from "../../src/audio/read-audio.ts";
 import type { PocketSphinxEngineSettings } from "../../src/config/engines/pocketsphinx.ts";
 import { AppError } from "../../src/errors.ts";
@@ -11,6 +13,7 @@ import type { Engine, TranscribedSegment, TranscriptionModel } from "../../src/e
 import { createPocketSphinxEngine } from "../../src/engines/pocketsphinx/engine.ts";
 import { findInstallation } from "../../src/engines/pocketsphinx/installation.ts";
 import { noise } from "../audio/signals.ts";
+import { formOf, startTestTranscription } from "../support/test-transcription.ts";
 import { pocketSphinxSettings } from "./engine-settings.ts";
 import { callOf, rate, recording, silence, speak, type Spoken } from "./spoken.ts";
 
@@ -111,6 +114,32 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
     for (const audio of [whole, slow]) {
       assert.deepEqual(await Array.fromAsync(model.transcribe(callOf(audio, { partials: true }))), expected);
     }
+  });
+
+  test("every response format has the same words", async () => {
+    await using server = await startTestTranscription({ engines: [engine], textFormats: true });
+    const { samples } = await speak("He was not an ill disposed young man.");
+    const audio = joinSamples([samples, silence(1.2), short.samples]);
+    const file = new Blob([encodeWav(audio, rate)], { type: "audio/wav" });
+    const ask = async (fields: Record<string, string>): Promise<string> =>
+      (await server.post(formOf({ model: "pocketsphinx", ...fields, file }))).text();
+    type Verbose = { text: string; segments: { text: string }[]; words: { word: string }[] };
+    const verbose = JSON.parse(
+      await ask({ response_format: "verbose_json", timestamp_granularities: '["segment","word"]' }),
+    ) as Verbose;
+    const expected = verbose.text;
+    assert.ok(verbose.segments.length === 2 && expected.split(" ").length > 5, expected);
+    assert.equal(verbose.segments.map(({ text }) => text).join(" "), expected);
+    assert.equal(verbose.words.map(({ word }) => word).join(" "), expected);
+    assert.equal((JSON.parse(await ask({})) as { text: string }).text, expected);
+    assert.equal(await ask({ response_format: "text" }), `${expected}\n`);
+    for (const response_format of ["srt", "vtt"]) {
+      const lines = (await ask({ response_format })).split("\n");
+      const spokenLines = lines.filter((line) => line !== "" && !/-->|^\d+$|^WEBVTT$/.test(line));
+      assert.equal(spokenLines.join(" "), expected);
+    }
+    const done = (await ask({ stream: "true" })).split("\n\n").find((line) => line.includes("text.done"));
+    assert.equal((JSON.parse(done!.replace("data: ", "")) as { text: string }).text, expected);
   });
 
   test("recognizes nothing in silence and noise", async () => {

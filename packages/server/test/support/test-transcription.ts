@@ -10,6 +10,7 @@ import type { HttpSettings } from "../../src/http/server.ts";
 import { createLimiter } from "../../src/limits/limiter.ts";
 import { MonthlyUsage } from "../../src/limits/monthly-usage.ts";
 import { DecoderPool } from "../../src/audio/decoder-pool.ts";
+import { FfmpegDecoder } from "../../src/audio/ffmpeg-decoder.ts";
 import { encodeWav } from "../../src/audio/wav-encoder.ts";
 import { silentLogger } from "../../src/logger.ts";
 import type { Engine } from "../../src/engines/engine.ts";
@@ -28,6 +29,8 @@ interface TestTranscriptionOptions {
   readonly maxFileBytes?: number;
   readonly maxAudioSeconds?: number;
   readonly sentences?: boolean;
+  readonly textFormats?: boolean;
+  readonly ffmpeg?: string;
   readonly defaultTimeout?: DefaultTimeout;
   readonly decoderWorkers?: number;
 }
@@ -64,6 +67,13 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
     defaultTimeout: () => options.defaultTimeout ?? { baseSeconds: 60, perAudioSecond: 3 },
+    ffmpeg: new FfmpegDecoder({
+      program: options.ffmpeg ?? "ffmpeg",
+      searchPath: process.env["PATH"],
+      directory,
+      processes: 2,
+    }),
+    allowsTextFormats: () => options.textFormats ?? false,
     formatsSentences: () => options.sentences ?? false,
     observe: (call) => (call.refused ? refused : finished).push(call),
   });

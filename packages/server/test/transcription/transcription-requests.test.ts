@@ -12,6 +12,7 @@ const wordless = scriptedTranscription({ givesWords: false });
 const server = await startTestTranscription({
   engines: [transcriptionEngine("scripted", model), transcriptionEngine("wordless", wordless)],
   maxFileBytes: 2_000_000,
+  ffmpeg: "no-such-ffmpeg",
   maxAudioSeconds: 20,
 });
 after(() => server[Symbol.asyncDispose]());
