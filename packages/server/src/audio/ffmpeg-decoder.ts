@@ -8,6 +8,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, open, unlink, type FileHandle } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { onAbort } from "../abort.ts";
 import { AppError } from "../errors.ts";
@@ -26,8 +27,6 @@ export interface FfmpegOptions {
   readonly searchPath: string | undefined;
   /** For unlinked temporary files. */
   readonly directory: string;
-  /** Maximum number of processes. */
-  readonly processes: number;
 }
 
 interface Job {
@@ -68,7 +67,7 @@ export class FfmpegDecoder {
 
   constructor(options: FfmpegOptions) {
     this.#options = options;
-    this.#queue = new FairQueue({ places: options.processes, maxWaiting: mostWaiting, what: "ffmpeg" });
+    this.#queue = new FairQueue({ places: availableParallelism(), maxWaiting: mostWaiting, what: "ffmpeg" });
   }
 
   /**

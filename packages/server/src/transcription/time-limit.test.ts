@@ -4,7 +4,7 @@ import { beforeEach, describe, mock, test } from "node:test";
 import type { AppError } from "../errors.ts";
 import { callTimeLimit } from "./time-limit.ts";
 
-const defaultTimeout = { baseSeconds: 60, perAudioSecond: 3 };
+const defaultTimeout = { timeout_seconds: 60, timeout_per_audio_second: 3 };
 
 describe("the time limit of a transcription", () => {
   let elapsed: AppError[];

@@ -33,9 +33,9 @@ export class TimeLimit {
 
 /** How long a call may take that sends no `timeout`: `transcription` of the configuration. */
 export interface DefaultTimeout {
-  readonly baseSeconds: number;
+  readonly timeout_seconds: number;
   /** Added for each second of the recording. */
-  readonly perAudioSecond: number;
+  readonly timeout_per_audio_second: number;
 }
 
 interface CallTimeLimit {
@@ -48,7 +48,7 @@ interface CallTimeLimit {
 }
 
 export function callTimeLimit({ timeoutMs, defaultTimeout, audioSeconds, onElapsed }: CallTimeLimit): TimeLimit {
-  const { baseSeconds, perAudioSecond } = defaultTimeout;
+  const { timeout_seconds: baseSeconds, timeout_per_audio_second: perAudioSecond } = defaultTimeout;
   return new TimeLimit(
     () => timeoutMs ?? (baseSeconds + perAudioSecond * audioSeconds()) * 1_000,
     (limitMs) =>

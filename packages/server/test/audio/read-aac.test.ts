@@ -17,7 +17,7 @@ const seconds = 3;
 const rate = 16_000;
 const directory = mkdtempSync(join(tmpdir(), "sounding-aac-"));
 const searchPath = process.env["PATH"];
-const ffmpeg = new FfmpegDecoder({ program: "ffmpeg", searchPath, directory, processes: 1 });
+const ffmpeg = new FfmpegDecoder({ program: "ffmpeg", searchPath, directory });
 
 after(async () => {
   await decoders.close();
@@ -110,7 +110,7 @@ describe("AAC", { skip: missing("ffmpeg", "-version") }, () => {
   });
 
   test("is refused without ffmpeg, with the conversion", async () => {
-    const absent = new FfmpegDecoder({ program: "no-such-ffmpeg", searchPath, directory, processes: 1 });
+    const absent = new FfmpegDecoder({ program: "no-such-ffmpeg", searchPath, directory });
     for (const options of ["-c:a aac -movflags +faststart -f ipod", "-c:a aac -f adts"]) {
       const refusal = isError("unsupported_media_type", /AAC.*install it there, or convert.*ffmpeg -i/);
       await assert.rejects(read(encode(options), { ffmpeg: absent }), refusal);

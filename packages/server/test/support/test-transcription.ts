@@ -66,12 +66,11 @@ export async function startTestTranscription(options: TestTranscriptionOptions) 
     limiter,
     decoders,
     maxAudioSeconds: () => options.maxAudioSeconds ?? 14_400,
-    defaultTimeout: () => options.defaultTimeout ?? { baseSeconds: 60, perAudioSecond: 3 },
+    defaultTimeout: () => options.defaultTimeout ?? { timeout_seconds: 60, timeout_per_audio_second: 3 },
     ffmpeg: new FfmpegDecoder({
       program: options.ffmpeg ?? "ffmpeg",
       searchPath: process.env["PATH"],
       directory,
-      processes: 2,
     }),
     allowsTextFormats: () => options.textFormats ?? false,
     formatsSentences: () => options.sentences ?? false,

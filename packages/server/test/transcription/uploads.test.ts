@@ -218,7 +218,9 @@ describe("time and cancellation", () => {
 
   test("the default time limit follows the length of the recording, which need not have been read", async () => {
     const script = { transcribe: silentUntilAborted };
-    await using server = await serverWith(script, { defaultTimeout: { baseSeconds: 0.05, perAudioSecond: 0 } });
+    await using server = await serverWith(script, {
+      defaultTimeout: { timeout_seconds: 0.05, timeout_per_audio_second: 0 },
+    });
     const response = await server.post(formOf(form));
     assert.equal(response.status, 408);
     // OpenAI's clients would repeat the call twice.
@@ -230,7 +232,7 @@ describe("time and cancellation", () => {
     }
     await using patient = await serverWith(
       { transcribe: slow },
-      { defaultTimeout: { baseSeconds: 0.05, perAudioSecond: 600 } },
+      { defaultTimeout: { timeout_seconds: 0.05, timeout_per_audio_second: 600 } },
     );
     for (const stream of ["false", "true"]) assert.equal((await patient.post(formOf({ ...form, stream }))).status, 200);
   });
