@@ -8,6 +8,7 @@ export const commands: readonly CommandEntry[] = [
   { name: "whoami", load: async () => (await import("./commands/whoami.ts")).whoamiCommand },
   { name: "chat", load: async () => (await import("./commands/chat.ts")).chatCommand },
   { name: "speak", load: async () => (await import("./commands/speak.ts")).speakCommand },
+  { name: "voices", load: async () => (await import("./commands/voices.ts")).voicesCommand },
   { name: "transcribe", load: async () => (await import("./commands/transcribe.ts")).transcribeCommand },
   { name: "models", load: async () => (await import("./commands/models.ts")).modelsCommand },
   { name: "logs", load: async () => (await import("./commands/logs.ts")).logsCommand },

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { trialModelBytes } from "../../server/src/engines/llama-cpp/trial/trial-model.ts";
 import { startServer } from "../../../test/support/running-server.ts";
@@ -30,7 +30,7 @@ describe("sounding models", () => {
       response.end(JSON.stringify([{ type: "file", path: "model.gguf", size: emptyModel.length }]));
       return;
     }
-    const found = /^\/owner\/(?:repository|voice)\/resolve\/main\/model\.gguf$/.test(request.url ?? "");
+    const found = /^\/(?:owner|Qwen)\/[\w.-]+\/resolve\/main\/(?:model|qwen[\w.-]+)\.gguf$/.test(request.url ?? "");
     response.writeHead(found ? 200 : 404, found ? { "content-length": emptyModel.length } : {});
     response.end(request.method === "GET" && found ? emptyModel : undefined);
   });
@@ -106,12 +106,47 @@ describe("sounding models", () => {
     while ((await (await server.call("/v1/models")).text()).includes("pulled"));
   });
 
+  test("lists models with a short name, pulls one, checked against the catalog, and serves it by that name", async () => {
+    const data = join(folder, "short");
+    const stored = join(data, "models/Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf");
+    const short = { ...env, SOUNDING_DATA_DIR: data };
+    // The hub of this test has another file under every name.
+    const forged = await runSounding(["models", "pull", "qwen2.5-0.5b"], { env: short });
+    assert.equal(forged.code, 1);
+    assert.match(forged.stderr, /its SHA-256 is [0-9a-f]{64} instead of 74a4da8c9fdbcd15/);
+    await mkdir(dirname(stored), { recursive: true });
+    await writeFile(stored, trialModelBytes());
+    const { stdout } = await runSounding(["models", "available", "--json"], { env: short });
+    const models = JSON.parse(stdout) as { name: string; pulled: boolean; license: string; size_bytes: number }[];
+    assert.deepEqual(
+      models.filter(({ pulled }) => pulled).map(({ name }) => name),
+      ["qwen2.5-0.5b"],
+    );
+    const table = await runSounding(["models", "available", "--capability", "transcription"], { env: short });
+    assert.match(table.stdout, /^whisper-base +transcription +197\.9 MiB +MIT +multilingual +Whisper base$/m);
+    assert.doesNotMatch(table.stdout, /qwen/);
+    const listed = await runSounding(["models", "--json"], { env: short });
+    assert.equal((JSON.parse(listed.stdout) as Listed).on_disk[0]?.served_as, "qwen2.5-0.5b");
+    const unknown = await runSounding(["models", "pull", "whisper-bass"], { env: short });
+    assert.equal(unknown.code, 5);
+    assert.match(unknown.stderr, /did you mean whisper-base\?/);
+  });
+
+  test("names the cause of a network failure", async () => {
+    const offline = { ...env, HF_ENDPOINT: "https://hub.invalid" };
+    const failed = await runSounding(["models", "pull", "owner/repository/model.gguf"], { env: offline });
+    assert.match(failed.stderr, /the name hub\.invalid cannot be resolved \(DNS, /);
+    const proxied = { ...offline, HTTPS_PROXY: "http://proxy.invalid:3128" };
+    const behind = await runSounding(["models", "pull", "owner/repository/model.gguf"], { env: proxied });
+    assert.match(behind.stderr, /the name proxy\.invalid cannot be resolved .*HTTPS_PROXY/);
+  });
+
   test("reports what is wrong, with its exit code", async () => {
     const absent = await runSounding(["models", "pull", "owner/repository/other.gguf"], { env });
     assert.equal(absent.code, 5);
     assert.match(absent.stderr, /does not have this file/);
     const wrong = await runSounding(["models", "pull", "model"], { env });
-    assert.match(wrong.stderr, /owner\/repository\/file\.gguf/);
+    assert.match(wrong.stderr, /sounding models available.*owner\/repository\/file\.gguf/);
     assert.notEqual(wrong.code, 0);
   });
 });

@@ -11,6 +11,8 @@ export { findInstallation as findPocketSphinx } from "./engines/pocketsphinx/ins
 export type { Config } from "./config/config.ts";
 export { removeModel } from "./model-files/remove-model.ts";
 export { listStoredModels, type StoredModel } from "./model-files/stored-models.ts";
+export { catalogModels, type CatalogModel } from "./model-files/model-catalog.ts";
+export { parseModelSource } from "./model-files/model-source.ts";
 export type { PlannedModel } from "./model-files/plan-models.ts";
 export { planOf } from "./routing/model-folder.ts";
 export { pullModel } from "./model-files/pull-model.ts";

@@ -1,6 +1,6 @@
 /** `sounding models`: lists what a server offers and what is on the disk, and pulls and removes model files. */
 import type { PlannedModel, PulledFile } from "@sounding/server";
-import { command } from "../command.ts";
+import { command, type CommandIo } from "../command.ts";
 import { connectionOptions } from "../connection.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { findPlace, placeOptions } from "../models/place.ts";
@@ -8,6 +8,7 @@ import { readServed, servedToJson, showServed } from "../models/served.ts";
 import { readStored, showStored, storedToJson } from "../models/stored.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { createProgress, showBytes } from "../progress.ts";
+import { writeTable } from "../terminal/table.ts";
 
 const listCommand = command({
   name: "list",
@@ -54,25 +55,36 @@ function usage({ stored, id, reason }: PlannedModel): string {
   return `A running server offers it as ${id}. Try: ${call}`;
 }
 
+function variable(name: string, { env }: CommandIo): string | undefined {
+  return env[name] === "" ? undefined : env[name];
+}
+
 const pullCommand = command({
   name: "pull",
   summary: "Download a model",
   description: `The source is one of:
+- a short name from \`sounding models available\`;
 - a file on the Hugging Face hub (owner/repository/file.gguf);
 - a repository (owner/repository), for models that consist of several ONNX files;
 - the URL of a .gguf or .onnx file, or of a .tar.bz2, .tar.gz or .tar archive, which is unpacked.
 
 Add @revision to a file or repository to select a revision. An interrupted download is resumed. Files and archives are verified
 against --sha256, or the hub's checksum. A running server with the same data directory offers the model without a restart.
-The environment variables HF_TOKEN (for files that require a login or an accepted license) and HF_ENDPOINT (another hub) are used.`,
+The environment variables HF_TOKEN (for files that require a login or an accepted license), HF_ENDPOINT (another hub), HTTPS_PROXY,
+HTTP_PROXY and NO_PROXY are used.`,
   arguments: [
-    { name: "source", description: "owner/repository, owner/repository/file.gguf, or a URL.", required: true },
+    {
+      name: "source",
+      description: "A short name, owner/repository, owner/repository/file.gguf, or a URL.",
+      required: true,
+    },
   ],
   options: {
     sha256: { type: "string", value: "HEX", description: "Expected checksum of the file or archive." },
     ...placeOptions,
   },
   examples: [
+    ["sounding models pull qwen2.5-0.5b", "A small chat model by its short name."],
     ["sounding models pull Qwen/Qwen2.5-0.5B-Instruct-GGUF/qwen2.5-0.5b-instruct-q4_k_m.gguf", "A file on the hub."],
     ["sounding models pull csukuangfj/vits-piper-en_US-amy-low", "A voice: a repository on the hub."],
     ["sounding models pull https://models.example.org/small.gguf --sha256 9f86…", "From a URL, verified."],
@@ -87,8 +99,18 @@ The environment variables HF_TOKEN (for files that require a login or an accepte
       sha256: values.sha256,
       hubEndpoint: io.env["HF_ENDPOINT"],
       hubToken: io.env["HF_TOKEN"],
+      proxies: {
+        http: variable("http_proxy", io) ?? variable("HTTP_PROXY", io),
+        https: variable("HTTPS_PROXY", io) ?? variable("https_proxy", io),
+        except: variable("NO_PROXY", io) ?? variable("no_proxy", io),
+      },
       signal: io.signal,
       onProgress: progress.show,
+      onRetry(name, { problem, pauseMs, attempt, mostAttempts }) {
+        progress.end();
+        const seconds = Math.ceil(pauseMs / 1000);
+        io.stderr.write(`${name}: ${problem}. Retrying in ${seconds} s (attempt ${attempt} of ${mostAttempts}).\n`);
+      },
     }).finally(progress.end);
     if (json) {
       await writeJson(io.stdout, files.map(pulledToJson));
@@ -105,6 +127,53 @@ The environment variables HF_TOKEN (for files that require a login or an accepte
         await writeLine(io.stdout, `${name} ${there}: ${showBytes(sizeBytes)}, SHA-256 ${sha256}`);
     }
     for (const model of stored) await writeLine(io.stderr, `In ${model.stored.path}. ${usage(model)}`);
+    return exitCodes.ok;
+  },
+});
+
+const availableCommand = command({
+  name: "available",
+  summary: "List models that can be pulled by a short name",
+  description: "Prints for each model its size, license and languages, and whether it has been pulled.",
+  options: {
+    capability: {
+      type: "string",
+      value: "NAME",
+      choices: ["chat", "speech", "transcription"],
+      description: "Only models with this capability.",
+    },
+    ...placeOptions,
+  },
+  async run({ values, json, io }) {
+    const { catalogModels, parseModelSource } = await import("@sounding/server");
+    const stored = await readStored(await findPlace(values, io));
+    const there = new Set(
+      stored.filter(({ stored: { problem } }) => problem === undefined).map((each) => each.stored.name),
+    );
+    const models = catalogModels()
+      .filter(({ capability }) => values.capability === undefined || capability === values.capability)
+      .map((model) => ({ ...model, pulled: there.has(parseModelSource(model.source).name) }));
+    if (json) {
+      await writeJson(io.stdout, models);
+      return exitCodes.ok;
+    }
+    const rows = models.map(({ name, capability, size_bytes, license, languages, description, pulled }) => [
+      name,
+      capability,
+      showBytes(size_bytes),
+      license,
+      languages.join(", "),
+      `${description}${pulled ? " (pulled)" : ""}`,
+    ]);
+    const columns = [
+      "name",
+      "capability",
+      { title: "size", align: "right" },
+      { title: "license", optional: 2 },
+      { title: "languages", optional: 1 },
+      "description",
+    ] as const;
+    await writeTable(io, columns, rows);
     return exitCodes.ok;
   },
 });
@@ -140,5 +209,5 @@ export const modelsCommand = command({
   ...listCommand,
   name: "models",
   summary: "List, download and remove models",
-  subcommands: [listCommand, pullCommand, removeCommand],
+  subcommands: [listCommand, availableCommand, pullCommand, removeCommand],
 });

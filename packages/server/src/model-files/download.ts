@@ -9,6 +9,8 @@ import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { AppError } from "../errors.ts";
+import { explainNoResponse, networkFailure, NoResponse } from "./network-failure.ts";
+import { proxyOf } from "./transport.ts";
 import { requestFile, type RemoteFileInfo, type RemoteFile } from "./remote-file.ts";
 
 export interface DownloadProgress {
@@ -18,6 +20,15 @@ export interface DownloadProgress {
   readonly totalBytes: number | undefined;
 }
 
+/** An attempt failed, and another follows. */
+export interface DownloadRetry {
+  readonly problem: string;
+  readonly pauseMs: number;
+  /** Of the next attempt, counted since the last progress; the first one is not a retry. */
+  readonly attempt: number;
+  readonly mostAttempts: number;
+}
+
 export interface DownloadOptions {
   readonly file: RemoteFile;
   readonly target: string;
@@ -25,6 +36,7 @@ export interface DownloadOptions {
   readonly sha256: string | undefined;
   readonly signal: AbortSignal;
   onProgress?(progress: DownloadProgress): void;
+  onRetry?(retry: DownloadRetry): void;
   /** Checks the complete file before it is moved into place; returns the problem, if any. */
   check?(path: string): Promise<string | undefined>;
   /** Pause before the first retry; it doubles with each retry. */
@@ -34,7 +46,7 @@ export interface DownloadOptions {
 }
 
 /** Maximum number of consecutive attempts without progress. */
-const maximumFruitlessTries = 5;
+const mostAttempts = 5;
 const spareBytes = 64 * 2 ** 20;
 /** Bytes between checks of the free space, if the size is unknown. */
 const bytesPerLook = 64 * 2 ** 20;
@@ -69,13 +81,17 @@ export async function sha256Of(path: string, onBytes: (count: number) => void = 
   return hash.digest("hex");
 }
 
-/** Metadata from the server before the download; none if it does not support HEAD. */
+/**
+ * Metadata from the server before the download; none if it does not support HEAD. What keeps every request from an answer, such
+ * as an unknown name or a refused certificate, is reported at once.
+ */
 async function askFacts({ file, signal }: DownloadOptions): Promise<RemoteFileInfo> {
   try {
     return await requestFile(file, { method: "HEAD", signal });
   } catch (error) {
     if (error instanceof AppError && (error.code === "not_found" || error.code === "permission_denied")) throw error;
     signal.throwIfAborted();
+    if (error instanceof NoResponse && !error.failure.passing) explainNoResponse(error);
     return { sizeBytes: undefined, sha256: undefined, version: undefined };
   }
 }
@@ -173,10 +189,13 @@ async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFil
         problem = error;
       }
       const { size } = await handle.stat();
+      if (size === 0 && problem instanceof NoResponse && !problem.failure.passing) explainNoResponse(problem);
       if (problem === undefined && (known.sizeBytes === undefined || size >= known.sizeBytes)) break;
       fruitless = size > longest ? 0 : fruitless + 1;
       longest = Math.max(longest, size);
-      if (fruitless >= maximumFruitlessTries) throw interrupted(size, known.sizeBytes, problem);
+      if (fruitless >= mostAttempts) throw interrupted(size, known.sizeBytes, { problem, options });
+      const attempt = fruitless + 1;
+      options.onRetry?.({ problem: describeProblem(problem, options), pauseMs, attempt, mostAttempts });
       await delay(pauseMs, undefined, { signal: options.signal });
       pauseMs = fruitless === 0 ? (options.retryPauseMs ?? 1_000) : pauseMs * 2;
     }
@@ -187,12 +206,26 @@ async function fetchAll(options: DownloadOptions, part: string, facts: RemoteFil
   }
 }
 
-function interrupted(size: number, total: number | undefined, cause: unknown): AppError {
+/** A sentence without a full stop. */
+function describeProblem(problem: unknown, { file }: DownloadOptions): string {
+  if (problem === undefined) return "the server ended its response early";
+  if (problem instanceof AppError) return problem.message.replace(/\.$/, "");
+  if (problem instanceof NoResponse) return problem.failure.what;
+  // A body that breaks off.
+  if (problem instanceof TypeError) return networkFailure(problem, file.url, proxyOf(file.url, file.proxies)).what;
+  return problem instanceof Error ? problem.message : "the connection broke";
+}
+
+function interrupted(
+  size: number,
+  total: number | undefined,
+  { problem: cause, options }: { problem: unknown; options: DownloadOptions },
+): AppError {
   if (cause instanceof AppError) return cause;
   const of = total === undefined ? "" : ` of ${total}`;
   return new AppError(
     "upstream_failed",
-    `The download stopped after ${size}${of} bytes and could not be resumed. Run the same command again to continue.`,
+    `The download stopped after ${size}${of} bytes and could not be resumed: ${describeProblem(cause, options)}. Run the same command again to continue.`,
     { cause },
   );
 }

@@ -2,6 +2,7 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { modelFileEngines, type ImplicitEngine } from "../config/discovery.ts";
 import type { EngineSettings } from "../config/engine-settings.ts";
+import { shortNameOf } from "./model-catalog.ts";
 import { modelsDirectoryOf } from "./pull-options.ts";
 import type { StoredModel } from "./stored-models.ts";
 
@@ -79,10 +80,13 @@ function configuredUses(engines: Readonly<Record<string, EngineSettings>>, direc
   return uses;
 }
 
-/** The ID of each name: its last segment, or the whole name where two models have the same last segment. */
+/**
+ * The ID of each name: its short name in the catalog, else its last segment, or the whole name where two models have the
+ * same.
+ */
 function idsOf(names: readonly string[]): Map<string, string> {
   const whole = (name: string): string => name.replace(/(?:-\d{5}-of-\d{5})?\.gguf$/i, "");
-  const short = (name: string): string => whole(name).split("/").at(-1)!;
+  const short = (name: string): string => shortNameOf(name) ?? whole(name).split("/").at(-1)!;
   const counts = new Map<string, number>();
   for (const name of names) counts.set(short(name), (counts.get(short(name)) ?? 0) + 1);
   return new Map(names.map((name) => [name, counts.get(short(name)) === 1 ? short(name) : whole(name)]));

@@ -16,8 +16,8 @@ const downloadsAtOnce = 4;
 
 export async function pullRepository(source: RepositorySource, options: PullOptions): Promise<PullResult> {
   const token = options.hubToken;
-  const { signal } = options;
-  const listed = await listRepository(source, { token, signal });
+  const { proxies, signal } = options;
+  const listed = await listRepository(source, { token, proxies, signal });
   const folder = { name: source.name, path: pathOf(options.dataDirectory, source.name) };
   const totalBytes = listed.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const doneBytes = new Map<RepositoryFile, number>();
@@ -32,11 +32,12 @@ export async function pullRepository(source: RepositorySource, options: PullOpti
     const downloaded = await download({
       ...options,
       signal: stopped,
-      file: { url: hubUrl(source, file.path), token },
+      file: { url: hubUrl(source, file.path), token, proxies },
       target: path,
       sha256: undefined,
       check: (part) => modelFileProblem(name, part),
       onProgress: (progress) => progress.phase === "downloading" && show(file, progress.doneBytes),
+      onRetry: (retry) => options.onRetry?.(name, retry),
     });
     show(file, downloaded.sizeBytes);
     return { name, path, ...downloaded };
@@ -118,10 +119,11 @@ export async function pullArchive(
     const archive = join(dirname(path), `.${name}.archive`);
     const downloaded = await download({
       ...options,
-      file: { url, token: onHub ? options.hubToken : undefined },
+      file: { url, token: onHub ? options.hubToken : undefined, proxies: options.proxies },
       target: archive,
       sha256,
       onProgress: (progress) => options.onProgress?.(name, progress),
+      onRetry: (retry) => options.onRetry?.(name, retry),
     });
     const made: Origin = { url, sha256: downloaded.sha256, size_bytes: downloaded.sizeBytes };
     try {

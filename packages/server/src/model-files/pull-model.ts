@@ -1,6 +1,8 @@
 /** Pulls a model from its source into the folder `models` of the data directory. */
 import { AppError } from "../errors.ts";
+import { closestName } from "../closest-name.ts";
 import { download } from "./download.ts";
+import { catalogModels, findCatalogModel } from "./model-catalog.ts";
 import { modelFileProblem } from "./model-file-problem.ts";
 import { parseModelSource, partsOf, type FileSource } from "./model-source.ts";
 import { pullArchive, pullRepository } from "./pull-folder.ts";
@@ -12,8 +14,9 @@ import { pathOf, type PullResult, type PulledFile, type PullOptions } from "./pu
  * @throws AppError that says what is wrong; the signal's reason when aborted
  */
 export async function pullModel(options: PullOptions): Promise<PullResult> {
-  const source = parseModelSource(options.source, options.hubEndpoint);
-  const sha256 = options.sha256?.toLowerCase();
+  const listed = findCatalogModel(options.source);
+  const source = parseModelSource(listed?.source ?? requireKnown(options.source), options.hubEndpoint);
+  const sha256 = (options.sha256 ?? listed?.sha256 ?? undefined)?.toLowerCase();
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256)) {
     throw new AppError(
       "invalid_request",
@@ -36,6 +39,21 @@ export async function pullModel(options: PullOptions): Promise<PullResult> {
   }
 }
 
+/** @throws AppError not_found for a name that is neither in the catalog nor of another form */
+function requireKnown(source: string): string {
+  if (/[/:]/.test(source)) return source;
+  const names = catalogModels().map(({ name }) => name);
+  throw new AppError(
+    "not_found",
+    `${JSON.stringify(source)} is not one of the models that \`sounding models available\` lists${suggestionOf(source, names)}; name one of them, owner/repository, owner/repository/file.gguf, or a URL.`,
+  );
+}
+
+function suggestionOf(source: string, names: readonly string[]): string {
+  const near = closestName(source, names);
+  return near === undefined ? "" : ` (did you mean ${near}?)`;
+}
+
 async function pullFiles(sources: readonly FileSource[], options: PullOptions): Promise<PulledFile[]> {
   const pulled: PulledFile[] = [];
   for (const { name, url, onHub } of sources) {
@@ -43,11 +61,12 @@ async function pullFiles(sources: readonly FileSource[], options: PullOptions): 
     const downloaded = await withPullLock(path, () =>
       download({
         ...options,
-        file: { url, token: onHub ? options.hubToken : undefined },
+        file: { url, token: onHub ? options.hubToken : undefined, proxies: options.proxies },
         target: path,
         sha256: options.sha256,
         check: (part) => modelFileProblem(name, part),
         onProgress: (progress) => options.onProgress?.(name, progress),
+        onRetry: (retry) => options.onRetry?.(name, retry),
       }),
     );
     pulled.push({ name, path, ...downloaded });

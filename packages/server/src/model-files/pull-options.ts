@@ -1,7 +1,8 @@
 /** Defines the options and results of pulling. */
 import { join, resolve, sep } from "node:path";
 import { AppError } from "../errors.ts";
-import type { Downloaded, DownloadOptions, DownloadProgress } from "./download.ts";
+import type { Downloaded, DownloadOptions, DownloadProgress, DownloadRetry } from "./download.ts";
+import type { ProxySettings } from "./transport.ts";
 
 export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPauseMs" | "idleTimeoutMs"> {
   readonly dataDirectory: string;
@@ -11,7 +12,10 @@ export interface PullOptions extends Pick<DownloadOptions, "signal" | "retryPaus
   readonly sha256?: string | undefined;
   readonly hubEndpoint?: string | undefined;
   readonly hubToken?: string | undefined;
+  readonly proxies?: ProxySettings | undefined;
   onProgress?(name: string, progress: DownloadProgress): void;
+  /** Called before each retry. */
+  onRetry?(name: string, retry: DownloadRetry): void;
 }
 
 export interface PulledFile extends Downloaded {

@@ -4,11 +4,13 @@
  */
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
+import { sendRequest, type ProxySettings } from "./transport.ts";
 
 export interface RemoteFile {
   readonly url: string;
   /** Sent as a bearer token to the URL's own origin. */
   readonly token: string | undefined;
+  readonly proxies?: ProxySettings | undefined;
 }
 
 export interface RemoteFileInfo {
@@ -103,7 +105,7 @@ export async function readBounded(response: Response, mostBytes: number): Promis
 
 /**
  * Sends a request and collects metadata of every response on the way; the first value of each wins.
- * @throws AppError for an answer that is neither 2xx nor 416; network errors as they come
+ * @throws AppError for an answer that is neither 2xx nor 416; NoResponse if there is none
  */
 export async function requestFile(
   file: RemoteFile,
@@ -113,16 +115,19 @@ export async function requestFile(
   let facts: RemoteFileInfo = { sizeBytes: undefined, sha256: undefined, version: undefined };
   for (let count = 0; count <= maximumRedirects; count++) {
     const withToken = file.token !== undefined && new URL(url).origin === new URL(file.url).origin;
-    const response = await fetch(url, {
-      method: options.method,
-      redirect: "manual",
-      signal: options.signal,
-      headers: {
-        "accept-encoding": "identity",
-        ...options.headers,
-        ...(withToken ? { authorization: `Bearer ${file.token}` } : {}),
+    const response = await sendRequest(
+      url,
+      {
+        method: options.method,
+        signal: options.signal,
+        headers: {
+          "accept-encoding": "identity",
+          ...options.headers,
+          ...(withToken ? { authorization: `Bearer ${file.token}` } : {}),
+        },
       },
-    });
+      file.proxies,
+    );
     const found = factsOf(response);
     facts = {
       sizeBytes: facts.sizeBytes ?? found.sizeBytes,

@@ -5,7 +5,8 @@
 import { AppError } from "../errors.ts";
 import { isSafePath, MemberNames } from "./member-names.ts";
 import type { RepositorySource } from "./model-source.ts";
-import { readBounded, requestFile } from "./remote-file.ts";
+import { readBounded, requestFile, type RemoteFile } from "./remote-file.ts";
+import { explainNoResponse } from "./network-failure.ts";
 import { inputLimit } from "../input-limits.ts";
 
 export interface RepositoryFile {
@@ -41,7 +42,7 @@ interface Entry {
 /** @throws AppError not_found, permission_denied, overloaded or upstream_failed */
 export async function listRepository(
   source: RepositorySource,
-  { token, signal }: { token: string | undefined; signal: AbortSignal },
+  { token, proxies, signal }: Pick<RemoteFile, "token" | "proxies"> & { readonly signal: AbortSignal },
 ): Promise<RepositoryFile[]> {
   const { endpoint, owner, repository, revision } = source;
   const [inOwner, inRepository, inRevision] = [owner, repository, revision].map(encodeURIComponent);
@@ -49,7 +50,7 @@ export async function listRepository(
   const files: RepositoryFile[] = [];
   const names = new MemberNames();
   for (let page = 0; url !== undefined && page < mostPages; page++) {
-    const { response } = await requestFile({ url, token }, { method: "GET", signal });
+    const { response } = await requestFile({ url, token, proxies }, { method: "GET", signal }).catch(explainNoResponse);
     const entries = parseJson(await readBounded(response, longestPage));
     if (!Array.isArray(entries))
       throw new AppError("upstream_failed", `${new URL(url).host} lists no files of ${source.name}.`);
