@@ -163,7 +163,8 @@ const availableCommand = command({
       showBytes(size_bytes),
       license,
       languages.join(", "),
-      `${description}${pulled ? " (pulled)" : ""}`,
+      pulled ? "yes" : "",
+      description,
     ]);
     const columns = [
       "name",
@@ -171,6 +172,7 @@ const availableCommand = command({
       { title: "size", align: "right" },
       { title: "license", optional: 2 },
       { title: "languages", optional: 1 },
+      "pulled",
       "description",
     ] as const;
     await writeTable(io, columns, rows);

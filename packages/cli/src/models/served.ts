@@ -37,11 +37,14 @@ export function servedToJson(model: Model): Record<string, unknown> {
 
 export async function showServed(io: CommandIo, { url, models }: Served): Promise<void> {
   await writeLine(io.stdout, `Served by ${url}:`);
-  const rows = models.map(({ id, root, capabilities, engine, state, state_reason: reason }) => [
-    id === root ? id : `${id} → ${root}`,
-    capabilities.join(", "),
-    engine,
-    `${state.replace("_", " ")}${reason === null ? "" : `: ${reason}`}`,
-  ]);
+  const byCapability = Map.groupBy(models, ({ capabilities }) => capabilities[0]);
+  const rows = [...byCapability.values()]
+    .flat()
+    .map(({ id, root, capabilities, engine, state, state_reason: reason }) => [
+      id === root ? id : `${id} → ${root}`,
+      capabilities.join(", "),
+      engine,
+      `${state.replace("_", " ")}${reason === null ? "" : `: ${reason}`}`,
+    ]);
   await writeTable(io, ["model", "capability", "engine", "state"], rows);
 }

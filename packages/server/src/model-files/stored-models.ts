@@ -46,7 +46,7 @@ const splitPart = /-(\d{5})-of-(\d{5})\.gguf$/i;
 const unsupported = /\.(?:safetensors|bin|pt|pth|ckpt|ggml|tflite)$/i;
 /** `.NAME.12345678.part`, or `..NAME.archive.12345678.part` for an archive. */
 const unfinished = /^\.(?:\.(?<archive>.+)\.archive|(?<file>.+))\.[0-9a-f]{8}\.part$/;
-const incomplete = "its download is incomplete; run the same `sounding models pull` again to resume it";
+const incomplete = "its download is incomplete; pull it again to resume";
 
 /** Everything in the models' directory of a data directory. */
 export async function listStoredModels(dataDirectory: string): Promise<StoredModels> {
