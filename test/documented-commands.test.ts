@@ -19,6 +19,7 @@ const notRun: Readonly<Record<string, string>> = {
   "OPENAI_API_KEY=… ANTHROPIC_API_KEY=… npm start": "needs keys of vendors",
   "npx @sounding/cli serve": "the package is not published; test/packages.test.ts installs and starts it",
   "npm ci\nnpm run build": "test/packages.test.ts does the same in other folders",
+  "npm run build": "test/packages.test.ts does the same in other folders",
   "sounding serve": "does not end; test/quick-start.test.ts starts the server",
   "sounding login\n": "asks for the key in a terminal; packages/cli/test/login.test.ts answers",
   "sounding chat --model big": "a conversation; packages/cli/test/chat-session.test.ts has one",
