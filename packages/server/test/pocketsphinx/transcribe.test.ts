@@ -23,9 +23,9 @@ test("a segment never begins before the previous one ends, even if the decoder h
       ]);
     },
   };
-  // The shortest pause that ends an utterance, with more audio before the speech than the pause is long.
+  // An utterance keeps less of the pause than ends it, and the next one keeps more before its speech than the pause is long.
   const call = callOf(recording(samples, silence(0.5), samples, silence(1)), {
-    chunking: { prefixPaddingMs: 1_000, silenceDurationMs: 250 },
+    chunking: { prefixPaddingMs: 1_000, silenceDurationMs: 400 },
   });
   const segments = (await Array.fromAsync(transcribe(call, { pool, processes: 2 }))).filter(
     (event) => event.kind === "segment",

@@ -1,7 +1,7 @@
 /** Reads dates: `Jan 3rd, 2024`, `3 January`, `12/25/2024`, `2024-12-25`, `Mon, Jan 3`, `the 1990s`. */
 import { cardinal, ordinal, plural, year } from "./numbers.ts";
 import { clockWords } from "./times.ts";
-import { each, isCapitalized, one, say, type Reading, type Sentence, type Token } from "./tokens.ts";
+import { each, one, say, type Reading, type Sentence, type Token } from "./tokens.ts";
 import type { Rewrite } from "../spoken-text.ts";
 
 const months = "January February March April May June July August September October November December".split(" ");
@@ -97,15 +97,16 @@ function numericDate(sentence: Sentence, index: number): Reading | undefined {
   if (isoDate !== null) {
     const [, years, month, days, clock, zone] = isoDate;
     const date = dateWords(sentence, { years: years!, month: Number(month), days: Number(days) });
-    const time = clock === undefined ? "" : ` at ${clockWords(clock) ?? clock}`;
-    return date === undefined ? undefined : one(token, `${date}${time}${zone === "Z" ? " U-T-C" : ""}`);
+    if (date === undefined || clock === undefined) return date === undefined ? undefined : one(token, date);
+    const time = clockWords(clock);
+    return time === undefined ? undefined : one(token, `${date} at ${time}${zone === "Z" ? " U-T-C" : ""}`);
   }
   const [, first, second, years] = slashed.exec(token.text) ?? dotted.exec(token.text) ?? [];
   if (years === undefined) return undefined;
-  const dayLeads = sentence.dayFirst || token.text.includes(".");
-  const [one_, other] = [Number(first), Number(second)];
+  const dayLeads = sentence.british || token.text.includes(".");
+  const [former, latter] = [Number(first), Number(second)];
   // What cannot be a month is a day.
-  const [month, days] = (dayLeads && other <= 12) || one_ > 12 ? [other, one_] : [one_, other];
+  const [month, days] = (dayLeads && latter <= 12) || former > 12 ? [latter, former] : [former, latter];
   const full = years.length === 2 ? `${Number(years) < 70 ? "20" : "19"}${years}` : years;
   const date = dateWords(sentence, { years: full, month, days });
   return date === undefined ? undefined : one(token, date);
@@ -153,9 +154,7 @@ function abbreviatedMonth({ tokens }: Sentence, index: number): Reading | undefi
   const month = /^(?:Jan|Feb|Apr|Aug|Sept?|Oct|Nov|Dec)$/.test(token.text) ? monthOf(token) : undefined;
   if (month === undefined || !token.after.startsWith(".")) return undefined;
   return {
-    rewrites: [
-      isCapitalized(tokens[index + 1]) || index < tokens.length - 1 ? sayDotted(token, month) : say(token, month),
-    ],
+    rewrites: [index < tokens.length - 1 ? sayDotted(token, month) : say(token, month)],
     count: 1,
   };
 }

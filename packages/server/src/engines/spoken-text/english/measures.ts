@@ -11,10 +11,10 @@ interface Unit {
 }
 
 /** Letters that are also names or other words. */
-const attachedOnly = new Set(["N", "J", "t", "l", "V", "W"]);
+const attachedOnly = new Set(["l", "V", "W"]);
 
 const units: Readonly<Record<string, Unit>> = {
-  ...regular({ mg: "milligram", g: "gram", kg: "kilogram", t: "ton", lb: "pound", lbs: "pound", oz: "ounce" }),
+  ...regular({ mg: "milligram", g: "gram", kg: "kilogram", lb: "pound", lbs: "pound", oz: "ounce" }),
   ...regular({
     nm: "nanometer",
     mm: "millimeter",
@@ -31,7 +31,6 @@ const units: Readonly<Record<string, Unit>> = {
     l: "liter",
     L: "liter",
     gal: "gallon",
-    pt: "pint",
   }),
   ...regular({ ms: "millisecond", µs: "microsecond", μs: "microsecond", ns: "nanosecond" }),
   ...regular({
@@ -65,11 +64,10 @@ const units: Readonly<Record<string, Unit>> = {
   }),
   ...regular({ V: "volt", mV: "millivolt", kV: "kilovolt", mA: "milliamp", mAh: "milliamp hour", Ω: "ohm" }),
   ...regular({
-    J: "joule",
     kJ: "kilojoule",
     kcal: "kilocalorie",
     cal: "calorie",
-    N: "newton",
+
     dB: "decibel",
     px: "pixel",
     ha: "hectare",
@@ -105,7 +103,6 @@ const units: Readonly<Record<string, Unit>> = {
   "°W": { unit: "degree west", units: "degrees west" },
   s: { unit: "second", units: "seconds", attached: true },
   h: { unit: "hour", units: "hours", attached: true },
-  A: { unit: "amp", units: "amps", attached: true },
   in: { unit: "inch", units: "inches", attached: true },
 };
 const powers: Readonly<Record<string, string>> = { "²": "square ", "³": "cubic " };
@@ -159,7 +156,7 @@ function withUnit({ tokens, british }: Sentence, index: number): Reading | undef
   const joined = between === "x" || between === "×" ? "by" : "to";
   const more = second === undefined ? "" : ` ${joined} ${numberWords(second, british)}`;
   if (unit !== undefined) return one(token, `${words}${more} ${unit}`);
-  const scale = /^(?:[kKMB]|bn)$/.test(name!) && !/^[248]K$/.test(token.text) ? magnitudes[name!] : undefined;
+  const scale = /^(?:[kKMB]|bn)$/.test(name!) && !/^\d[BK]$/.test(token.text) ? magnitudes[name!] : undefined;
   return scale === undefined ? undefined : one(token, `${words}${more} ${scale}`);
 }
 

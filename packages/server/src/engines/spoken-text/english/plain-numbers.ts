@@ -12,7 +12,7 @@ const numbered = /^#(\d{1,6})$/;
 const scientific = /^(\d{1,9}(?:\.\d{1,9})?)[eE]([-+]?)(\d{1,3})$/;
 const ratio = /^(\d{1,3}):(\d{1,3})$/;
 const equation = /^\d{1,9}(?:[+×÷*=]\d{1,9})+$/;
-const percentPlural = /^(\d{1,9})['’]?s$/;
+const pluralNumber = /^(\d{1,9})['’]?s$/;
 
 const namedFractions: Readonly<Record<string, string>> = { "2": "half", "4": "quarter" };
 const vulgar: Readonly<Record<string, string>> = {
@@ -150,7 +150,7 @@ function mathWords(text: string, british: boolean): string | undefined {
 
 /** Digits next to letters: `B12`, `MP3`, `COVID-19`, `10-year-old`, `5s`. */
 function codeWords(text: string, british: boolean): string | undefined {
-  const [, many] = percentPlural.exec(text) ?? [];
+  const [, many] = pluralNumber.exec(text) ?? [];
   if (many !== undefined) return plural(cardinal(many, british));
   if (!/^[A-Za-z\d]+(?:[-–'’][A-Za-z\d]+)*$/.test(text)) return undefined;
   const parts = text.match(/\d+|[A-Za-z'’]+|[-–]/g) ?? [];

@@ -41,7 +41,7 @@ const monthFirst = /^en(?:-(?:us|ca|ph)(?:-.*)?)?$/i;
  */
 export function readEnglish(text: string, language: string): Rewrite[] {
   const british = !monthFirst.test(language);
-  const sentence: Sentence = { text, tokens: tokensOf(text), british, dayFirst: british };
+  const sentence: Sentence = { tokens: tokensOf(text), british };
   const { tokens } = sentence;
   const found: Rewrite[] = [];
   for (let index = 0; index < tokens.length;) {

@@ -13,12 +13,9 @@ export interface Token {
 }
 
 export interface Sentence {
-  readonly text: string;
   readonly tokens: readonly Token[];
-  /** Whether numbers have "and" before the tens, as in British English. */
+  /** Whether 3/4 is the third of April, and 101 one hundred and one. */
   readonly british: boolean;
-  /** Whether 3/4 is the third of April. */
-  readonly dayFirst: boolean;
 }
 
 /** What a rule makes of the token at a position and the ones after it. */
