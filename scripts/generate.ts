@@ -28,6 +28,7 @@ import { renderClientTypes } from "./generate-client-types.ts";
 import { renderAudioFormats } from "./render-audio-formats.ts";
 import { renderClientReference } from "./render-client-reference.ts";
 import { renderErrorsDocument } from "./render-errors.ts";
+import { renderInstrumentations } from "./render-instrumentations.ts";
 import { renderLimitsDocument } from "./render-limits.ts";
 import { renderMetricsDocument } from "./render-metrics.ts";
 import { renderNotice } from "./render-notice.ts";
@@ -51,6 +52,7 @@ const files: Generated[] = [
     format: false,
   },
   { path: "docs/reference/metrics.md", render: renderMetricsDocument, format: true },
+  { path: "docs/observability/instrumentations.md", render: renderInstrumentations, format: true },
   { path: "docs/reference/audio-formats.md", render: renderAudioFormats, format: true },
   { path: "docs/reference/errors.md", render: renderErrorsDocument, format: true },
   ...[...renderConfigPages()].map(([page, text]) => ({

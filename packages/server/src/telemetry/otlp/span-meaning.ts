@@ -1,6 +1,6 @@
 /**
- * Derives what instrumentations say about a span without an attribute of its own. Every rule stands in the table
- * "What each instrumentation reports" of docs/observability/instrumentations.md.
+ * Derives what instrumentations say about a span without an attribute of its own. docs/observability/instrumentations.md
+ * lists the rules.
  */
 import { agentOperation, inferenceOperations, workflowOperation } from "../../store/span-operations.ts";
 import { isObject } from "../../json-object.ts";
