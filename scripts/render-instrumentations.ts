@@ -129,15 +129,19 @@ async function sentBy(recordings: readonly string[]): Promise<Sent> {
 
 function rowsOf(meaning: string, sources: readonly (string | AttributeSource)[], sent: readonly Sent[]): string[] {
   return sources.map((source) => {
-    const { name, values } = typeof source === "string" ? { name: source, values: undefined } : source;
-    const shown =
-      values === undefined
-        ? ""
-        : `: ${Object.keys(values)
-            .map((value) => `\`${value}\``)
-            .join(", ")}`;
+    const name = typeof source === "string" ? source : source.name;
     const marks = sent.map(({ names }) => (names.has(name) ? "✓" : ""));
-    return `| ${[meaning, `\`${name}\`${shown}`, ...marks].join(" | ")} |`;
+    return `| ${[meaning, `\`${name}\``, ...marks].join(" | ")} |`;
+  });
+}
+
+function operationRows(): string[] {
+  const sources: readonly (string | AttributeSource)[] = recognizedAttributes.operation;
+  return sources.flatMap((source) => {
+    if (typeof source === "string") return [];
+    return Object.entries(source.values ?? {}).map(
+      ([value, operation]) => `| \`${source.name}\` | \`${value}\` | \`${operation}\` |`,
+    );
   });
 }
 

@@ -156,7 +156,7 @@ describe("what a preset refuses", () => {
     [
       { metric: "inference_latency", category: "hate" },
       "category",
-      /it supports organization_id, project_name, agent_name/,
+      /it supports organization_id, project_name, service_name, agent_name/,
     ],
     [{ metric: "inference_requests_total", percentile: "0.5" }, "percentile", /does not support the filter percentile/],
     [{ metric: "inference_latency", percentile: "101" }, "percentile", /"101"; expected a number from 0 to 1/],
