@@ -2,8 +2,8 @@
  * Renders docs/observability/instrumentations.md: the attributes that Sounding understands, from the code, and which
  * instrumentation sends them, from the recordings in test/instrumentations.
  */
+import { readFileSync } from "node:fs";
 import { recognizedAttributes, type AttributeSource } from "../packages/server/src/telemetry/rows/known-attributes.ts";
-import { readRecording } from "../test/instrumentations/recording.ts";
 
 /** The columns of the table: recordings by the instrumentation's name. */
 const instrumentations: Readonly<Record<string, readonly string[]>> = {
@@ -117,14 +117,21 @@ interface Sent {
   readonly packages: Readonly<Record<string, string>>;
 }
 
-async function sentBy(recordings: readonly string[]): Promise<Sent> {
-  const read = await Promise.all(recordings.map(readRecording));
+/** Reads lines as test/instrumentations/recording.ts writes them. */
+function sentBy(recordings: readonly string[]): Sent {
   const names = new Set<string>();
-  JSON.parse(JSON.stringify(read.map(({ exports }) => exports)), (key, value: unknown) => {
-    if (key === "key" && typeof value === "string") names.add(value);
-    return value;
-  });
-  return { names, packages: Object.assign({}, ...read.map(({ packages }) => packages)) as Record<string, string> };
+  const packages: Record<string, string> = {};
+  for (const name of recordings) {
+    const text = readFileSync(new URL(`../test/instrumentations/recordings/${name}.jsonl`, import.meta.url), "utf8");
+    for (const line of text.trimEnd().split("\n")) {
+      const value = JSON.parse(line, (key, each: unknown) => {
+        if (key === "key" && typeof each === "string") names.add(each);
+        return each;
+      }) as { packages?: Record<string, string> };
+      Object.assign(packages, value.packages);
+    }
+  }
+  return { names, packages };
 }
 
 function rowsOf(meaning: string, sources: readonly (string | AttributeSource)[], sent: readonly Sent[]): string[] {
@@ -145,9 +152,9 @@ function operationRows(): string[] {
   });
 }
 
-export async function renderInstrumentations(): Promise<string> {
+export function renderInstrumentations(): string {
   const titles = Object.keys(instrumentations);
-  const sent = await Promise.all(Object.values(instrumentations).map(sentBy));
+  const sent = Object.values(instrumentations).map(sentBy);
   const rows = Object.entries(recognizedAttributes).flatMap(([target, sources]) =>
     rowsOf(meanings[target as keyof typeof meanings], sources, sent),
   );

@@ -89,7 +89,7 @@ export const metricsCases: readonly InterfaceCase[] = [
     shows: ["metric-queries/service_name"],
     async run({ client }) {
       const tasks = (service_name: string) => vector(client, { metric: "agent_task_total", service_name });
-      assert.deepEqual(await tasks("agents"), { "ToolUseAgent planner success": 1 });
+      assert.deepEqual(await tasks("desk"), { "ToolUseAgent planner success": 1 });
       assert.deepEqual(await tasks("sounding"), {});
       for (const { filters, name } of (await client.metrics.list()).data) {
         assert.ok(filters.includes("service_name"), name);
