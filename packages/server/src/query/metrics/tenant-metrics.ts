@@ -16,6 +16,8 @@ import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
 import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
 import { aggregateSpanWindows } from "./span-series/span-windows.ts";
+import { wantedLabelSets } from "./otlp-series/wanted-label-sets.ts";
+import type { WantedLabels } from "./otlp-series/wanted-labels.ts";
 import { selectTargetInfo, targetInfoLabels, targetInfoName } from "./otlp-series/target-info.ts";
 
 export interface TenantMetricsOptions {
@@ -26,6 +28,8 @@ export interface TenantMetricsOptions {
   readonly namedLabels: ReadonlySet<string>;
   /** Catalogs that were read before, to share them between queries of one request. */
   readonly catalogs?: MetricCatalogs;
+  /** Whether metrics of the catalog have their descriptions. */
+  readonly descriptions?: boolean;
 }
 
 /** By the time since which metrics were sent, in Unix milliseconds. */
@@ -40,6 +44,8 @@ export interface LabelSetsRequest {
   readonly yieldBudget: YieldBudget;
   readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
+  /** Label sets may be without the labels that are not wanted, and then stand for many series. Absent: complete ones. */
+  readonly wanted?: WantedLabels | undefined;
 }
 
 export interface TenantMetrics extends PromqlStorage {
@@ -171,11 +177,15 @@ async function labelSets(
   names: readonly OtlpSeriesName[],
   options: SpanQuery,
 ): Promise<Labels[]> {
+  const { wanted } = request;
   const named = await namedBy(spanSeriesNames, request);
   const selectsInfo = await selectsTargetInfo(request);
+  const ofSpanNames = wanted === undefined ? named : oneNameEach(named, wanted);
   const [ofSpans, sent, info] = await Promise.all([
-    readSequentially(named, (name) => spanLabelSets(name, request, options)),
-    otlpLabelSets({ ...request, names }, options),
+    readSequentially(ofSpanNames, (name) => spanLabelSets(name, request, options)),
+    wanted === undefined
+      ? otlpLabelSets({ ...request, names }, options)
+      : wantedLabelSets({ ...request, wanted, names }, options),
     selectsInfo ? targetInfoLabels(request, options) : [],
   ]);
   const found = new Map<string, Labels>();
@@ -184,4 +194,15 @@ async function labelSets(
     if (request.yieldBudget.spend(1)) await request.yieldBudget.yield();
   }
   return [...found.values()];
+}
+
+/** The parts of a histogram have the same labels, except that buckets have `le`. */
+function oneNameEach(named: readonly SpanSeriesName[], { names, values }: WantedLabels): readonly SpanSeriesName[] {
+  const needsBuckets = names || values.has("le");
+  const chosen = new Map<string, SpanSeriesName>();
+  for (const each of named) {
+    const before = chosen.get(each.metric.name);
+    if (before === undefined || (each.part === "bucket") === needsBuckets) chosen.set(each.metric.name, each);
+  }
+  return [...chosen.values()];
 }

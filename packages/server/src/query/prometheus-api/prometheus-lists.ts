@@ -7,6 +7,7 @@ import { entriesOf, getLabel, type Labels } from "../../languages/promql/series/
 import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
 import { seriesNames } from "../metrics/otlp-series/otlp-catalog.ts";
 import type { OtlpMetric } from "../metrics/otlp-series/otlp-metric.ts";
+import type { WantedLabels } from "../metrics/otlp-series/wanted-labels.ts";
 import { spanMetrics, spanSeriesNames } from "../metrics/span-series/span-metrics.ts";
 import { targetInfoName } from "../metrics/otlp-series/target-info.ts";
 import { createTenantMetrics, type MetricCatalogs } from "../metrics/tenant-metrics.ts";
@@ -23,27 +24,39 @@ export interface ListRequest {
 
 /** The distinct label sets. */
 export async function listSeries(request: ListRequest): Promise<readonly Labels[]> {
+  return findLabelSets(request, undefined);
+}
+
+/** @param wanted the labels that are read; undefined for all, with one set per series */
+async function findLabelSets(request: ListRequest, wanted: WantedLabels | undefined): Promise<readonly Labels[]> {
   const { budget, selectors } = request;
   const { maxSeries } = budget.limits;
   const found = new Map<string, Labels>();
   const catalogs: MetricCatalogs = new Map();
   for (const matchers of selectors.length === 0 ? [[]] : selectors) {
-    const namedLabels = new Set(matchers.map(({ name }) => name));
-    const metrics = createTenantMetrics({ ...request, namedLabels, catalogs });
-    for (const labels of await metrics.labelSets({ ...request, ...storeAccess(budget), matchers, maxSeries })) {
+    const matched = matchers.map(({ name }) => name);
+    const metrics = createTenantMetrics({ ...request, namedLabels: new Set(matched), catalogs });
+    const needed = wanted && { ...wanted, values: new Set([...wanted.values, ...matched.filter(isNotName)]) };
+    const listed = { ...request, ...storeAccess(budget), matchers, maxSeries, wanted: needed };
+    for (const labels of await metrics.labelSets(listed)) {
       found.set(labels.key, labels);
       if (budget.spend(1)) await budget.yield();
     }
     budget.check();
-    budget.checkSeries(found.size, "the list");
+    if (wanted === undefined) budget.checkSeries(found.size, "the list");
   }
   return [...found.values()];
+}
+
+/** The name is part of every label set. */
+function isNotName(label: string): boolean {
+  return label !== "__name__";
 }
 
 export async function listLabelNames(request: ListRequest): Promise<readonly string[]> {
   const { budget } = request;
   const names = new Set<string>();
-  for (const labels of await listSeries(request)) {
+  for (const labels of await findLabelSets(request, { names: true, values: new Set() })) {
     for (const [name] of entriesOf(labels)) names.add(name);
     if (budget.spend(workOfLabels)) await budget.yield();
   }
@@ -62,7 +75,8 @@ export async function listLabelValues(name: string, request: ListRequest): Promi
   const selectors = request.selectors.length === 0 ? [[]] : request.selectors;
   const values = new Set<string>();
   const ofSelectors = { ...request, selectors: selectors.map((matchers) => [...matchers, present]) };
-  for (const labels of await listSeries(ofSelectors)) {
+  const wanted = { names: false, values: new Set([name]) };
+  for (const labels of await findLabelSets(ofSelectors, wanted)) {
     const value = getLabel(labels, name);
     if (value !== "") values.add(value);
     if (budget.spend(workOfLabels)) await budget.yield();
@@ -83,8 +97,8 @@ async function listMetricNames(request: ListRequest): Promise<readonly string[]>
   return sorted(names, budget);
 }
 
-function catalogOf(request: ListRequest): Promise<readonly OtlpMetric[]> {
-  const metrics = createTenantMetrics({ ...request, namedLabels: new Set() });
+function catalogOf(request: ListRequest, { descriptions = false } = {}): Promise<readonly OtlpMetric[]> {
+  const metrics = createTenantMetrics({ ...request, namedLabels: new Set(), descriptions });
   return metrics.catalog({ ...request, ...storeAccess(request.budget) });
 }
 
@@ -103,7 +117,7 @@ export async function listMetadata(request: ListRequest): Promise<Map<string, Me
     if (!isKnown) found.set(name, [...others, metadata]);
   };
   for (const { help, name, type, unit } of spanMetrics) add(name, { type, unit, help });
-  for (const metric of await catalogOf(request)) {
+  for (const metric of await catalogOf(request, { descriptions: true })) {
     if (request.budget.spend(workOfLabels)) await request.budget.yield();
     add(metric.name, { type: prometheusType(metric), unit: metric.unit, help: metric.description });
   }

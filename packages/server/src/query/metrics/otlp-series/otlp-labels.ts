@@ -48,6 +48,11 @@ const reservedNames: ReadonlySet<string> = new Set([
   "organization_id",
 ]);
 
+/** Whether a label is never an attribute under its own name, or not in every series. */
+export function isOwnLabel(name: string): boolean {
+  return reservedNames.has(name) || /^(?:project_name|service_name|otel_scope_name|otel_scope_version)$/.test(name);
+}
+
 function isOurs(name: string, own: ReadonlyMap<string, string>): boolean {
   return reservedNames.has(name) || own.has(name);
 }

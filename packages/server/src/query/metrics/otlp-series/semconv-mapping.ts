@@ -116,6 +116,12 @@ export function semconvLabels(labels: SeriesLabels, { metric }: SemconvMapping):
   return filled;
 }
 
+/** The labels from which `semconvLabels` derives these, and those that decide which metric a series belongs to. */
+export function semconvSources(labels: ReadonlySet<string>): readonly string[] {
+  const deriving = [...labels, "operation", "status", "category"];
+  return [...deriving, ...deriving.flatMap((name) => sources[name] ?? []), "error_type"];
+}
+
 function statusOf(errorType: string | undefined): string {
   if (errorType === undefined || errorType === "") return "success";
   return /timeout/i.test(errorType) || timeoutErrorTypes.includes(errorType) ? "timeout" : "failure";

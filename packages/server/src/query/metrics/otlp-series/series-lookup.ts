@@ -1,7 +1,7 @@
 /** Finds the series of OTLP metrics whose labels match a selector. */
 import type { YieldBudget } from "../../../languages/regex/yield-budget.ts";
 import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
-import { bind, callerOrganization, sql } from "../../../store/statement.ts";
+import { bind, callerOrganization, sql, type Statement } from "../../../store/statement.ts";
 import type { TenantReader } from "../../../store/store.ts";
 import { allOf, projectCondition } from "../../conditions.ts";
 import { lookUpResources, type ResourceLookup } from "../../resource-lookup.ts";
@@ -21,6 +21,8 @@ export interface OtlpRequest {
   readonly yieldBudget: YieldBudget;
   readonly charge: (bytes: number) => void;
   readonly maxSeries: number;
+  /** For lists of labels: the columns that the labels are made of, and the maximum number of rows. */
+  readonly columns?: { readonly statement: Statement; readonly maximumRows: number } | undefined;
 }
 
 export interface OtlpQuery {
@@ -83,8 +85,17 @@ export async function findSeries(request: OtlpRequest, query: OtlpQuery): Promis
 /** The cost of building and matching a series' labels, in samples. */
 export const seriesCost = 128;
 
+const allColumns = sql`series_id, project, service, resource_id, scope_id, mapKeys(attributes) AS attribute_names,
+  mapValues(attributes) AS attribute_values, attribute_types`;
+
 async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQuery): Promise<SeriesRow[]> {
-  const { charge, fromMs, maxSeries, names, signal } = request;
+  const {
+    charge,
+    columns = { statement: allColumns, maximumRows: request.maxSeries },
+    fromMs,
+    names,
+    signal,
+  } = request;
   const metrics = new Set(names.map(({ metric }) => metric.metric));
   const rows: SeriesRow[] = [];
   for (const list of listsThatFit(metrics, ({ length }) => length)) {
@@ -95,10 +106,13 @@ async function readSeriesRows(request: OtlpRequest, { project, reader }: OtlpQue
       seenSinceCondition(fromMs),
     ]);
     const found = reader.stream<SeriesRow>(
-      sql`SELECT DISTINCT metric, series_id, toString(type) AS type, unit, monotonic, project, service, resource_id, scope_id,
-          mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types
-        FROM series WHERE ${conditions}`,
-      { signal, memory: { add: charge }, duplicates: "kept", maximumRows: Math.max(1, maxSeries - rows.length) },
+      sql`SELECT DISTINCT metric, toString(type) AS type, unit, monotonic, ${columns.statement} FROM series WHERE ${conditions}`,
+      {
+        signal,
+        memory: { add: charge },
+        duplicates: "kept",
+        maximumRows: Math.max(1, columns.maximumRows - rows.length),
+      },
     );
     for await (const row of found) rows.push(row);
   }
