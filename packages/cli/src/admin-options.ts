@@ -36,16 +36,26 @@ export function readInteger(option: string, text: string): number {
 
 const secondsOf = { m: 60, h: 3600, d: 86_400 };
 
+/** A duration such as `90d`, `12h` or `30m` in seconds. Throws UsageError. */
+export function readDuration(option: string, text: string): number {
+  const seconds = durationSeconds(text);
+  if (seconds !== undefined) return seconds;
+  throw new UsageError(`--${option} is ${JSON.stringify(text)}; it must be a duration such as 30m, 1h or 7d`);
+}
+
+function durationSeconds(text: string): number | undefined {
+  const duration = /^(?<count>\d{1,6})(?<unit>[mhd])$/.exec(text)?.groups;
+  return duration && Number(duration["count"]) * secondsOf[duration["unit"] as keyof typeof secondsOf];
+}
+
 /**
  * A time ahead as UNIX seconds: a duration from now such as `90d`, a date such as `2027-01-31` (midnight UTC) or a
  * whole ISO time; null for `never`. Throws UsageError.
  */
 export function readExpiry(text: string, nowMs: number): number | null {
   if (text === "never") return null;
-  const duration = /^(?<count>\d{1,6})(?<unit>[mhd])$/.exec(text)?.groups;
-  if (duration !== undefined) {
-    return Math.floor(nowMs / 1000) + Number(duration["count"]) * secondsOf[duration["unit"] as keyof typeof secondsOf];
-  }
+  const seconds = durationSeconds(text);
+  if (seconds !== undefined) return Math.floor(nowMs / 1000) + seconds;
   const parsed = /^\d{4}-\d{2}-\d{2}(T.+(Z|[+-]\d{2}:\d{2}))?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isNaN(parsed)) {
     throw new UsageError(

@@ -106,6 +106,31 @@ export class AdminApi {
     });
   }
 
+  /**
+   * The key's ID by its ID, or by its name among the keys that are not revoked.
+   * @throws UsageError that lists the keys if several have the name
+   */
+  async keyId(nameOrId: string, organization: string | undefined): Promise<string> {
+    if (isId(nameOrId)) return nameOrId;
+    const filters = {
+      name: nameOrId,
+      organization_id: organization === undefined ? undefined : await this.organizationId(organization),
+    };
+    const found = await this.list<AdminObject & { organization_id: string; redacted_secret: string }>("/keys", filters);
+    if (found.length === 1) return found[0]!.id;
+    if (found.length === 0) {
+      throw new CliError(
+        `the key ${JSON.stringify(nameOrId)} does not exist; \`sounding key list\` shows all keys`,
+        exitCodes.notFound,
+      );
+    }
+    const names = await this.organizationNames();
+    const list = found.map(
+      (key) => `${key.id} (${key.redacted_secret}, ${names.get(key.organization_id) ?? key.organization_id})`,
+    );
+    throw new UsageError(`${found.length} keys are named ${JSON.stringify(nameOrId)}; use an ID: ${list.join(", ")}`);
+  }
+
   async #idOf(kind: string, nameOrId: string, path: string, filters: Record<string, string>): Promise<string> {
     if (isId(nameOrId)) return nameOrId;
     const [found] = await this.list<AdminObject>(path, { ...filters, name: nameOrId });

@@ -86,9 +86,28 @@ async function administer(env: Record<string, string>, where: string): Promise<v
   const updated = await run(`key update ${key.id} --name build --expires never`);
   assert.deepEqual([updated.name, updated["expires_at"], updated["secret"]], ["build", null, undefined]);
   assert.deepEqual(await run<Shown[]>("key list -o apex -p bot"), [updated]);
+  const graced = await run<Shown & { replaced: Shown }>("key rotate build -o apex --grace 1h");
+  assert.match(String(graced["secret"]), /^sk-/);
+  assert.notEqual(graced["secret"], key["secret"]);
+  for (const member of ["name", "organization_id", "project_id", "permissions", "limits", "operator", "expires_at"]) {
+    assert.deepEqual(graced[member], updated[member], member);
+  }
+  assert.equal(graced.replaced.id, key.id);
+  assert.equal(graced.replaced["revoked_at"], null);
+  assert.ok(Math.abs(Number(graced.replaced["expires_at"]) - Date.now() / 1000 - 3600) < 60);
+  const ambiguous = await sounding(`key revoke build${where}`, env);
+  assert.equal(ambiguous.code, 2);
+  assert.match(ambiguous.stderr, /2 keys are named "build"; use an ID: key_\w+ \(sk-.{4}….{4}, apex\), key_/);
+  const rotated = await run<Shown & { replaced: Shown }>(`key rotate ${graced.id} --expires 2d`);
+  assert.notEqual(rotated.replaced["revoked_at"], null);
+  assert.ok(Math.abs(Number(rotated["expires_at"]) - Date.now() / 1000 - 2 * 86_400) < 60);
+  assert.equal((await sounding(`key rotate ${graced.id}${where}`, env)).code, 1);
+
   assert.notEqual((await run(`key revoke ${key.id}`))["revoked_at"], null);
+  assert.equal((await run("key show build")).id, rotated.id);
+  assert.notEqual((await run("key revoke build -o apex"))["revoked_at"], null);
   assert.deepEqual(await run<Shown[]>("key list -o apex"), []);
-  assert.equal((await run<Shown[]>("key list -o apex --revoked")).length, 1);
+  assert.equal((await run<Shown[]>("key list -o apex --revoked")).length, 3);
 
   assert.notEqual((await run("project archive bot -o apex"))["archived_at"], null);
   assert.equal((await run(`project show ${bot.id}`)).id, bot.id);
@@ -135,7 +154,7 @@ describe("sounding org, project and key on the database of this machine", () => 
   for (const [words, code, message] of [
     ["org show nobody", 5, /the organization "nobody" does not exist/],
     ["org show org_00000000000000000000000000000000", 5, /The organization "org_0+" does not exist/],
-    ["key revoke key_none", 5, /The key "key_none" does not exist/],
+    ["key revoke key_none", 5, /the key "key_none" does not exist; `sounding key list`/],
     ["org create acme", 1, /name is "acme"; another organization already has this name/],
     ["org update acme", 2, /no change was given/],
     ["org update acme --requests-per-minute many", 2, /--requests-per-minute is "many"; it must be a whole number/],
@@ -144,6 +163,7 @@ describe("sounding org, project and key on the database of this machine", () => 
     ["key create k --expires tomorrow", 2, /--expires is "tomorrow"; it must be a duration such as 90d/],
     ["key create k --expires 2001-01-01", 1, /expires_at is 978307200, which is in the past/],
     ["key create k --operator", 1, /operator is true; this requires the permission "admin"/],
+    ["key rotate key_none --grace soon", 2, /--grace is "soon"; it must be a duration such as 30m/],
     ["key create k --permission root", 2, /--permission is "root"/],
     ["org list --url http://127.0.0.1:9", 4, /no key to administer http:.*set SOUNDING_ADMIN_KEY, or use --local/],
     ["org list --local --url http://127.0.0.1:9", 2, /--url calls a server, --local .* use one of them/],

@@ -1,6 +1,6 @@
 /** `sounding key`: the API keys of an organization. */
 import { connectionOptions, organizationOption, withAdminApi, type AdminObject } from "../administration.ts";
-import { changesOf, limitOptions, readExpiry, readLimits, withoutUndefined } from "../admin-options.ts";
+import { changesOf, limitOptions, readDuration, readExpiry, readLimits, withoutUndefined } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
@@ -19,7 +19,11 @@ interface Key extends AdminObject {
   readonly last_used_at: number | null;
 }
 
-const keyArgument = { name: "key", description: "ID of the key, as listed by `sounding key list`.", required: true };
+const keyArgument = {
+  name: "key",
+  description: "Name or ID of the key, as listed by `sounding key list`.",
+  required: true,
+};
 const expiresOption = {
   type: "string",
   value: "WHEN",
@@ -32,6 +36,16 @@ const projectOption = {
     value: "NAME",
     description: "Name or ID of the project to bind the key to.",
   },
+} as const satisfies Options;
+
+/** The organization is needed only if keys of several organizations have the same name. */
+const whichOptions = {
+  organization: {
+    ...organizationOption.organization,
+    description: "Name or ID of the key's organization, if several organizations have a key with this name.",
+  },
+  ...timeOptions,
+  ...connectionOptions,
 } as const satisfies Options;
 
 async function writeKey(
@@ -147,10 +161,12 @@ const showCommand = command({
   name: "show",
   summary: "Show an API key, without its secret",
   arguments: [keyArgument],
-  options: { ...timeOptions, ...connectionOptions },
+  options: whichOptions,
   async run({ values, positionals, json, io }) {
-    const path = `/keys/${encodeURIComponent(positionals[0]!)}`;
-    return await writeKey(io, { json, values }, await withAdminApi(values, io, (api) => api.call<Key>("GET", path)));
+    const shown = await withAdminApi(values, io, async (api) =>
+      api.call<Key>("GET", `/keys/${await api.keyId(positionals[0]!, values.organization)}`),
+    );
+    return await writeKey(io, { json, values }, shown);
   },
 });
 
@@ -162,21 +178,18 @@ const updateCommand = command({
     name: { type: "string", value: "NAME", description: "The new name." },
     expires: expiresOption,
     ...limitOptions,
-    ...timeOptions,
-    ...connectionOptions,
+    ...whichOptions,
   },
   async run({ values, positionals, json, io }) {
-    const path = `/keys/${encodeURIComponent(positionals[0]!)}`;
     const changes = changesOf({
       name: values.name,
       limits: readLimits(values),
       expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
     });
-    return await writeKey(
-      io,
-      { json, values },
-      await withAdminApi(values, io, (api) => api.call<Key>("PATCH", path, changes)),
+    const updated = await withAdminApi(values, io, async (api) =>
+      api.call<Key>("PATCH", `/keys/${await api.keyId(positionals[0]!, values.organization)}`, changes),
     );
+    return await writeKey(io, { json, values }, updated);
   },
 });
 
@@ -184,15 +197,63 @@ const revokeCommand = command({
   name: "revoke",
   summary: "Revoke an API key permanently; running servers reject it within five seconds",
   arguments: [keyArgument],
-  options: { ...timeOptions, ...connectionOptions },
+  options: whichOptions,
   async run({ values, positionals, json, io }) {
-    const path = `/keys/${encodeURIComponent(positionals[0]!)}/revoke`;
-    return await writeKey(io, { json, values }, await withAdminApi(values, io, (api) => api.call<Key>("POST", path)));
+    const revoked = await withAdminApi(values, io, async (api) =>
+      api.call<Key>("POST", `/keys/${await api.keyId(positionals[0]!, values.organization)}/revoke`),
+    );
+    return await writeKey(io, { json, values }, revoked);
+  },
+});
+
+const rotateCommand = command({
+  name: "rotate",
+  summary: "Replace an API key by a new one with the same rights; its secret is shown only once",
+  description: `Creates a key with the same name, organization, project, permissions, limits and expiry, and revokes the old one, at once or
+after --grace. Prints only the new secret to standard output and everything else to standard error, unless --json is set.
+A monthly token limit of the key counts from zero again; that of the organization does not.`,
+  arguments: [keyArgument],
+  options: {
+    grace: {
+      type: "string",
+      value: "DURATION",
+      description: "How long the old key stays valid: 30m, 1h, 7d. Default: it is revoked immediately.",
+    },
+    expires: expiresOption,
+    ...whichOptions,
+  },
+  examples: [
+    ["sounding key rotate ci", "Replace the key named ci."],
+    ["sounding key rotate ci --grace 1h", "Keep the old key valid for one hour."],
+  ],
+  async run({ values, positionals, json, io }) {
+    const body = withoutUndefined({
+      grace_seconds: values.grace === undefined ? undefined : readDuration("grace", values.grace),
+      expires_at: values.expires === undefined ? undefined : readExpiry(values.expires, Date.now()),
+    });
+    const rotated = await withAdminApi(values, io, async (api) =>
+      api.call<Key & { secret: string; replaced: Key }>(
+        "POST",
+        `/keys/${await api.keyId(positionals[0]!, values.organization)}/rotate`,
+        body,
+      ),
+    );
+    if (json) {
+      await writeJson(io.stdout, rotated);
+      return exitCodes.ok;
+    }
+    const { secret, replaced, ...key } = rotated;
+    await writeObject(io.stderr, key, values);
+    const end = replaced.revoked_at === null ? `is valid until ${showTime(replaced.expires_at, values)}` : "is revoked";
+    await writeLine(io.stderr, `\nThe old key, ${replaced.redacted_secret} (${replaced.id}), ${end}.`);
+    await writeLine(io.stderr, "The new API key, shown only once:");
+    await writeLine(io.stdout, secret);
+    return exitCodes.ok;
   },
 });
 
 export const keyCommand = command({
   name: "key",
   summary: "Manage API keys",
-  subcommands: [createCommand, listCommand, showCommand, updateCommand, revokeCommand],
+  subcommands: [createCommand, listCommand, showCommand, updateCommand, rotateCommand, revokeCommand],
 });

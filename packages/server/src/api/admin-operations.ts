@@ -5,6 +5,8 @@ import {
   Key,
   KeyCreate,
   KeyPage,
+  KeyRotate,
+  KeyRotation,
   KeyUpdate,
   KeyWithSecret,
   Organization,
@@ -172,6 +174,7 @@ export const listKeysOperation = operation({
     ...paging,
     ...ofOrganization,
     project_id: "Only keys bound to this project.",
+    name: "Only keys with this name.",
     include_revoked: "`true` includes revoked keys.",
   },
   answer: answer(KeyPage, "A page of keys, without their secrets."),
@@ -224,6 +227,20 @@ export const revokeKeyOperation = operation({
   answer: answer(Key, "The revoked key."),
 });
 
+export const rotateKeyOperation = operation({
+  ...administration,
+  ...keyPath,
+  path: `${keyPath.path}/rotate`,
+  id: "rotateKey",
+  method: "POST",
+  summary: "Rotate an API key",
+  description:
+    "Creates a key with the same name, organization, project, permissions and limits, and revokes the old one, at once or after a grace period. The secret is returned only in this response. Only an operator key can rotate an operator key.",
+  body: KeyRotate,
+  answer: answer(KeyRotation, "The new key with its secret.", 201),
+  example: { grace_seconds: 3600 },
+});
+
 export const adminOperations: readonly Operation[] = [
   listOrganizationsOperation,
   createOrganizationOperation,
@@ -239,5 +256,6 @@ export const adminOperations: readonly Operation[] = [
   createKeyOperation,
   getKeyOperation,
   updateKeyOperation,
+  rotateKeyOperation,
   revokeKeyOperation,
 ];

@@ -20,6 +20,7 @@ import type { ControlTables } from "./tables.ts";
 export interface KeyFilter extends PageRequest {
   readonly organizationId?: string | undefined;
   readonly projectId?: string | undefined;
+  readonly name?: string | undefined;
   readonly includeRevoked?: boolean | undefined;
 }
 
@@ -40,6 +41,7 @@ export async function listKeys(control: ControlDatabase, filter: KeyFilter): Pro
     if (filter.after !== undefined) query = query.where("id", ">", filter.after);
     if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
     if (filter.projectId !== undefined) query = query.where("project_id", "=", filter.projectId);
+    if (filter.name !== undefined) query = query.where("name", "=", filter.name);
     if (filter.includeRevoked !== true) query = query.where("revoked_at", "is", null);
     return toPage(await query.execute(), filter.limit, toKey);
   });
@@ -161,7 +163,7 @@ async function requireOwnProject(transaction: Writer, organizationId: string, pr
   requireNotArchived(project);
 }
 
-async function requireKey(database: Reader, id: string): Promise<KeyRow> {
+export async function requireKey(database: Reader, id: string): Promise<KeyRow> {
   const row = await database.selectFrom("keys").selectAll().where("id", "=", id).executeTakeFirst();
   if (row === undefined) throw new AppError("not_found", `The key ${JSON.stringify(id)} does not exist.`);
   return row;
@@ -173,7 +175,7 @@ export function parsePermissions(text: string): Permission[] {
   return JSON.parse(text) as Permission[];
 }
 
-function toKey(row: KeyRow): Key {
+export function toKey(row: KeyRow): Key {
   return {
     object: "key",
     id: row.id,

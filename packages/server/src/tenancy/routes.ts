@@ -12,6 +12,7 @@ import {
   listOrganizationsOperation,
   listProjectsOperation,
   revokeKeyOperation,
+  rotateKeyOperation,
   updateKeyOperation,
   updateOrganizationOperation,
   updateProjectOperation,
@@ -23,6 +24,7 @@ import type { Scope } from "../tenant.ts";
 import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { createKey, getKey, listKeys, revokeKey, updateKey } from "./keys.ts";
+import { rotateKey } from "./key-rotation.ts";
 import { identifierParameter, pageRequest, booleanParameter } from "./list-query.ts";
 import {
   archiveOrganization,
@@ -107,6 +109,7 @@ function keyRoutes(control: ControlDatabase): Route[] {
           ...pageRequest(query),
           organizationId: await listedOrganization(control, scope, query),
           projectId: identifierParameter(query, "project_id"),
+          name: query.get("name") ?? undefined,
           includeRevoked: booleanParameter(query, "include_revoked"),
         }),
       ),
@@ -122,6 +125,11 @@ function keyRoutes(control: ControlDatabase): Route[] {
       const key = await reachableKey(control, scope, path);
       if (key.operator) requireOperator(scope, "change an operator key");
       return json(await updateKey(control, key.id, body));
+    }),
+    route(rotateKeyOperation, async ({ scope, path, body }) => {
+      const key = await reachableKey(control, scope, path);
+      if (key.operator) requireOperator(scope, "rotate an operator key");
+      return json(await rotateKey(control, key.id, body), 201);
     }),
     route(revokeKeyOperation, async ({ scope, path }) => {
       const key = await reachableKey(control, scope, path);

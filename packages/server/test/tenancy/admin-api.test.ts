@@ -159,6 +159,7 @@ onEachDatabase("the admin API", ({ open }) => {
       ["GET", (id) => `/keys/${id}`, globex.key.id],
       ["PATCH", (id) => `/keys/${id}`, globex.key.id, { name: "mine" }],
       ["POST", (id) => `/keys/${id}/revoke`, globex.key.id],
+      ["POST", (id) => `/keys/${id}/rotate`, globex.key.id, {}],
     ];
     for (const [method, path, id, body] of attempts) {
       const absent = `${id.slice(0, -1)}${id.endsWith("0") ? "1" : "0"}`;
@@ -193,6 +194,7 @@ onEachDatabase("the admin API", ({ open }) => {
       operator("POST", "/keys", { organization_id: "acme", name: "o", permissions: ["admin"], operator: true }),
     );
     await denied("permission_denied", "POST", `/keys/${operators.id}/revoke`);
+    await denied("permission_denied", "POST", `/keys/${operators.id}/rotate`, {});
     await denied("permission_denied", "PATCH", `/keys/${operators.id}`, { name: "mine" });
     const key = await expecting<KeyWithSecret>(
       201,
