@@ -65,7 +65,13 @@ function programFolder(program: string, script = 'cat > "$0.heard"'): string {
 const asked = ["-m", "m", "-v", "v"];
 
 function speak(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const env = { SOUNDING_API_KEY: "sk-test", SOUNDING_BASE_URL: server.url, PATH: "/nowhere", ...options.env };
+  const env = {
+    SOUNDING_API_KEY: "sk-test",
+    SOUNDING_BASE_URL: server.url,
+    PATH: "/nowhere",
+    PULSE_SERVER: "x",
+    ...options.env,
+  };
   return runSounding(["speak", ...words], { ...options, env });
 }
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { CliError } from "../cli-error.ts";
 import type { CommandIo } from "../command.ts";
 import { isInPath } from "../find-program.ts";
+import { hasAudioDevice } from "./audio-device.ts";
 import { fileSink, type AudioFormat, type AudioSink } from "./audio-sink.ts";
 
 interface Player {
@@ -45,8 +46,11 @@ export async function findPlayer(env: CommandIo["env"]): Promise<Player | undefi
   return undefined;
 }
 
-/** Throws CliError if no player is installed. */
+/** Throws CliError if there is no audio device, or no player is installed. */
 export async function playerSink(env: CommandIo["env"]): Promise<AudioSink> {
+  if (!(await hasAudioDevice(env))) {
+    throw new CliError("this machine has no audio device; use -o FILE to write a file, or -o - for standard output");
+  }
   const player = await findPlayer(env);
   if (player === undefined) {
     const names = players.map(({ program }) => program).join(", ");
@@ -109,6 +113,9 @@ function playedFile(player: Player, env: CommandIo["env"]): AudioSink {
   };
 }
 
+/** What ffplay writes if it cannot open the audio device; it exits with 0. */
+const deviceProblem = /audio open failed|SDL_OpenAudio/;
+
 interface RunningPlayer {
   /** Waits until the player accepts more. Throws CliError if it has exited. */
   write(bytes: Uint8Array): Promise<void>;
@@ -145,7 +152,7 @@ function startPlayer({ program, words }: Player, given: string, env: CommandIo["
     },
     async end() {
       stdin!.end();
-      if ((await ended) !== 0) await fail();
+      if ((await ended) !== 0 || deviceProblem.test(complaint)) await fail();
     },
     kill: () => void child.kill(),
   };

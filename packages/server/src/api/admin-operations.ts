@@ -5,8 +5,6 @@ import {
   Key,
   KeyCreate,
   KeyPage,
-  KeyRotate,
-  KeyRotation,
   KeyUpdate,
   KeyWithSecret,
   Organization,
@@ -18,6 +16,7 @@ import {
   ProjectPage,
   ProjectUpdate,
 } from "./admin.ts";
+import { KeyRotate, KeyRotation } from "./key-rotation.ts";
 import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import type { Schema } from "./schema.ts";
 

@@ -178,7 +178,8 @@ export const ProjectUpdate = schema(
 );
 export type ProjectUpdate = TypeOf<typeof ProjectUpdate>;
 
-const keyMembers = {
+/** The members of a key without its secret. */
+export const keyMembers = {
   object: Type.Literal("key", { description: "Always `key`." }),
   id: id("key"),
   organization_id: id("organization"),
@@ -208,7 +209,7 @@ export const KeyWithSecret = schema(
 );
 export type KeyWithSecret = TypeOf<typeof KeyWithSecret>;
 
-const expiry = nullable(
+export const expiry = nullable(
   Type.Integer({ minimum: 0, maximum: 253_402_300_799 }),
   "When the key expires, UNIX seconds; null: never.",
 );
@@ -256,38 +257,6 @@ export const KeyUpdate = schema(
   ),
 );
 export type KeyUpdate = TypeOf<typeof KeyUpdate>;
-
-export const KeyRotate = schema(
-  Type.Object(
-    {
-      grace_seconds: Type.Optional(
-        Type.Integer({
-          minimum: 0,
-          maximum: 31_536_000,
-          description: "How long the old key stays valid, in seconds. Default 0: it is revoked immediately.",
-        }),
-      ),
-      expires_at: Type.Optional(expiry),
-    },
-    {
-      ...strict,
-      description: "How to rotate a key. Absent `expires_at`: the new key expires when the old one would have.",
-    },
-  ),
-);
-export type KeyRotate = TypeOf<typeof KeyRotate>;
-
-export const KeyRotation = schema(
-  Type.Object(
-    {
-      ...keyMembers,
-      secret: Type.String({ description: "The new API key itself, returned only in this response." }),
-      replaced: Type.Object(keyMembers, { description: "The old key, which is revoked or expires." }),
-    },
-    { description: "The new API key with its secret, and the key that it replaces." },
-  ),
-);
-export type KeyRotation = TypeOf<typeof KeyRotation>;
 
 function page<S extends TSchema>(item: S, what: string) {
   return schema(

@@ -1,5 +1,5 @@
 /** Rotates API keys: a new key takes over the rights of an old one, which is revoked or expires after a grace period. */
-import type { KeyRotate, KeyRotation } from "../api/admin.ts";
+import type { KeyRotate, KeyRotation } from "../api/key-rotation.ts";
 import { AppError } from "../errors.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { insertKey, parsePermissions, requireKey, toKey } from "./keys.ts";
