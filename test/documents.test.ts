@@ -162,20 +162,6 @@ describe("an example for the shell runs", () => {
   });
 });
 
-test("an example for the shell runs: README.md: seeing what happens", async () => {
-  await using server = await startServer("", { telemetry: true });
-  const block = examples.find(
-    ({ file, language, code }) => file === "README.md" && language === "sh" && code.includes("sounding demo"),
-  );
-  await server.call("/v1/chat/completions", {
-    model: "sounding-trial",
-    messages: [{ role: "user", content: "Hello!" }],
-  });
-  const printed = await inShell(block!.code, server);
-  assert.match(printed, /POST \/chat/);
-  assert.match(printed, /ERROR/);
-});
-
 test("an example for the shell runs: docs/speech/README.md: the command", async () => {
   await using server = await startServer();
   const block = (await examplesOf("docs/speech/README.md")).find(({ code }) => code.includes("sounding speak"));
@@ -190,17 +176,6 @@ test("an example for the shell runs: docs/transcription/README.md: the command",
   );
   const spoken = "sounding speak --voice rms -o talk.wav 'A fathom is six feet.'";
   assert.match(await inShell(`${spoken}\n${block!.code}`, server), /^1\n00:00:.* --> .*\n.*six feet/);
-});
-
-test("an example for the shell runs: README.md: speech", async () => {
-  await using server = await startServer();
-  const block = examples.find(
-    ({ file, language, code }) => file === "README.md" && language === "sh" && code.includes("/v1/audio/speech"),
-  );
-  await inShell(
-    `${block!.code}\nhead -c 3 hello.mp3 | grep -q ID3 || [ "$(head -c 1 hello.mp3 | od -An -tx1)" = " ff" ]`,
-    server,
-  );
 });
 
 describe("an example of transcription runs", { skip: hasPocketSphinx() ? false : "needs PocketSphinx" }, () => {

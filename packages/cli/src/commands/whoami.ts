@@ -11,11 +11,21 @@ export const whoamiCommand = command({
   summary: "Show the server and the key that commands use",
   description:
     "Asks the server for the key's organization, project and permissions, and says where the address and the key come from.",
-  options: serverOptions,
-  examples: [["sounding whoami --profile work", "Check another profile."]],
+  options: {
+    ...serverOptions,
+    "print-key": { type: "boolean", description: "Print only the API key, without asking the server." },
+  },
+  examples: [
+    ["export SOUNDING_API_KEY=$(sounding whoami --print-key)", "Give the key to other programs, such as curl."],
+    ["sounding whoami --profile work", "Check another profile."],
+  ],
   async run({ values, json, io }) {
     const connection = await findConnection(values, io);
     const { url, key } = requireKey(connection);
+    if (values["print-key"] === true) {
+      await (json ? writeJson(io.stdout, { key }) : writeLine(io.stdout, key));
+      return exitCodes.ok;
+    }
     const identity = await identifyKey(url, key, io.signal);
     if (json) {
       await writeJson(io.stdout, {
