@@ -1,11 +1,13 @@
 /** A failed start reports the reason in one line, and creates nothing that would be lost. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { repository, serveProcess } from "./support/served-process.ts";
 
@@ -72,6 +74,25 @@ describe("a start that fails", () => {
     await using second = await serveProcess({ SOUNDING_TELEMETRY_ENABLED: "false" }, { data: first.dataDirectory });
     assert.equal(await second.end(), 0);
     assert.ok(!(await readdir(first.dataDirectory)).includes("server.json"));
+  });
+
+  test("because of Ctrl-C ends calmly, and still shows the keys that it created", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "sounding-start-"));
+    const script = join(repository, "packages/cli/src/main.ts");
+    const words = [script, "serve", "--port", "0", "--data-dir", join(folder, "data")];
+    const env = { PATH: process.env["PATH"], SOUNDING_INSTALL: "false" };
+    const child = spawn(process.execPath, words, { env, stdio: ["ignore", "pipe", "pipe"] });
+    try {
+      const [exited, stdout, stderr] = [once(child, "exit"), text(child.stdout), text(child.stderr)];
+      // The server has locked the directory and is starting.
+      while (!existsSync(join(folder, "data", "control.sqlite"))) await new Promise((resolve) => setImmediate(resolve));
+      child.kill("SIGINT");
+      assert.deepEqual(await exited, [0, null]);
+      for (const line of (await stderr).trim().split("\n")) assert.match(line, /^\{"level":"info"/);
+      assert.equal(new Set((await stdout).match(/sk-[\w-]{43}/g)).size, 2, "the keys are shown");
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   test("because it cannot create its data directory names the setting", async () => {

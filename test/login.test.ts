@@ -207,6 +207,14 @@ describe("administration commands", () => {
     assert.doesNotMatch((await sounding("org list", { env })).stdout, /here/);
   });
 
+  test("and other commands that only read create no data directory", async () => {
+    const { home, sounding } = await newUser();
+    for (const words of ["models list", "config check", "config show", "doctor", "key list", "project list --local"]) {
+      await sounding(words);
+      assert.deepEqual(await readdir(home), [], words);
+    }
+  });
+
   test("say which key they need", async () => {
     const { sounding } = await newUser();
     const env = { SOUNDING_BASE_URL: server.url };

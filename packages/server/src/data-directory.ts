@@ -64,7 +64,8 @@ async function lock(path: string, logger: Logger): Promise<() => void> {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(join(path, lockFile), { timeout: 0 });
-    database.exec("BEGIN EXCLUSIVE");
+    // Nothing is written, so no journal is needed next to the file.
+    database.exec("PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE");
     return () => database!.close();
   } catch (error) {
     database?.close();

@@ -32,7 +32,7 @@ const quietFields = new Set([
   "organization_id",
   "project",
   "key_id",
-  "client",
+  "client_address",
   "stack",
 ]);
 

@@ -61,17 +61,18 @@ export const serveCommand = command({
         },
       });
     } catch (error) {
-      // The keys are in the database now, and the next start cannot show them.
+      if (!(error instanceof InvalidConfigError)) throw error;
+      await write(io.stderr, `${error.problems.join("\n")}\n`);
+      throw new CliError(error.message, exitCodes.configuration, { cause: error });
+    } finally {
+      await greeting;
+      // After a failure or Ctrl-C: the keys are in the database now, and the next start cannot show them.
       if (unshown !== undefined) {
         const { profile, ...firstStart } = unshown;
         const text = renderFirstKeys(firstStart, { ...style, file: profile?.file });
         await (json ? writeJson(io.stdout, { firstStart }) : write(io.stdout, text));
       }
-      if (!(error instanceof InvalidConfigError)) throw error;
-      await write(io.stderr, `${error.problems.join("\n")}\n`);
-      throw new CliError(error.message, exitCodes.configuration, { cause: error });
     }
-    await greeting;
     return exitCodes.ok;
   },
 });
