@@ -5,7 +5,7 @@ import { adjacent, one, together, type Reading, type Sentence, type Token } from
 
 const signed = new RegExp(`^([-−+±~≈<>≤≥])(${numberPattern})$`);
 const range = new RegExp(`^(${numberPattern})[-–](${numberPattern})$`);
-const ordinalNumber = /^(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)(-.*)?$/;
+const ordinalNumber = /^(\d{1,3}(?:,\d{3})+|\d+)(?:st|nd|rd|th)(-\D*)?$/;
 const fraction = /^(\d{1,4})[/⁄](\d{1,4})$/;
 const version = /^[vV]?(\d{1,6}(?:\.\d{1,6}){1,5})(?:-([a-z]+)\.?(\d{1,4})?)?$/;
 const numbered = /^#(\d{1,6})$/;

@@ -257,7 +257,7 @@ test("rewrites of any text are in order, do not overlap, and every spoken word h
         before = offset;
       }
     }),
-    { numRuns: 500 },
+    { numRuns: 2000 },
   );
 });
 
