@@ -16,7 +16,6 @@ const run = promisify(execFile);
 const notRun: Readonly<Record<string, string>> = {
   "npm ci && npm start": "the suite has installed the packages; test/quick-start.test.ts starts the server",
   "npm ci && npm test": "this is the test",
-  "OPENAI_API_KEY=… ANTHROPIC_API_KEY=… npm start": "needs keys of vendors",
   "npx @sounding/cli serve": "the package is not published; test/packages.test.ts installs and starts it",
   "npm ci\nnpm run build": "test/packages.test.ts does the same in other folders",
   "npm run build": "test/packages.test.ts does the same in other folders",
@@ -27,6 +26,9 @@ const notRun: Readonly<Record<string, string>> = {
   "sounding chat what is a fathom | sounding speak --play": "needs an audio device",
   "sounding transcribe --mic": "needs a microphone; packages/cli/test/transcribe.test.ts has a recorder",
   "sounding logs --follow": "does not end; packages/cli/test/telemetry.test.ts interrupts it",
+  "sounding voices --play": "needs an audio device",
+  "sounding voices --model kokoro-en --play": "needs a download and an audio device",
+  "sounding models available\nsounding models pull": "downloads",
   "sounding models pull": "downloads; packages/server/test/files/pull.test.ts has a server",
   "npx sounding models pull": "downloads",
   "npm pkg delete": "changes this repository",
@@ -128,7 +130,7 @@ async function prepareFolder(): Promise<void> {
   const page = await readFile(join(repository, "docs/observability/send-telemetry.md"), "utf8");
   await writeFile(join(folder, "app.mjs"), /^```js\n(?<code>.*?)^```$/ms.exec(page)!.groups!["code"]!);
   await shell("sounding speak --voice rms -o talk.wav 'Good morning.' && sounding speak -o hello.mp3 'Good morning.'");
-  if (programs.ffmpeg !== undefined) await shell("ffmpeg -i talk.wav talk.m4a");
+  if (programs.ffmpeg !== undefined) await shell("ffmpeg -i talk.wav talk.m4a && ffmpeg -i talk.wav talk.wma");
   await shell("sounding demo");
   if (programs.git !== undefined) await shell("git init --quiet .");
 }

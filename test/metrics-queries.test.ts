@@ -119,11 +119,11 @@ describe("one chat call", () => {
   test("is shown by the command: as a table, as bars and in the list", async () => {
     assert.match(
       await sounding("metrics", "token_consumption"),
-      /^MODEL_KEY +TOKEN_TYPE +VALUE\none +input +12\none +output +5\n$/,
+      /^MODEL_KEY +TOKEN_TYPE +VALUE \(TOKENS\)\none +input +12\none +output +5\n$/,
     );
     assert.match(
       await sounding("metrics", "inference_requests_total", "--step", "20m"),
-      /^OVER TIME +LEAST +GREATEST +LAST\n▁▁█ +0 +1 +1\n$/,
+      /^inference_requests_total \(calls\)\n1 ┤ +█+\n[^]*\n0 ┤▁+█+\n/,
     );
     assert.match(await sounding("metrics", "--promql", "sum(inference_requests_total) or vector(7)"), /VALUE\n\d\n$/);
     assert.match(await sounding("metrics", "--list"), /inference_latency +seconds +Duration of model calls/);

@@ -223,8 +223,8 @@ A monthly token limit of the key counts from zero again; that of the organizatio
     ...whichOptions,
   },
   examples: [
-    ["sounding key rotate ci", "Replace the key named ci."],
-    ["sounding key rotate ci --grace 1h", "Keep the old key valid for one hour."],
+    ["sounding key rotate ci -o acme", "Replace the key named ci."],
+    ["sounding key rotate ci -o acme --grace 1h", "Keep the old key valid for one hour."],
   ],
   async run({ values, positionals, json, io }) {
     const body = withoutUndefined({
