@@ -6,7 +6,7 @@ import type { Answer } from "./http-connection.ts";
 export type Dialect = "openai" | "prometheus" | "rpc";
 
 export function dialectOf(path: string): Dialect {
-  if (path.startsWith("/prometheus/")) return "prometheus";
+  if (/^\/prometheus(?:[/?]|$)/.test(path)) return "prometheus";
   return /^\/v1\/(?:traces|logs|metrics)(?:\?|$)/.test(path) ? "rpc" : "openai";
 }
 

@@ -21,6 +21,7 @@ const endpoints = [
   "GET /observability/metrics",
   "POST /observability/traces",
   "GET /prometheus/api/v1/query",
+  "GET /prometheus/",
   "POST /v1/logs",
   "POST /v1/metrics",
   "POST /v1/traces",
@@ -32,7 +33,7 @@ const endpoints = [
   "GET /openapi.json",
   "GET /docs",
 ];
-const needNoKey = new Set(["/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]);
+const needNoKey = new Set(["/prometheus/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]);
 
 const anchorOf = (endpoint: string): string =>
   endpoint
@@ -80,6 +81,17 @@ export const wireCases: readonly InterfaceCase[] = [
         assert.deepEqual([response.status, response.headers.get("www-authenticate")], [401, "Bearer"]);
         const { type, code } = await errorOf(response);
         assert.deepEqual([type, code], ["authentication_error", "invalid_api_key"]);
+      }
+    },
+  },
+  {
+    name: "a key is accepted as the password of Basic authentication, with any user name",
+    shows: ["authentication-and-tenants/basic-authentication"],
+    async run({ facts }) {
+      for (const user of ["grafana", ""]) {
+        const authorization = `Basic ${Buffer.from(`${user}:${facts.key}`).toString("base64")}`;
+        for (const path of ["/v1/models", "/prometheus/api/v1/labels"])
+          assert.equal((await fetch(`${facts.url}${path}`, { headers: { authorization } })).status, 200, path);
       }
     },
   },
@@ -170,6 +182,22 @@ export const wireCases: readonly InterfaceCase[] = [
       assert.match(error.message, /3.*\b0 to 2\b/);
       const right = await post(facts, "/v1/chat/completions", chat);
       for (const response of [wrong, right]) assert.ok(response.headers.get("x-request-id"), `${response.status}`);
+    },
+  },
+  {
+    name: "errors under /prometheus have Prometheus' form, unknown paths and methods included",
+    shows: ["errors/errors-of-prometheus-api"],
+    async run({ facts }) {
+      const headers = { authorization: `Bearer ${facts.key}` };
+      for (const [method, path, status, errorType] of [
+        ["GET", "/prometheus/api/v1/query?query=sum(", 400, "bad_data"],
+        ["GET", "/prometheus/api/v1/rules", 404, "not_found"],
+        ["DELETE", "/prometheus/api/v1/query", 405, "bad_data"],
+      ] as const) {
+        const response = await fetch(`${facts.url}${path}`, { method, headers });
+        const { error, ...rest } = (await response.json()) as Record<string, unknown>;
+        assert.deepEqual([response.status, typeof error, rest], [status, "string", { status: "error", errorType }]);
+      }
     },
   },
   {

@@ -19,17 +19,21 @@ test("no secret reaches the log, wherever it was placed", () => {
     { deep: { headers: { authorization: `Bearer ${secret}` }, list: [{ password: "planted-password" }] } },
     `call with ${secret} failed`,
   );
+  const basic = Buffer.from("grafana:planted-password").toString("base64");
+  logger.info({ headers: ["authorization", `Basic ${basic}`] }, `sent authorization: Basic ${basic}`);
   logger.error(
     { error: new Error(`connect postgres://user:planted-password@db/x, ${secret}`, { cause: new Error(secret) }) },
     "failed",
   );
   assert.match(written, /call with sk-AAAA\[redacted\] failed/);
   assert.doesNotMatch(written, /planted/);
+  assert.ok(!written.includes(basic.slice(0, 8)));
   for (const line of written.trim().split("\n")) JSON.parse(line);
 });
 
 test("text without secrets is unchanged", () => {
   assert.equal(redactText('{"task":"sk-short","model":"gpt"}'), '{"task":"sk-short","model":"gpt"}');
+  assert.equal(redactText("HTTP Basic authentication was refused"), "HTTP Basic authentication was refused");
 });
 
 test("a process ends even if nobody reads its log", async () => {

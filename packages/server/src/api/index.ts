@@ -3,7 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
-import { prometheusOperations } from "./prometheus.ts";
+import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogs } from "./observability-logs.ts";
 import { queryTraces } from "./observability.ts";
@@ -24,6 +24,7 @@ export const operations: readonly Operation[] = [
   queryLogs,
   queryMetrics,
   listMetrics,
+  ...prometheusRoots,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
   deleteSamples,

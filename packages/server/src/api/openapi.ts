@@ -49,7 +49,14 @@ export function toOpenApi(operations: readonly Operation[], version: string): Op
     paths,
     components: {
       schemas: { Error: errorSchema },
-      securitySchemes: { apiKey: { type: "http", scheme: "bearer", description: "A Sounding API key." } },
+      securitySchemes: {
+        apiKey: {
+          type: "http",
+          scheme: "bearer",
+          description:
+            "A Sounding API key. It is also accepted as the password of HTTP Basic authentication, with any user name.",
+        },
+      },
     },
   };
 }

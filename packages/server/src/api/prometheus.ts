@@ -116,6 +116,20 @@ const endpoints = {
 
 export type PrometheusEndpoint = keyof typeof endpoints;
 
+/** Tools that check whether the address of the API exists request it with and without the slash. */
+export const prometheusRoots = (["/prometheus", "/prometheus/"] as const).map((path) =>
+  operation<never, unknown>({
+    id: path.endsWith("/") ? "prometheusRootSlash" : "prometheusRoot",
+    method: "GET",
+    path,
+    tag: "Prometheus",
+    summary: "Show where Prometheus' API is",
+    permission: "none",
+    answer: { type: "text/plain", description: "The path of the API." },
+    errors,
+  }),
+);
+
 /** The endpoints that also accept their parameters as a form. */
 const withForm: ReadonlySet<PrometheusEndpoint> = new Set<PrometheusEndpoint>([
   "query",

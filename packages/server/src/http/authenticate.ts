@@ -2,6 +2,7 @@
  * Authenticates a request: from the API key in its headers to a Scope.
  * https://www.rfc-editor.org/rfc/rfc6750#section-2.1
  */
+import { isUtf8 } from "node:buffer";
 import type { IncomingHttpHeaders } from "node:http";
 import { AppError } from "../errors.ts";
 import { Scope, type CheckedKey } from "../tenant.ts";
@@ -22,7 +23,7 @@ export function authenticate(
   check: KeyCheck,
   from: AttemptedFrom,
 ): Scope | Promise<Scope> {
-  const secret = bearer(headers);
+  const secret = secretOf(headers);
   const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
   const count = (error: unknown): never => {
     if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address);
@@ -38,21 +39,35 @@ export function authenticate(
   return key.catch(count).then((checked) => Scope.fromKey(checked, claim));
 }
 
-function bearer(headers: IncomingHttpHeaders): string {
+function secretOf(headers: IncomingHttpHeaders): string {
   const { authorization } = headers;
-  // Azure OpenAI's clients send their key in `api-key`.
-  const secret =
-    authorization === undefined
-      ? single(headers, "api-key")
-      : /^Bearer +(?<secret>\S+) *$/i.exec(authorization)?.groups?.["secret"];
-  if (secret === undefined) {
-    const seen =
-      authorization === undefined
-        ? "The request has no API key"
-        : "The Authorization header does not have the expected form";
-    throw new AppError("invalid_api_key", `${seen}; send it as "Authorization: Bearer <API key>".`);
+  if (authorization === undefined) {
+    // Azure OpenAI's clients send their key in `api-key`.
+    const secret = single(headers, "api-key");
+    if (secret === undefined) throw refused("The request has no API key; send it");
+    return secret;
   }
-  return secret;
+  const { credentials, scheme } = /^(?<scheme>Bearer|Basic) +(?<credentials>\S+) *$/i.exec(authorization)?.groups ?? {};
+  if (credentials === undefined)
+    throw refused("The Authorization header does not have the expected form; send the key");
+  return scheme?.toLowerCase() === "basic" ? passwordOf(credentials) : credentials;
+}
+
+/** The password of HTTP Basic authentication. https://www.rfc-editor.org/rfc/rfc7617#section-2 */
+function passwordOf(credentials: string): string {
+  const bytes = Buffer.from(credentials, "base64");
+  const isBase64 = bytes.toString("base64") === credentials;
+  if (!isBase64 || !isUtf8(bytes)) throw refused("The Basic credentials are not base64 of UTF-8 text; send the key");
+  const text = bytes.toString("utf8");
+  // A password may contain colons, a user name may not.
+  const password = text.includes(":") ? text.slice(text.indexOf(":") + 1) : "";
+  if (password === "") throw refused("The Basic credentials have no password; send the key");
+  return password;
+}
+
+function refused(problem: string): AppError {
+  const allowed = '"Authorization: Bearer <API key>", or as the password of HTTP Basic authentication';
+  return new AppError("invalid_api_key", `${problem} as ${allowed}.`);
 }
 
 function single(headers: IncomingHttpHeaders, name: string): string | undefined {

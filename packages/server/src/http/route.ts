@@ -71,6 +71,8 @@ export interface RouteOptions {
   readonly memory?: MemoryBudget;
   /** Writes error bodies in the format of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
+  /** A path such as `/v1`: `writeError` also writes the errors of requests to unknown paths under it. */
+  readonly errorsUnder?: string;
 }
 
 /** @param contentType the request's, as received */

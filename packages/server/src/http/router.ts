@@ -94,7 +94,7 @@ function matchFrom<Value>(node: Node<Value>, segments: readonly string[], index:
 }
 
 /** Without the query. Clients of proxies send absolute URLs: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2 */
-function pathOf(target: string): string {
+export function pathOf(target: string): string {
   const end = target.search(/[?#]/);
   const path = end === -1 ? target : target.slice(0, end);
   if (path.startsWith("/")) return path;

@@ -21,8 +21,8 @@ import type { FailedKeys } from "./failed-keys.ts";
 import { bindPort, type BoundPort } from "./listen.ts";
 import { replyEmpty, replyError } from "./reply.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
-import type { Route } from "./route.ts";
-import { Router, type PathParameters } from "./router.ts";
+import type { ErrorWriter, Route } from "./route.ts";
+import { pathOf, Router, type PathParameters } from "./router.ts";
 import { setCommonHeaders, serveRequest, type ServeContext } from "./serve-request.ts";
 
 /** The part of the server's settings that http needs. */
@@ -97,6 +97,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   };
   const clientAddressOf = createClientAddress(settings.trusted_proxies);
   const router = createRouter(parts.routes, serveContext);
+  const writerOf = errorWriters(parts.routes);
   const server = createNodeServer(settings);
   const connections = new Connections();
   connections.watch(server);
@@ -110,7 +111,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   };
   server.on("request", (request, response) => {
     if (!connections.admit(response)) return;
-    const { endpoint, path } = findEndpoint(router, request);
+    const { endpoint, path } = findEndpoint(router, request, writerOf);
     const clientAddress = clientAddressOf(request.socket, request.headers);
     const { operation } = endpoint;
     const context = new RequestContext({ request, response, operation, clientAddress }, onFinished);
@@ -181,17 +182,33 @@ function createRouter(routes: readonly Route[], server: ServeContext): Router<Pa
   return router;
 }
 
+type WriterOf = (url: string) => ErrorWriter | undefined;
+
+/** Finds the error format of an unknown path. */
+function errorWriters(routes: readonly Route[]): WriterOf {
+  const writers = new Map<string, ErrorWriter>();
+  for (const { errorsUnder, writeError } of routes)
+    if (errorsUnder !== undefined && writeError !== undefined) writers.set(`${errorsUnder}/`, writeError);
+  return (url) => {
+    const path = `${pathOf(url)}/`;
+    return [...writers].find(([prefix]) => path.startsWith(prefix))?.[1];
+  };
+}
+
 function findEndpoint(
   router: Router<PathEndpoints>,
   { method = "", url = "" }: IncomingMessage,
+  writerOf: WriterOf,
 ): { endpoint: Endpoint; path: PathParameters } {
   try {
     const match = router.find(url);
-    if (match === undefined) return { endpoint: notFoundEndpoint, path: {} };
+    if (match === undefined) return { endpoint: notFoundEndpoint(writerOf(url)), path: {} };
     const { byMethod, methodNotAllowed } = match.value;
     return { endpoint: byMethod.get(method) ?? methodNotAllowed, path: match.parameters };
   } catch (error) {
-    return { endpoint: { operation: "not_served", serve: (context) => refuse(context, toAppError(error)) }, path: {} };
+    const form = { write: writerOf(url) };
+    const serve = (context: RequestContext): void => refuse(context, toAppError(error), form);
+    return { endpoint: { operation: "not_served", serve }, path: {} };
   }
 }
 
@@ -223,14 +240,16 @@ function methodNotAllowedEndpoint(allowed: readonly string[], write: Route["writ
   };
 }
 
-const notFoundEndpoint: Endpoint = {
-  operation: "not_found",
-  serve(context) {
-    const { method, url = "" } = context.request;
-    const path = url.split("?", 1)[0]!.slice(0, 200);
-    refuse(context, new AppError("not_found", `The path ${path} does not exist (${method}).`));
-  },
-};
+function notFoundEndpoint(write: Route["writeError"]): Endpoint {
+  return {
+    operation: "not_found",
+    serve(context) {
+      const { method, url = "" } = context.request;
+      const path = url.split("?", 1)[0]!.slice(0, 200);
+      refuse(context, new AppError("not_found", `The path ${path} does not exist (${method}).`), { write });
+    },
+  };
+}
 
 function finish(context: RequestContext, { logger, observe }: HttpServerParts): void {
   const finished = context.finished();

@@ -127,7 +127,7 @@ const refusals: Refusal[] = [
   },
   {
     name: "with a key in the wrong form",
-    request: (url) => post(url, "{}", { authorization: "Basic abc" }),
+    request: (url) => post(url, "{}", { authorization: "Digest abc" }),
     status: 401,
     code: "invalid_api_key",
     message: /does not have the expected form/,

@@ -69,6 +69,35 @@ before(async () => {
       })),
     },
     {
+      metric: "offset",
+      type: "exponential_histogram",
+      attributes: { __a: "reserved" },
+      points: eachMinute((_, timeMs) => ({
+        timeMs,
+        startMs,
+        count: 10,
+        sum: 0,
+        scale: 0,
+        zeroCount: 5,
+        zeroThreshold: 0.5,
+        positive: { offset: 0, counts: [3] },
+        negative: { offset: 0, counts: [2] },
+      })),
+    },
+    {
+      metric: "queue.fill",
+      type: "sum",
+      monotonic: false,
+      unit: "1",
+      points: eachMinute((_, timeMs) => ({ timeMs, startMs, value: 3 })),
+    },
+    {
+      metric: "cpu.utilization",
+      type: "gauge",
+      unit: "1",
+      points: eachMinute((_, timeMs) => ({ timeMs, value: 0.5 })),
+    },
+    {
       metric: "rpc.latency",
       type: "summary",
       unit: "ms",
@@ -137,6 +166,8 @@ describe("metrics sent by OTLP", () => {
     ["round(histogram_quantile(0.5, sum by (le) (rate(work_duration_seconds_bucket[5m]))), 0.001)", "1.75"],
     ["sum(histogram_count(size_bytes))", "30"],
     ["histogram_quantile(1, sum(size_bytes))", "4"],
+    ["sum(queue_fill) + sum(cpu_utilization_ratio)", "3.5"],
+    ['count(offset{key_a="reserved"})', "1"],
     ['sum(rpc_latency_milliseconds{quantile="0.99"})', "9"],
     ["sum(rpc_latency_milliseconds_count)", "10"],
     ['count(target_info{job="shop/web", host_name="h1"})', "1"],
@@ -189,6 +220,15 @@ describe("Prometheus' HTTP API", () => {
         ],
       },
     });
+  });
+
+  test("writes which bounds of a native histogram's buckets are inclusive", async () => {
+    const { body } = await server.get(`/prometheus/api/v1/query?query=offset&time=${time}`);
+    assert.deepEqual(body.data.result[0].histogram[1].buckets, [
+      [1, "-2", "-1", "2"],
+      [3, "-0.5", "0.5", "5"],
+      [0, "1", "2", "3"],
+    ]);
   });
 
   test("returns series per session only if the query names it", async () => {

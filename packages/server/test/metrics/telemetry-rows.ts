@@ -116,7 +116,9 @@ export interface PointRow {
   readonly counts?: readonly number[];
   readonly scale?: number;
   readonly zeroCount?: number;
+  readonly zeroThreshold?: number;
   readonly positive?: { readonly offset: number; readonly counts: readonly number[] };
+  readonly negative?: { readonly offset: number; readonly counts: readonly number[] };
   readonly quantiles?: Readonly<Record<string, number>>;
 }
 
@@ -187,10 +189,13 @@ function writeDistribution(writer: BlockWriter<(typeof distributionPoints)["colu
   columns.counts.end();
   columns.scale.signed(point.scale ?? 0);
   columns.zero_count.unsigned(point.zeroCount ?? 0);
-  columns.zero_threshold.float(Number.NaN);
+  columns.zero_threshold.float(point.zeroThreshold ?? Number.NaN);
   columns.positive_offset.signed(point.positive?.offset ?? 0);
   for (const count of point.positive?.counts ?? []) columns.positive_counts.items.unsigned(count);
   columns.positive_counts.end();
+  columns.negative_offset.signed(point.negative?.offset ?? 0);
+  for (const count of point.negative?.counts ?? []) columns.negative_counts.items.unsigned(count);
+  columns.negative_counts.end();
   for (const [quantile, value] of Object.entries(point.quantiles ?? {})) {
     columns.quantiles.items.float(Number(quantile));
     columns.quantile_values.items.float(value);

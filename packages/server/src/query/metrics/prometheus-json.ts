@@ -1,8 +1,8 @@
 /** Writes query results in the JSON of Prometheus' HTTP API. https://prometheus.io/docs/prometheus/latest/querying/api/#expression-query-result-formats */
 import { LazyList } from "../../http/incremental-json.ts";
 import type { MatrixSeries, QueryValue, VectorSample } from "../../languages/promql/query-value.ts";
-import { allBuckets } from "../../languages/promql/histogram/bucket-bounds.ts";
-import type { FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
+import { allBuckets, type Bucket } from "../../languages/promql/histogram/bucket-bounds.ts";
+import { usesCustomBuckets, type FloatHistogram } from "../../languages/promql/histogram/float-histogram.ts";
 import { entriesOf, type Labels } from "../../languages/promql/series/labels.ts";
 import { formatSampleValue } from "../../languages/promql/syntax/number-literal.ts";
 
@@ -102,11 +102,17 @@ function histogramJson(histogram: FloatHistogram): HistogramJson {
     sum: formatSampleValue(histogram.sum),
     buckets: allBuckets(histogram)
       .filter(({ count }) => count !== 0)
-      .map(({ count, lower, upper }) => [
-        lower < 0 && upper > 0 ? 3 : lower < 0 ? 1 : 0,
-        formatSampleValue(lower),
-        formatSampleValue(upper),
-        formatSampleValue(count),
+      .map((bucket) => [
+        boundaryRule(bucket, histogram),
+        formatSampleValue(bucket.lower),
+        formatSampleValue(bucket.upper),
+        formatSampleValue(bucket.count),
       ]),
   };
+}
+
+function boundaryRule({ lower, upper }: Bucket, histogram: FloatHistogram): number {
+  if (usesCustomBuckets(histogram)) return lower === -Infinity ? 3 : 0;
+  const isZeroBucket = lower === -upper;
+  return isZeroBucket ? 3 : lower < 0 ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 /** Routes of Prometheus' HTTP API. The key determines the organization and, if it is bound to one, the project. */
-import { prometheusOperations, type PrometheusEndpoint } from "../../api/prometheus.ts";
+import { prometheusOperations, prometheusRoots, type PrometheusEndpoint } from "../../api/prometheus.ts";
 import type { AppError, ErrorCode } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
@@ -38,6 +38,8 @@ const maximumFormBytes = inputLimit({
   unit: "bytes",
   error: "payload_too_large",
 });
+const rootText =
+  "This is Sounding. Prometheus' HTTP API is under /prometheus/api/v1/ and needs an API key: as a Bearer token, or as the password of HTTP Basic authentication.\n";
 const dayMs = 86_400_000;
 const longestTimeoutMs = 60_000;
 
@@ -58,7 +60,10 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
     // Tools read this to learn which features they can use; the API is that of Prometheus 3.
     buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
   };
-  return Object.entries(prometheusOperations).flatMap(([endpoint, operations]) =>
+  const roots = prometheusRoots.map((operation) =>
+    route(operation, () => ({ kind: "text", text: rootText, type: "text/plain" }), errorForm),
+  );
+  const endpoints = Object.entries(prometheusOperations).flatMap(([endpoint, operations]) =>
     operations.map((operation) =>
       route(
         operation,
@@ -68,10 +73,11 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
             await servers[endpoint as PrometheusEndpoint]({ input, parameters, nowMs: Date.now() }),
           );
         },
-        { writeError, bodyLimitBytes: maximumFormBytes },
+        { ...errorForm, bodyLimitBytes: maximumFormBytes },
       ),
     ),
   );
+  return [...roots, ...endpoints];
 }
 
 function success(data: unknown, { infos, warnings }: Partial<QueryResult> = {}): unknown {
@@ -160,3 +166,5 @@ const writeError: ErrorWriter = (error: AppError) => ({
   ),
   type: "application/json",
 });
+
+const errorForm = { writeError, errorsUnder: "/prometheus" } as const;

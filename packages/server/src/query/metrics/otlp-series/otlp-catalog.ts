@@ -54,8 +54,8 @@ export function seenSinceCondition(fromMs: number): Statement {
 
 function nameOf({ metric, monotonic, type, unit }: CatalogRow): string {
   const isCounter = type === "sum" && monotonic === 1;
-  const isGauge = type === "gauge" || (type === "sum" && monotonic === 0);
-  return metricName({ name: metric, unit, isCounter, isGauge });
+  // As in Prometheus, a sum that can fall is a gauge, but gets no suffix `_ratio`.
+  return metricName({ name: metric, unit, isCounter, isGauge: type === "gauge" });
 }
 
 // oxlint-disable-next-line typescript/consistent-return -- the switch is exhaustive, which tsc checks

@@ -46,6 +46,7 @@ describe("a label's name", () => {
     ["a..b", "a__b"],
     ["2xx", "key_2xx"],
     ["_private", "key_private"],
+    ["__a", "key_a"],
     ["__name__", "__name__"],
     ["größe", "gr__e"],
   ] as const) {

@@ -76,11 +76,10 @@ function cleanUnit(unit: string): string {
   return unit.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "");
 }
 
-/** An attribute's name as a label: `http.route` is `http_route`, `2xx` is `key_2xx`. */
+/** An attribute's name as a label: `http.route` is `http_route`, `2xx` is `key_2xx`, `__a` is `key_a`; `__a__` is reserved and kept. */
 export function labelName(attribute: string): string {
   const name = attribute.replaceAll(/[^A-Za-z0-9_]/g, "_");
-  const isPlain = /^[A-Za-z]/.test(name) || name.startsWith("__");
-  return isPlain ? name : /^\d/.test(name) || name.startsWith("_") ? `key_${name.replace(/^_/, "")}` : name;
+  return /^[\d_]/.test(name) && !/^__.+__$/.test(name) ? `key_${name.replace(/^_+/, "")}` : name;
 }
 
 /** Attributes as labels. If several attributes map to one label, their values are joined in the order of their names. */
