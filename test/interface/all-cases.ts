@@ -6,6 +6,7 @@ import type { InterfaceCase } from "./interface-case.ts";
 import type { Facts } from "./known-service.ts";
 import { logsCases } from "./logs-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
+import { projectCases } from "./project-cases.ts";
 import { speechCases } from "./speech-cases.ts";
 import { tenantCases, tracesCases } from "./traces-cases.ts";
 import { transcriptionCases } from "./transcription-cases.ts";
@@ -18,6 +19,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...metricsCases,
   ...tracesCases,
   ...tenantCases,
+  ...projectCases,
   ...chatCases,
   ...speechCases,
   ...transcriptionCases,

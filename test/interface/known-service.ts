@@ -11,6 +11,7 @@ import { scriptedVendor } from "./scripted-vendor.ts";
 export interface Facts extends KnownRecording {
   readonly url: string;
   readonly key: string;
+  readonly operatorKey: string;
   readonly organizationId: string;
   readonly organizationName: string;
   /** A key of another organization, which has its own telemetry under the same names. */
@@ -79,6 +80,7 @@ models:
       hasRecognizer: models.data.some(({ id }) => id === "pocketsphinx"),
       url: server.url,
       key: server.key,
+      operatorKey: server.operatorKey,
       organizationId: own.id,
       organizationName: own.name,
       strangerKey: strangerKey["secret"]!,

@@ -20,6 +20,8 @@ const endpoints = [
   "POST /observability/metrics",
   "GET /observability/metrics",
   "POST /observability/traces",
+  "GET /observability/projects",
+  "DELETE /observability/samples",
   "GET /prometheus/api/v1/query",
   "GET /prometheus/",
   "POST /v1/logs",

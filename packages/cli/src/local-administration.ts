@@ -32,7 +32,7 @@ export async function openLocalAdministration(
     place: url === undefined ? `the control database ${file}` : "the control database of storage.database_url",
     async request(method, path, body) {
       if (method === "GET" && url === undefined && !(await exists(file))) throw noDatabase(file);
-      opened ??= openAdministration({ url, dataDirectory, acceptEmptyDatabase });
+      opened ??= openAdministration({ url, dataDirectory, acceptEmptyDatabase, limits: config.limits });
       return await (await opened).request(method, path, body);
     },
     async [Symbol.asyncDispose]() {

@@ -40,7 +40,7 @@ export async function sendRequest(
 }
 
 /** The server's own error; `status` decides the exit code. */
-class RemoteError extends Error {
+export class RemoteError extends Error {
   override readonly name = "RemoteError";
   readonly status: number;
 

@@ -32,6 +32,7 @@ import { serveModels } from "./routing/model-folder.ts";
 import { logRoutes } from "./query/logs/routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
+import { projectRoutes } from "./query/projects/routes.ts";
 import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
@@ -253,10 +254,11 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...logRoutes(store),
         ...traceRoutes({ store, tracePresets, tokenPrices: config.telemetry.token_prices }),
         ...metricsRoutes({ store, presets: metricPresets }),
+        ...projectRoutes(store),
         ...prometheusRoutes({ store, version }),
         ...otlp.routes,
         ...sampleRoutes(store),
-        ...tenancyRoutes(control),
+        ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
         ...statusRoutes({
           metrics,
           document: toOpenApi(operations, version),
@@ -269,9 +271,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
 
   const { grpc_port: ownPort } = config.otlp;
   const grpcPort = ownPort === undefined ? undefined : await grpc.listen({ host: config.server.host, port: ownPort });
-
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
-
   const running = starting.move();
   return {
     url: reachableUrl(address),

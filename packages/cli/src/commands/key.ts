@@ -4,6 +4,7 @@ import { changesOf, limitOptions, readDuration, readExpiry, readLimits, withoutU
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson, writeLine } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
 import { timeOptions, type TimeOptions } from "../terminal/times.ts";
@@ -159,14 +160,21 @@ const listCommand = command({
 
 const showCommand = command({
   name: "show",
-  summary: "Show an API key, without its secret",
+  summary: "Show an API key, without its secret, and its limits with their current usage",
   arguments: [keyArgument],
   options: whichOptions,
   async run({ values, positionals, json, io }) {
-    const shown = await withAdminApi(values, io, async (api) =>
-      api.call<Key>("GET", `/keys/${await api.keyId(positionals[0]!, values.organization)}`),
-    );
-    return await writeKey(io, { json, values }, shown);
+    const { shown, usage } = await withAdminApi(values, io, async (api) => {
+      const path = `/keys/${await api.keyId(positionals[0]!, values.organization)}`;
+      return { shown: await api.call<Key>("GET", path), usage: await readUsage(api, path) };
+    });
+    if (json) {
+      await writeJson(io.stdout, { ...shown, usage });
+    } else {
+      await writeObject(io.stdout, shown, values);
+      await writeUsage(io, usage, values);
+    }
+    return exitCodes.ok;
   },
 });
 

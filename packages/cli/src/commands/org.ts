@@ -5,6 +5,7 @@ import { showLimits, showTime, writeObject } from "../admin-output.ts";
 import { UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
+import { readUsage, writeUsage } from "../limit-usage.ts";
 import { writeJson } from "../output.ts";
 import { writeTable } from "../terminal/table.ts";
 import { timeOptions, type TimeOptions } from "../terminal/times.ts";
@@ -97,14 +98,21 @@ const listCommand = command({
 
 const showCommand = command({
   name: "show",
-  summary: "Show an organization",
+  summary: "Show an organization, and its limits with their current usage",
   arguments: [organizationArgument],
   options: { ...timeOptions, ...connectionOptions },
   async run({ values, positionals, json, io }) {
-    const shown = await withAdminApi(values, io, async (api) =>
-      api.call<Organization>("GET", `/organizations/${await api.organizationId(positionals[0])}`),
-    );
-    return await writeOrganization(io, { json, values }, shown);
+    const { shown, usage } = await withAdminApi(values, io, async (api) => {
+      const path = `/organizations/${await api.organizationId(positionals[0])}`;
+      return { shown: await api.call<Organization>("GET", path), usage: await readUsage(api, path) };
+    });
+    if (json) {
+      await writeJson(io.stdout, { ...shown, usage });
+    } else {
+      await writeObject(io.stdout, shown, values);
+      await writeUsage(io, usage, values);
+    }
+    return exitCodes.ok;
   },
 });
 

@@ -4,7 +4,9 @@ import { changesOf, readInteger, withoutUndefined } from "../admin-options.ts";
 import { showTime, writeObject } from "../admin-output.ts";
 import { command, type CommandIo, type Options } from "../command.ts";
 import { exitCodes } from "../exit-codes.ts";
-import { writeJson } from "../output.ts";
+import { writeJson, writeLine } from "../output.ts";
+import { RemoteError } from "../remote-request.ts";
+import { readSeenProjects, type SeenProjects } from "../telemetry/seen-projects.ts";
 import { writeTable } from "../terminal/table.ts";
 import { timeOptions, type TimeOptions } from "../terminal/times.ts";
 
@@ -78,40 +80,101 @@ const createCommand = command({
   },
 });
 
+/** A project of the list: created, or only named by telemetry. */
+interface ListedProject {
+  readonly id: string | null;
+  readonly name: string;
+  readonly organization_id: string;
+  readonly settings: Project["settings"] | null;
+  readonly created_at: number | null;
+  readonly archived_at: number | null;
+  readonly registered: boolean;
+  /** What telemetry it has; null if that is not known. */
+  readonly signals: readonly string[] | null;
+}
+
+/** Projects that were created, then those that only telemetry names. */
+function mergeProjects(created: readonly Project[], seen: SeenProjects | undefined): ListedProject[] {
+  const signalsOf = (project: Project): readonly string[] | null => {
+    if (seen?.organization_id !== project.organization_id) return null;
+    return seen.data.find(({ name }) => name === project.name)?.signals ?? [];
+  };
+  const names = new Set(
+    created.filter((each) => each.organization_id === seen?.organization_id).map(({ name }) => name),
+  );
+  const others = (seen?.data ?? []).filter(({ name }) => !names.has(name));
+  return [
+    ...created.map((project) => ({ ...project, registered: true, signals: signalsOf(project) })),
+    ...others.map(({ name, signals }) => ({
+      id: null,
+      name,
+      organization_id: seen!.organization_id,
+      settings: null,
+      created_at: null,
+      archived_at: null,
+      registered: false,
+      signals,
+    })),
+  ];
+}
+
 const listCommand = command({
   name: "list",
-  summary: "List projects",
+  summary: "List projects, registered ones and those that only telemetry names",
+  description: `A project is registered if it was created by \`sounding project create\` or by the server. Telemetry may name others, which have the
+default settings. Those are listed for the organization of the API key (SOUNDING_API_KEY, or the profile's key), which needs the
+permission telemetry_read. A key without the permission admin lists the projects that have telemetry.`,
   options: { archived: { type: "boolean", description: "Include archived projects." }, ...whichOptions },
   async run({ values, json, io }) {
-    const { all, organizations } = await withAdminApi(values, io, async (api) => ({
-      all: await api.list<Project>("/projects", {
-        organization_id: values.organization,
-        include_archived: values.archived,
-      }),
+    const result = await readSeenProjects(values, io);
+    const registered = await withAdminApi(values, io, async (api) => ({
+      organizationId: values.organization === undefined ? undefined : await api.organizationId(values.organization),
+      all: await api.list<Project>("/projects", { organization_id: values.organization, include_archived: true }),
       organizations: json ? undefined : await api.organizationNames(),
-    }));
+    })).catch((error: unknown) => {
+      const isDenied = error instanceof RemoteError && error.status === 403;
+      if (isDenied && result.seen !== undefined && values.organization === undefined) return undefined;
+      throw error;
+    });
+    const ofOthers =
+      registered?.organizationId !== undefined && registered.organizationId !== result.seen?.organization_id;
+    const projects = mergeProjects(registered?.all ?? [], ofOthers ? undefined : result.seen)
+      .filter(({ archived_at }) => values.archived === true || archived_at === null)
+      .map((each) => (registered === undefined ? { ...each, registered: null } : each));
     if (json) {
-      await writeJson(io.stdout, all);
-    } else {
-      const rows = all.map((each) => [
-        each.name,
-        organizations?.get(each.organization_id) ?? each.organization_id,
-        `${each.settings.retention_days} days`,
-        each.settings.record_content ? "recorded" : "not recorded",
-        showTime(each.created_at, values),
-        ...(values.archived === true ? [showTime(each.archived_at, values)] : []),
-        each.id,
-      ]);
-      const columns = [
-        "name",
-        "organization",
-        { title: "kept", whole: true },
-        { title: "prompts", whole: true, optional: 1 },
-        { title: "created", whole: true, optional: 2 },
-        ...(values.archived === true ? [{ title: "archived", whole: true }] : []),
-        { title: "id", whole: true, optional: 3 },
-      ];
-      await writeTable(io, columns, rows);
+      await writeJson(io.stdout, projects);
+      return exitCodes.ok;
+    }
+    const rows = projects.map((each) => [
+      each.name,
+      registered?.organizations?.get(each.organization_id) ?? each.organization_id,
+      each.registered === null ? "unknown" : each.registered ? "yes" : "no",
+      each.signals === null ? "unknown" : each.signals.join(", ") || "-",
+      each.settings === null ? "-" : `${each.settings.retention_days} days`,
+      each.settings === null ? "-" : each.settings.record_content ? "recorded" : "not recorded",
+      showTime(each.created_at, values),
+      ...(values.archived === true ? [showTime(each.archived_at, values)] : []),
+      each.id ?? "-",
+    ]);
+    const columns = [
+      "name",
+      "organization",
+      { title: "registered", whole: true },
+      { title: "telemetry", whole: true },
+      { title: "kept", whole: true, optional: 1 },
+      { title: "prompts", whole: true, optional: 2 },
+      { title: "created", whole: true, optional: 3 },
+      ...(values.archived === true ? [{ title: "archived", whole: true }] : []),
+      { title: "id", whole: true, optional: 4 },
+    ];
+    await writeTable(io, columns, rows);
+    if (result.seen === undefined) {
+      await writeLine(io.stderr, `Projects that only telemetry names are not listed: ${result.reason}`);
+    } else if (registered === undefined) {
+      await writeLine(
+        io.stderr,
+        "The key does not have the permission admin, so only projects that have telemetry are listed.",
+      );
     }
     return exitCodes.ok;
   },

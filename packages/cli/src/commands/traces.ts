@@ -96,7 +96,7 @@ function presetOf({ preset, status }: { preset?: string | undefined; status?: st
 
 function noTraces({ since, project }: { readonly since: string; readonly project?: string | undefined }): string {
   const where = project === undefined ? "" : ` in the project ${JSON.stringify(project)}`;
-  return `No traces${where} in the last ${since}. \`sounding projects\` lists the projects that have telemetry.`;
+  return `No traces${where} in the last ${since}. \`sounding project list\` lists the projects that have telemetry.`;
 }
 
 /** Adds the nearest name to the server's error about an unknown preset. */

@@ -19,6 +19,7 @@ import {
 import { KeyRotate, KeyRotation } from "./key-rotation.ts";
 import { adminBodyBytes, operation, type Operation } from "./operation.ts";
 import type { Schema } from "./schema.ts";
+import { Usage } from "./usage.ts";
 
 const administration = { tag: "Administration", permission: "admin", maxBodyBytes: adminBodyBytes } as const;
 const root = "/admin/v1";
@@ -63,6 +64,9 @@ export const createOrganizationOperation = operation({
   example: { name: "acme", limits: { requests_per_minute: 600 }, allowed_models: ["gpt-*"] },
 });
 
+const usageDescription =
+  "Rates, concurrency and compute seconds are what the responding server counted. Tokens per month include other servers that share the database, with up to a minute of delay.";
+
 const organizationPath = {
   path: `${root}/organizations/{organization_id}`,
   pathParameters: { organization_id: "Identifier of the organization." },
@@ -75,6 +79,17 @@ export const getOrganizationOperation = operation({
   method: "GET",
   summary: "Show an organization",
   answer: answer(Organization, "The organization."),
+});
+
+export const getOrganizationUsageOperation = operation({
+  ...administration,
+  ...organizationPath,
+  path: `${organizationPath.path}/usage`,
+  id: "getOrganizationUsage",
+  method: "GET",
+  summary: "Show an organization's limits and current usage",
+  description: usageDescription,
+  answer: answer(Usage, "The limits and their usage."),
 });
 
 export const updateOrganizationOperation = operation({
@@ -202,6 +217,17 @@ export const getKeyOperation = operation({
   answer: answer(Key, "The key, without its secret."),
 });
 
+export const getKeyUsageOperation = operation({
+  ...administration,
+  ...keyPath,
+  path: `${keyPath.path}/usage`,
+  id: "getKeyUsage",
+  method: "GET",
+  summary: "Show an API key's limits and current usage",
+  description: usageDescription,
+  answer: answer(Usage, "The limits and their usage."),
+});
+
 export const updateKeyOperation = operation({
   ...administration,
   ...keyPath,
@@ -244,6 +270,7 @@ export const adminOperations: readonly Operation[] = [
   listOrganizationsOperation,
   createOrganizationOperation,
   getOrganizationOperation,
+  getOrganizationUsageOperation,
   updateOrganizationOperation,
   archiveOrganizationOperation,
   listProjectsOperation,
@@ -254,6 +281,7 @@ export const adminOperations: readonly Operation[] = [
   listKeysOperation,
   createKeyOperation,
   getKeyOperation,
+  getKeyUsageOperation,
   updateKeyOperation,
   rotateKeyOperation,
   revokeKeyOperation,

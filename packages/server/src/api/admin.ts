@@ -34,6 +34,8 @@ const limitMeanings = {
     "Seconds of compute time per minute, on the server's main thread and in the telemetry store. Telemetry queries and telemetry exports are counted separately.",
 } satisfies Record<keyof Limits, string>;
 
+export const limitNames = Object.keys(limitMeanings) as (keyof Limits)[];
+
 const ceiling = (description: string) => Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER, description });
 
 const limits = Type.Object(

@@ -7,6 +7,7 @@ import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogs } from "./observability-logs.ts";
 import { queryTraces } from "./observability.ts";
+import { listSeenProjects } from "./observability-projects.ts";
 import { deleteSamples } from "./observability-samples.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = [
   ...prometheusRoots,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
+  listSeenProjects,
   deleteSamples,
   exportTraces,
   exportLogs,

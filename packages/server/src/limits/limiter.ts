@@ -9,11 +9,12 @@ import type { Limits, Scope } from "../tenant.ts";
 import { Admission, Reservation } from "./admission.ts";
 import type { MonthlyUsage } from "./monthly-usage.ts";
 import { checkLimits } from "./check-limits.ts";
+import { limitUsage, type LimitUsage, type UsageSubject } from "./limit-usage.ts";
 import { createSubjectCache, type LimitedSubject, type SubjectCache } from "./subject.ts";
 import { type TrafficClass, limitsFor, trafficClasses } from "./traffic-class.ts";
 
 /** Limits of keys and organizations that have none of their own. */
-interface DefaultLimits {
+export interface DefaultLimits {
   readonly key: Limits;
   readonly organization: Limits;
 }
@@ -30,6 +31,8 @@ export interface Limiter {
    * @throws AppError rate_limited (with the time to wait)
    */
   admitTelemetry(scope: Scope, trafficClass: Exclude<TrafficClass, "inference">): Admission;
+  /** The limits of a key or an organization, and what this process counted. */
+  usageOf(subject: UsageSubject): LimitUsage[];
   /** Takes effect with the next call. */
   setDefaults(defaults: DefaultLimits): void;
 }
@@ -77,6 +80,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
   return {
     admit: (scope, { estimatedTokens }) => admit(scope, "inference", estimatedTokens),
     admitTelemetry: (scope, trafficClass) => admit(scope, trafficClass, 0),
+    usageOf({ kind, id, limits }) {
+      const nowMs = now();
+      const tokens = kind === "key" ? usage.keyTokens(id, nowMs) : usage.organizationTokens(id, nowMs);
+      return limitUsage(limits, defaults[kind], {
+        nowMs,
+        stateOf: (trafficClass) => caches[trafficClass][kind === "key" ? "keys" : "organizations"].peek(id) ?? null,
+        month: { tokens, endUnixMs: usage.month(nowMs).endUnixMs },
+      });
+    },
     setDefaults(next) {
       defaults = next;
     },

@@ -37,7 +37,8 @@ export interface MonthlyUsageOptions {
   readonly refreshIntervalMs?: number;
 }
 
-function monthAt(nowMs: number): Month {
+/** The calendar month (UTC) of a time. */
+export function monthAt(nowMs: number): Month {
   const now = new Date(nowMs);
   return {
     name: now.toISOString().slice(0, 7),

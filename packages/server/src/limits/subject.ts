@@ -29,6 +29,8 @@ export interface LimitedSubject {
 export interface SubjectCache {
   /** The subject with this ID; created if it is not in the cache. */
   get(id: string, name: string, nowMs: number): Subject;
+  /** The subject with this ID if it is in the cache; one that is not is idle. */
+  peek(id: string): Subject | undefined;
   readonly size: number;
 }
 
@@ -74,6 +76,7 @@ export function createSubjectCache(kind: SubjectKind, maxSubjects: number): Subj
       subject.name = name;
       return subject;
     },
+    peek: (id) => subjects.get(id),
     get size() {
       return subjects.size;
     },

@@ -6,10 +6,12 @@ import { validate } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import type { Route, RouteInput } from "../http/route.ts";
 import { Router } from "../http/router.ts";
+import type { DefaultLimits } from "../limits/limiter.ts";
 import { MemoryBudget } from "../memory-budget.ts";
 import { Scope } from "../tenant.ts";
 import { openControlDatabase, type ControlDatabaseOptions } from "./control-database.ts";
 import { requireKnownInstallation } from "./installation.ts";
+import { recordedUsage } from "./recorded-usage.ts";
 import { tenancyRoutes } from "./routes.ts";
 
 export interface Administration {
@@ -25,6 +27,8 @@ export interface Administration {
 export interface AdministrationOptions extends ControlDatabaseOptions {
   /** The setting `storage.accept_empty_database`; false when absent. */
   readonly acceptEmptyDatabase?: boolean | undefined;
+  /** The setting `limits`: of keys and organizations that have none of their own. */
+  readonly limits?: DefaultLimits | undefined;
 }
 
 /** @throws AppError as `openControlDatabase` and `requireKnownInstallation` */
@@ -40,7 +44,10 @@ export async function openAdministration(options: AdministrationOptions): Promis
     throw error;
   }
   const router = new Router<readonly Route[]>();
-  for (const [path, routes] of Map.groupBy(tenancyRoutes(control), ({ operation }) => operation.path)) {
+  for (const [path, routes] of Map.groupBy(
+    tenancyRoutes(control, recordedUsage(control, options.limits)),
+    ({ operation }) => operation.path,
+  )) {
     router.add(path, routes);
   }
   return {

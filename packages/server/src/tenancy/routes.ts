@@ -6,7 +6,9 @@ import {
   createOrganizationOperation,
   createProjectOperation,
   getKeyOperation,
+  getKeyUsageOperation,
   getOrganizationOperation,
+  getOrganizationUsageOperation,
   getProjectOperation,
   listKeysOperation,
   listOrganizationsOperation,
@@ -20,6 +22,7 @@ import {
 import type { Key, Project } from "../api/admin.ts";
 import { validateKey } from "../api/authentication.ts";
 import { route, type Route, type RouteResponse } from "../http/route.ts";
+import type { LimitUsage, UsageSubject } from "../limits/limit-usage.ts";
 import type { Scope } from "../tenant.ts";
 import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
@@ -35,8 +38,17 @@ import {
 } from "./organizations.ts";
 import { archiveProject, createProject, getProject, listProjects, updateProject } from "./projects.ts";
 
-export function tenancyRoutes(control: ControlDatabase): readonly Route[] {
-  return [...organizationRoutes(control), ...projectRoutes(control), ...keyRoutes(control), identityRoute];
+/** Reads the limits of a key or an organization with their usage. */
+export type ReadUsage = (subject: UsageSubject) => readonly LimitUsage[] | Promise<readonly LimitUsage[]>;
+
+export function tenancyRoutes(control: ControlDatabase, readUsage: ReadUsage): readonly Route[] {
+  return [
+    ...organizationRoutes(control),
+    ...projectRoutes(control),
+    ...keyRoutes(control),
+    ...usageRoutes(control, readUsage),
+    identityRoute,
+  ];
 }
 
 function organizationRoutes(control: ControlDatabase): Route[] {
@@ -135,6 +147,21 @@ function keyRoutes(control: ControlDatabase): Route[] {
       const key = await reachableKey(control, scope, path);
       if (key.operator) requireOperator(scope, "revoke an operator key");
       return json(await revokeKey(control, key.id));
+    }),
+  ];
+}
+
+function usageRoutes(control: ControlDatabase, readUsage: ReadUsage): Route[] {
+  const usage = async (subject: UsageSubject): Promise<RouteResponse> =>
+    json({ object: "usage", id: subject.id, data: await readUsage(subject) });
+  return [
+    route(getOrganizationUsageOperation, async ({ scope, path }) => {
+      const { id, limits } = await getOrganization(control, reachableOrganization(scope, path));
+      return await usage({ kind: "organization", id, limits });
+    }),
+    route(getKeyUsageOperation, async ({ scope, path }) => {
+      const { id, limits } = await reachableKey(control, scope, path);
+      return await usage({ kind: "key", id, limits });
     }),
   ];
 }

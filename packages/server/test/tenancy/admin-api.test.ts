@@ -8,6 +8,7 @@ import type { ErrorBody } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { bootstrap } from "../../src/tenancy/bootstrap.ts";
 import { createKeyCheck } from "../../src/tenancy/key-check.ts";
+import { recordedUsage } from "../../src/tenancy/recorded-usage.ts";
 import { tenancyRoutes } from "../../src/tenancy/routes.ts";
 import { startTestHttp } from "../support/test-http.ts";
 import { onEachDatabase } from "./each-database.ts";
@@ -54,7 +55,7 @@ onEachDatabase("the admin API", ({ open }) => {
     const control = await open();
     const first = await bootstrap(control);
     const keys = createKeyCheck({ control, logger: silentLogger });
-    const http = await startTestHttp({ routes: tenancyRoutes(control), checkKey: keys.check });
+    const http = await startTestHttp({ routes: tenancyRoutes(control, recordedUsage(control)), checkKey: keys.check });
     closing.push(async () => {
       await http.close();
       await keys.close();
@@ -121,6 +122,24 @@ onEachDatabase("the admin API", ({ open }) => {
     await expecting(200, operator("POST", `/projects/${project.id}/archive`));
     await expecting(200, operator("POST", `${path}/archive`));
     await refusal(409, operator("PATCH", path, { name: "again" }));
+  });
+
+  test("shows limits and the month's tokens, and another organization's as unknown", async () => {
+    const { acme, globex, operator } = await start();
+    const key = await expecting<KeyWithSecret>(
+      201,
+      acme.call("POST", "/keys", { name: "k", limits: { tokens_per_month: 9 } }),
+    );
+    for (const path of [`/keys/${key.id}/usage`, `/organizations/${acme.organization.id}/usage`]) {
+      const { data } = await expecting<{ data: { limit: string; value: number | null; used: number | null }[] }>(
+        200,
+        acme.call("GET", path),
+      );
+      const month = data.find(({ limit }) => limit === "tokens_per_month");
+      assert.deepEqual([month!.value, month!.used], [path.startsWith("/keys") ? 9 : null, 0]);
+      assert.deepEqual(await expecting(200, operator("GET", path)), await expecting(200, acme.call("GET", path)));
+      assert.equal((await refusal(404, globex.call("GET", path))).code, "not_found");
+    }
   });
 
   test("requires the permission admin", async () => {
