@@ -107,6 +107,15 @@ describe("a call", () => {
     assert.equal(calls.server.store.rows("spans").length, 2);
   });
 
+  test("may have the key as the password of Basic authentication", async () => {
+    await using calls = await startCalls();
+    const status = async (password: string): Promise<string> => {
+      const authorization = `Basic ${Buffer.from(`collector:${password}`).toString("base64")}`;
+      return (await calls.call(traces, frame(span()), { authorization })).status;
+    };
+    assert.deepEqual([await status(testSecret), await status("sk-wrong")], ["0", "16"]);
+  });
+
   test("that is partially accepted reports what was rejected", async () => {
     await using calls = await startCalls();
     const answer = await calls.call(traces, frame(encode("ExportTraceServiceRequest", spanRequest({ traceId: "" }))));
