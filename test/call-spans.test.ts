@@ -140,6 +140,33 @@ describe("an application's calls count each", () => {
   });
 });
 
+test("the summary of a trace counts a call through Sounding once, with and without its spans", async () => {
+  const traceId = newTraceId();
+  const caller: AppSpan = {
+    id: "f1",
+    scope: "sdk",
+    operation: "chat",
+    attributes: { "gen_ai.request.model": "sounding-trial" },
+  };
+  const headers = { traceparent: `00-${traceId}-${"f1".padStart(16, "0")}-01`, "x-project": "summed" };
+  const body = { model: "sounding-trial", messages: [{ role: "user", content: "Hello?" }], max_completion_tokens: 5 };
+  const answer = await server.call("/v1/chat/completions", body, headers);
+  const { id } = (await answer.json()) as { id: string };
+  await send("summed", traceId, { ...caller, responseId: id });
+  for (const detail of [true, false]) {
+    for (;;) {
+      const { traces } = await client.traces.query({ trace: "all_traces", trace_id: traceId, detail });
+      const { spanCount, models } = traces[0]!.summary;
+      if (spanCount < 2) continue;
+      assert.deepEqual(
+        models.map(({ model, calls }) => [model, calls]),
+        [["sounding-trial", 1]],
+      );
+      break;
+    }
+  }
+});
+
 test("a failed call through Sounding counts once, with its HTTP request in any place of the export", async () => {
   const requestSpan: AppSpan = { id: "e2", parent: "e1", scope: "http", isHttp: true, endedAgo: 110 };
   const callSpan: AppSpan = { id: "e1", scope: "sdk", operation: "chat", endedAgo: 100 };

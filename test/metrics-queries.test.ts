@@ -125,7 +125,7 @@ describe("one chat call", () => {
       await sounding("metrics", "inference_requests_total", "--step", "20m"),
       /^inference_requests_total \(calls\)\n1 ┤ +█+\n[^]*\n0 ┤▁+█+\n/,
     );
-    assert.match(await sounding("metrics", "--promql", "sum(inference_requests_total) or vector(7)"), /VALUE\n\d\n$/);
+    assert.match(await sounding("metrics", "--promql", "sum(inference_requests_total) or vector(7)"), /VALUE\n +\d\n$/);
     assert.match(await sounding("metrics", "--list"), /inference_latency +seconds +Duration of model calls/);
     await assert.rejects(sounding("metrics"), /specify exactly one of a metric's name, --list and --promql/);
   });

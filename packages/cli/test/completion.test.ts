@@ -26,7 +26,7 @@ const lines: readonly (readonly [words: readonly string[], expected: readonly st
   [["sp"], ["speak"]],
   [
     ["key", ""],
-    ["create", "list", "revoke", "show", "update"],
+    ["create", "list", "revoke", "rotate", "show", "update"],
   ],
   [["key", "l"], ["list"]],
   [

@@ -23,7 +23,7 @@ describe("sounding voices", () => {
     mkdirSync(programs);
     writeFileSync(join(programs, "aplay"), `#!/bin/sh\nexec /bin/cat > '${heard}'\n`);
     chmodSync(join(programs, "aplay"), 0o755);
-    const env = { SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key, PATH: programs };
+    const env = { SOUNDING_BASE_URL: server.url, SOUNDING_API_KEY: server.key, PATH: programs, PULSE_SERVER: "stub" };
 
     const table = await runSounding(["voices", "--model", "flite"], { env });
     assert.equal(table.code, 0, table.stderr);

@@ -49,14 +49,12 @@ export async function findPlayer(env: CommandIo["env"]): Promise<Player | undefi
 /** Throws CliError if there is no audio device, or no player is installed. */
 export async function playerSink(env: CommandIo["env"]): Promise<AudioSink> {
   if (!(await hasAudioDevice(env))) {
-    throw new CliError("this machine has no audio device; use -o FILE to write a file, or -o - for standard output");
+    throw new CliError("this machine has no audio device; `sounding speak -o FILE` writes a file instead");
   }
   const player = await findPlayer(env);
   if (player === undefined) {
     const names = players.map(({ program }) => program).join(", ");
-    throw new CliError(
-      `no audio player is installed (${names}); use -o FILE to write a file, or -o - for standard output`,
-    );
+    throw new CliError(`no audio player is installed (${names}); \`sounding speak -o FILE\` writes a file instead`);
   }
   return player.reads === "wav" ? playedFile(player, env) : playedStream(player, player.reads, env);
 }

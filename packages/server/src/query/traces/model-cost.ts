@@ -11,7 +11,13 @@ type Models = TracesAnswer["traces"][number]["summary"]["models"];
 export type CostOfModels = (models: Models) => number | null;
 
 /** The model that a span called; empty if it is no model call. The same calls as in metrics. */
-export const calledModel = sql`if(${inferenceCondition}, toString(${spanLabels.model_key}), '')`;
+export const calledModel = sql`if(${inferenceCondition} AND repeated = 0, toString(${spanLabels.model_key}), '')`;
+
+/**
+ * What spans of the same call share. A call that this server served counts once in its trace: an application's span with
+ * one of its keys does not (query/metrics/span-series/counted-calls.ts).
+ */
+export const callKeys = sql`arrayFilter(key -> key != 0, [response_key, request_key])`;
 
 /** @param prices of a million tokens, by model */
 export function modelCosts(prices: TokenPrices): CostOfModels {

@@ -9,7 +9,7 @@ import { bind, join, callerOrganization, sql, type Statement } from "../../store
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../conditions.ts";
 import { lookUpResources } from "../resource-lookup.ts";
-import { calledModel, type CostOfModels } from "./model-cost.ts";
+import { callKeys, calledModel, type CostOfModels } from "./model-cost.ts";
 import { mergeRanges } from "./merge-ranges.ts";
 import { expandingWindows } from "../expanding-windows.ts";
 import { readSpanDetails, readSpans } from "./spans.ts";
@@ -225,12 +225,15 @@ async function readHeads(
         argMin(status_code, ${order}) AS root_status,
         toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano,
         count() AS spans, countIf(status_code = 2) AS errors,
-        sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens], called_model != '') AS models
+        sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens],
+          called_model != '' AND (served = 1 OR NOT hasAny(call_keys, served_keys))) AS models
       FROM (
-        SELECT trace_id, span_id, parent_span_id, service, name, status_code, start_time, end_time,
-          ${calledModel} AS called_model, input_tokens, output_tokens
-        FROM spans WHERE ${condition}
-        LIMIT 1 BY trace_id, span_id, start_time
+        SELECT *, groupUniqArrayArrayIf(call_keys, served = 1) OVER (PARTITION BY trace_id) AS served_keys FROM (
+          SELECT trace_id, span_id, parent_span_id, service, name, status_code, start_time, end_time,
+            ${calledModel} AS called_model, served, ${callKeys} AS call_keys, input_tokens, output_tokens
+          FROM spans WHERE ${condition}
+          LIMIT 1 BY trace_id, span_id, start_time
+        )
       ) GROUP BY trace_id`,
     { signal, duplicates: "kept" },
   );

@@ -3,7 +3,7 @@ import { AppError } from "../../errors.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { deduplicateRows } from "../distinct-rows.ts";
-import { calledModel } from "./model-cost.ts";
+import { callKeys, calledModel } from "./model-cost.ts";
 import { inputLimit } from "../../input-limits.ts";
 
 /** The largest number of spans in one response. */
@@ -54,6 +54,10 @@ export interface StoredSpan {
   readonly status_message: string;
   /** The model, if the span is a model call; otherwise empty. */
   readonly called_model: string;
+  /** 1 if it is this server's span of a call. */
+  readonly served: number;
+  /** What spans of the same call share. */
+  readonly call_keys: readonly string[];
   readonly input_tokens: string;
   readonly output_tokens: string;
   readonly service: string;
@@ -77,7 +81,8 @@ export async function readSpans(
   const rows = await reader.query<StoredSpan>(
     sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
         toUnixTimestamp64Nano(start_time) AS start_nano, toUnixTimestamp64Nano(end_time) AS end_nano,
-        status_code, status_message, ${calledModel} AS called_model, input_tokens, output_tokens, service, resource_id, scope_id,
+        status_code, status_message, ${calledModel} AS called_model, served,
+        arrayMap(key -> toString(key), ${callKeys}) AS call_keys, input_tokens, output_tokens, service, resource_id, scope_id,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types, has_details
       FROM spans WHERE ${condition}
       ORDER BY start_time, trace_id, span_id, end_time DESC

@@ -76,10 +76,12 @@ export async function toTempoTrace(
 }
 
 function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {
-  const byModel = Map.groupBy(
-    spans.filter(({ called_model }) => called_model !== ""),
-    ({ called_model }) => called_model,
+  const servedKeys = new Set(spans.filter(({ served }) => served === 1).flatMap(({ call_keys }) => call_keys));
+  const counted = spans.filter(
+    ({ called_model, served, call_keys }) =>
+      called_model !== "" && (served === 1 || !call_keys.some((key) => servedKeys.has(key))),
   );
+  const byModel = Map.groupBy(counted, ({ called_model }) => called_model);
   return [...byModel]
     .map(([model, calls]) => ({
       model,
