@@ -132,6 +132,7 @@ describe("model files", () => {
     await put(server, "two/repository/model.gguf", gguf);
     await until(server, has("one/repository/model"));
     await until(server, has("two/repository/model"));
+    await until(server, lacks("model"));
     assert.deepEqual(await fromFiles(server), ["one/repository/model", "two/repository/model"]);
     assert.equal((await ask(server, "two/repository/model")).status, 200);
   });
