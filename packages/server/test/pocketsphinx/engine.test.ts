@@ -117,7 +117,7 @@ describe("pocketsphinx", { skip: isInstalled() ? false : "needs libpocketsphinx3
   });
 
   test("every response format has the same words", async () => {
-    await using server = await startTestTranscription({ engines: [engine], textFormats: true });
+    await using server = await startTestTranscription({ engines: [createEngine({ processes: 1 })], textFormats: true });
     const { samples } = await speak("He was not an ill disposed young man.");
     const audio = joinSamples([samples, silence(1.2), short.samples]);
     const file = new Blob([encodeWav(audio, rate)], { type: "audio/wav" });
