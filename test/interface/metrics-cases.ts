@@ -4,6 +4,15 @@ import type { MetricsQueryParams } from "@sounding/client";
 import type { InterfaceCase } from "./interface-case.ts";
 import { isRefusal, vector } from "./telemetry-answers.ts";
 
+interface ExemplarItem {
+  readonly seriesLabels: Readonly<Record<string, string>>;
+  readonly exemplars: readonly {
+    readonly labels: Readonly<Record<string, string>>;
+    readonly value: string;
+    readonly timestamp: number;
+  }[];
+}
+
 const names = [
   "token_consumption",
   "agent_task_total",
@@ -13,6 +22,35 @@ const names = [
 ];
 
 export const metricsCases: readonly InterfaceCase[] = [
+  {
+    name: "exemplars of a series lead to traces of the organization",
+    shows: ["metric-queries/exemplars"],
+    async run({ client, facts }) {
+      const parameters = new URLSearchParams({
+        query: 'rate(inference_duration_seconds_bucket{model_key="large"}[5m])',
+      });
+      const headers = { authorization: `Bearer ${facts.key}` };
+      const path = `${facts.url}/prometheus/api/v1/query_exemplars`;
+      const responses = [
+        await fetch(`${path}?${parameters.toString()}`, { headers }),
+        await fetch(path, { method: "POST", headers, body: parameters }),
+      ];
+      for (const response of responses) {
+        const { data } = (await response.json()) as { data: ExemplarItem[] };
+        assert.ok(data.length > 0);
+        for (const { exemplars, seriesLabels } of data) {
+          assert.equal(seriesLabels["model_key"], "large");
+          for (const { labels, timestamp, value } of exemplars) {
+            assert.deepEqual([typeof timestamp, typeof value], ["number", "string"]);
+            const trace_id = labels["trace_id"]!;
+            const { spans } = await client.traces.query({ trace: "inference_traces", trace_id });
+            assert.ok(spans.some(({ spanId }) => Buffer.from(spanId, "base64").toString("hex") === labels["span_id"]));
+            assert.notEqual(trace_id, facts.strangerTraceId);
+          }
+        }
+      }
+    },
+  },
   {
     name: "a metric result has a status, the executed query, a type and samples of labels and values",
     shows: [

@@ -23,6 +23,7 @@ const endpoints = [
   "GET /observability/projects",
   "DELETE /observability/samples",
   "GET /prometheus/api/v1/query",
+  "GET /prometheus/api/v1/query_exemplars",
   "GET /prometheus/",
   "POST /v1/logs",
   "POST /v1/metrics",
@@ -40,7 +41,7 @@ const needNoKey = new Set(["/prometheus/", "/healthz", "/readyz", "/metrics", "/
 const anchorOf = (endpoint: string): string =>
   endpoint
     .toLowerCase()
-    .replaceAll(/[^a-z0-9.]+/g, "-")
+    .replaceAll(/[^a-z0-9_.]+/g, "-")
     .replace(/-$/, "");
 
 /** A GET with a body, which `fetch` does not send. */

@@ -15,7 +15,7 @@ function parametersOf(random: Random): {
 } {
   const anyTime = (): string =>
     random.chance(0.8) ? String(presentMs / 1000 - random.below(3600)) : random.pick(promqlTimes);
-  switch (random.below(8)) {
+  switch (random.below(9)) {
     case 0:
     case 1:
     case 2:
@@ -39,6 +39,14 @@ function parametersOf(random: Random): {
         ],
       };
     case 6:
+      return {
+        path: "query_exemplars",
+        parameters: [
+          ["query", promqlText(random)],
+          ["start", anyTime()],
+        ],
+      };
+    case 7:
       return {
         path: "series",
         parameters: Array.from({ length: 1 + random.size(10) }, () => ["match[]", seriesSelector(random)] as const),

@@ -76,6 +76,14 @@ const endpoints = {
     },
     answer: "A matrix.",
   },
+  queryExemplars: {
+    id: "prometheusQueryExemplars",
+    path: "query_exemplars",
+    summary: "List exemplars: single observations of series, with their traces",
+    parameters: { query: "A PromQL expression; the exemplars are those of the series that it selects.", ...times },
+    answer:
+      "For each series its labels and exemplars: the value, the time, and the labels `trace_id` and `span_id`. Sounding picks at most three per series and hundredth of the time range: the highest value, the last failed call and one by chance.",
+  },
   series: {
     id: "prometheusSeries",
     path: "series",
@@ -134,6 +142,7 @@ export const prometheusRoots = (["/prometheus", "/prometheus/"] as const).map((p
 const withForm: ReadonlySet<PrometheusEndpoint> = new Set<PrometheusEndpoint>([
   "query",
   "queryRange",
+  "queryExemplars",
   "series",
   "labels",
 ]);

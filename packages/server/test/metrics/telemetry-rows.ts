@@ -1,6 +1,13 @@
 /** Spans and points of metrics as rows of a store, written by hand so that every number of an answer is known. */
 import { BlockWriter } from "../../src/store/block.ts";
-import { distributionPoints, metricTypes, points, series, temporalities } from "../../src/store/metric-tables.ts";
+import {
+  distributionPoints,
+  exemplars,
+  metricTypes,
+  points,
+  series,
+  temporalities,
+} from "../../src/store/metric-tables.ts";
 import { resources, spans } from "../../src/store/schema.ts";
 import type { Batch, Store } from "../../src/store/store.ts";
 
@@ -103,6 +110,15 @@ export interface SeriesRow {
   readonly attributes?: Readonly<Record<string, string>>;
   readonly resource?: Readonly<Record<string, string>>;
   readonly points: readonly PointRow[];
+  readonly exemplars?: readonly ExemplarRow[];
+}
+
+export interface ExemplarRow {
+  readonly timeMs: number;
+  readonly value: number;
+  readonly traceId?: string;
+  readonly spanId?: string;
+  readonly attributes?: Readonly<Record<string, string>>;
 }
 
 export interface PointRow {
@@ -127,6 +143,7 @@ export async function appendSeries(store: Store, organizationId: string, rows: r
   const resourceRows = new BlockWriter(resources);
   const values = new BlockWriter(points);
   const distributions = new BlockWriter(distributionPoints);
+  const examples = new BlockWriter(exemplars);
   for (const row of rows) {
     const id = BigInt((lastId += 1));
     writeSeries(described, organizationId, { row, id });
@@ -150,11 +167,24 @@ export async function appendSeries(store: Store, organizationId: string, rows: r
       else writeDistribution(distributions, point);
       writer.endRow();
     }
+    for (const exemplar of row.exemplars ?? []) {
+      examples.columns.organization.text(organizationId);
+      examples.columns.metric.text(row.metric);
+      examples.columns.series_id.bigint(id);
+      examples.columns.time.bigint(nanos(exemplar.timeMs));
+      examples.columns.value.float(exemplar.value);
+      examples.columns.trace_id.text(exemplar.traceId ?? "");
+      examples.columns.span_id.text(exemplar.spanId ?? "");
+      writeMap(examples.columns.attributes, exemplar.attributes ?? {});
+      examples.columns.days.unsigned(30);
+      examples.endRow();
+    }
   }
   await store.append(batchOf(organizationId, "resources", resourceRows));
   await store.append(batchOf(organizationId, "series", described));
   await store.append(batchOf(organizationId, "points", values));
   await store.append(batchOf(organizationId, "distribution_points", distributions));
+  if (examples.rowCount > 0) await store.append(batchOf(organizationId, "exemplars", examples));
 }
 
 function writeSeries(

@@ -9,11 +9,14 @@ import { getLabel, type Labels } from "../../languages/promql/series/labels.ts";
 import { matchesAll } from "../../languages/promql/series/matcher.ts";
 import type { PromqlStorage, SelectRequest, StoredSeries, WindowsRequest } from "../../languages/promql/storage.ts";
 import type { LabelMatcher } from "../../languages/promql/syntax/ast.ts";
+import type { ExemplarRequest, ExemplarSeries } from "./exemplar.ts";
+import { otlpExemplars } from "./otlp-series/otlp-exemplars.ts";
 import { semconvNames, withSpanMetric } from "./otlp-series/semconv-mapping.ts";
 import { readCatalog, seriesNames } from "./otlp-series/otlp-catalog.ts";
 import type { OtlpMetric, OtlpSeriesName } from "./otlp-series/otlp-metric.ts";
 import { otlpLabelSets, selectOtlpSeries } from "./otlp-series/otlp-series.ts";
 import { spanSeriesNames, type SpanSeriesName } from "./span-series/span-metrics.ts";
+import { spanExemplars } from "./span-series/span-exemplars.ts";
 import { selectSpanSeries, spanLabelSets, spanSources, type SpanQuery } from "./span-series/span-series.ts";
 import { aggregateSpanWindows } from "./span-series/span-windows.ts";
 import { wantedLabelSets } from "./otlp-series/wanted-label-sets.ts";
@@ -51,6 +54,8 @@ export interface LabelSetsRequest {
 export interface TenantMetrics extends PromqlStorage {
   /** The label sets that satisfy all matchers. */
   labelSets(request: LabelSetsRequest): Promise<Labels[]>;
+  /** Exemplars of the series that satisfy all matchers. */
+  exemplars(request: ExemplarRequest): Promise<readonly ExemplarSeries[]>;
   /** The metrics that applications sent. */
   catalog(request: Pick<SelectRequest, "fromMs" | "signal" | "charge">): Promise<readonly OtlpMetric[]>;
 }
@@ -84,6 +89,7 @@ export function createTenantMetrics(options: TenantMetricsOptions): TenantMetric
       return aggregateSpanWindows(name, request, options);
     },
     labelSets: async (request) => labelSets(request, await otlpNames(request), options),
+    exemplars: async (request) => exemplars(request, await otlpNames(request), options),
   };
 }
 
@@ -152,15 +158,28 @@ async function hasUncoveredSeries(
   return sent.some((labels) => !known.has(sourceOf(labels)));
 }
 
+async function exemplars(
+  request: ExemplarRequest,
+  names: readonly OtlpSeriesName[],
+  options: SpanQuery,
+): Promise<readonly ExemplarSeries[]> {
+  const ofSpans = await namedBy(spanSeriesNames, request);
+  const counted = await readSequentially(ofSpans, (name) => spanExemplars(name, request, options));
+  const sent = await otlpExemplars({ ...request, names }, options);
+  if (sent.length === 0) return counted;
+  const sources = await readSequentially(ofSpans, (name) => spanSources(name, request, options));
+  return [...counted, ...(await withoutSpanDuplicates(sent, sources, request.yieldBudget))];
+}
+
 /** Spans take precedence: the same metric pushed by the same service would count everything twice. */
-async function withoutSpanDuplicates(
-  sent: readonly StoredSeries[],
+async function withoutSpanDuplicates<Series extends { readonly labels: Labels }>(
+  sent: readonly Series[],
   sources: readonly Labels[],
   yieldBudget: YieldBudget,
-): Promise<readonly StoredSeries[]> {
+): Promise<readonly Series[]> {
   if (sources.length === 0) return sent;
   const known = new Set(sources.map(sourceOf));
-  const others: StoredSeries[] = [];
+  const others: Series[] = [];
   for (const each of sent) {
     if (!known.has(sourceOf(each.labels))) others.push(each);
     if (yieldBudget.spend(nameCost)) await yieldBudget.yield();

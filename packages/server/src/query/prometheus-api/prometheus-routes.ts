@@ -1,6 +1,6 @@
 /** Routes of Prometheus' HTTP API. The key determines the organization and, if it is bound to one, the project. */
 import { prometheusOperations, prometheusRoots, type PrometheusEndpoint } from "../../api/prometheus.ts";
-import type { AppError, ErrorCode } from "../../errors.ts";
+import { AppError, type ErrorCode } from "../../errors.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type ErrorWriter, type Route, type RouteInput } from "../../http/route.ts";
 import { inputLimit } from "../../input-limits.ts";
@@ -13,6 +13,7 @@ import { Budget, defaultLimits } from "../../languages/promql/evaluate/budget.ts
 import { parseQuery } from "../../languages/promql/syntax/parse-query.ts";
 import { namedLabels } from "../metrics/named-labels.ts";
 import { labelsJson, listOf, resultJson } from "../metrics/prometheus-json.ts";
+import { exemplarsJson, findExemplars } from "./prometheus-exemplars.ts";
 import { listLabelNames, listLabelValues, listMetadata, listSeries, type ListRequest } from "./prometheus-lists.ts";
 import { PrometheusParameters } from "./prometheus-parameters.ts";
 import { createTenantMetrics, type TenantMetrics } from "../metrics/tenant-metrics.ts";
@@ -47,6 +48,7 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
   const servers: Readonly<Record<PrometheusEndpoint, Serve>> = {
     query: (call) => serveInstant(parts, call),
     queryRange: (call) => serveRange(parts, call),
+    queryExemplars: (call) => serveExemplars(parts, call),
     series: async (call) => {
       const series = limited(await listSeries(await listRequest(parts, call)), call);
       return success(listOf(series, labelsJson));
@@ -125,6 +127,19 @@ async function serveRange(parts: PrometheusParts, call: Call): Promise<unknown> 
   const times = { startMs: parameters.timeMs("start")!, endMs, stepMs: parameters.durationMs("step")! };
   const result = await queryRange(storage, { ...evaluation, ...times });
   return success(resultJson(result.value, endMs), result);
+}
+
+async function serveExemplars({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<unknown> {
+  const { memory, scope, signal } = input;
+  const budget = new Budget(defaultLimits, signal, { memory, yielder: new CooperativeYield() });
+  const query = await parseQuery(parameters.required("query"), budget);
+  const toMs = parameters.timeMs("end") ?? nowMs;
+  const fromMs = parameters.timeMs("start") ?? toMs - dayMs;
+  if (toMs < fromMs) {
+    throw new AppError("invalid_request", "end timestamp must not be before start timestamp", { param: "end" });
+  }
+  const request = { reader: store.open(scope), project: scope.namedProject, query, fromMs, toMs, budget };
+  return success(listOf(await findExemplars(request), exemplarsJson));
 }
 
 async function listRequest({ store }: PrometheusParts, { input, nowMs, parameters }: Call): Promise<ListRequest> {
