@@ -1,5 +1,6 @@
 /** All cases of docs/reference/interface.md, as a list and as the table that both clients run. */
 import type { ModeCases } from "../../packages/client/test/mode-case.ts";
+import { adminCases } from "./admin-cases.ts";
 import { chatCases } from "./chat-cases.ts";
 import { clientCases } from "./client-cases.ts";
 import type { InterfaceCase } from "./interface-case.ts";
@@ -20,6 +21,7 @@ export const allCases: readonly InterfaceCase[] = [
   ...tracesCases,
   ...tenantCases,
   ...projectCases,
+  ...adminCases,
   ...chatCases,
   ...speechCases,
   ...transcriptionCases,

@@ -30,6 +30,8 @@ const endpoints = [
   "POST /v1/traces",
   "POST /authentication/validate",
   "GET /admin/v1/organizations",
+  "GET /admin/v1/models",
+  "GET /admin/v1/engines",
   "GET /healthz",
   "GET /readyz",
   "GET /metrics",

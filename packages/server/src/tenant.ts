@@ -105,6 +105,11 @@ export class Scope {
     }
   }
 
+  /** @throws AppError permission_denied */
+  requireOperator(doing: string): void {
+    if (!this.key.operator) throw new AppError("permission_denied", `Only an operator key may ${doing}.`);
+  }
+
   /**
    * Refuses an organization_id other than the key's own.
    * @throws AppError organization_mismatch

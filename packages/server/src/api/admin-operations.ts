@@ -27,6 +27,7 @@ const root = "/admin/v1";
 const paging = {
   limit: "Page size, 1 to 100; default 20.",
   after: "Identifier that the page starts after: `last_id` of the previous page.",
+  order: "`asc` (default): oldest first; `desc`: newest first.",
 };
 const ofOrganization = {
   organization_id:
@@ -47,6 +48,7 @@ export const listOrganizationsOperation = operation({
   queryParameters: {
     ...paging,
     name: "Only the organization with this name.",
+    search: "Only organizations whose name or identifier contains this text.",
     include_archived: "`true` includes archived organizations.",
   },
   answer: answer(OrganizationPage, "A page of organizations."),
@@ -125,6 +127,7 @@ export const listProjectsOperation = operation({
     ...paging,
     ...ofOrganization,
     name: "Only projects with this name.",
+    search: "Only projects whose name or identifier contains this text.",
     include_archived: "`true` includes archived projects.",
   },
   answer: answer(ProjectPage, "A page of projects."),
@@ -189,6 +192,7 @@ export const listKeysOperation = operation({
     ...ofOrganization,
     project_id: "Only keys bound to this project.",
     name: "Only keys with this name.",
+    search: "Only keys whose name, identifier or redacted secret contains this text.",
     include_revoked: "`true` includes revoked keys.",
   },
   answer: answer(KeyPage, "A page of keys, without their secrets."),

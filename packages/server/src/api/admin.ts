@@ -265,7 +265,7 @@ function page<S extends TSchema>(item: S, what: string) {
     Type.Object(
       {
         object: Type.Literal("list", { description: "Always `list`." }),
-        data: Type.Array(item, { description: `The ${what}, oldest first.` }),
+        data: Type.Array(item, { description: `The ${what}, oldest first unless \`order\` is \`desc\`.` }),
         has_more: Type.Boolean({ description: "Whether there are more pages." }),
         last_id: nullable(Type.String(), "Identifier of the last item; send it as `after` to get the next page."),
       },

@@ -1,5 +1,6 @@
 /** Lists all operations of the API. */
 import { adminOperations } from "./admin-operations.ts";
+import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getModel, listModels } from "./models.ts";
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = [
   exportMetrics,
   validateKey,
   ...adminOperations,
+  ...modelAdminOperations,
   getHealth,
   getReadiness,
   getMetrics,

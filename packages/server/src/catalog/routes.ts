@@ -1,12 +1,13 @@
-/** HTTP routes that list the models which the caller's organization may use. */
+/** HTTP routes that list the models which the caller's organization may use, and for an operator their targets. */
 import { capabilities, getModel, listModels, type Capability, type ModelObject } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import { route, type Route } from "../http/route.ts";
 import type { ModelStatus } from "../routing/model-state.ts";
 import type { ListedModel } from "../routing/model-index.ts";
 import type { Registry } from "../routing/registry.ts";
+import { operatorRoutes } from "./operator-routes.ts";
 
-export function catalogRoutes(registry: Pick<Registry, "list" | "describe" | "statusOf">): Route[] {
+export function catalogRoutes(registry: Registry): Route[] {
   const describe = (model: ListedModel): ModelObject => toModelObject(model, registry.statusOf(model));
   return [
     route(listModels, ({ scope, query }) => ({
@@ -17,6 +18,7 @@ export function catalogRoutes(registry: Pick<Registry, "list" | "describe" | "st
       kind: "json",
       value: describe(registry.describe(path["id"] ?? "", scope.key)),
     })),
+    ...operatorRoutes(registry),
   ];
 }
 

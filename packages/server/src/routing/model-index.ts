@@ -1,4 +1,5 @@
 /** Resolves model IDs: the configuration's routes first, then the engines' discovered models. */
+import { AppError } from "../errors.ts";
 import { audioCapabilityOf, awaitsVendor, defaultAudioModel, type FoundModel } from "./default-audio-models.ts";
 import type { Discovery } from "./discovery.ts";
 import type { ModelDescription } from "../engines/engine.ts";
@@ -82,11 +83,18 @@ export class ModelIndex {
     return isClear ? model : `${best.engine.pooled.name}/${model}`;
   }
 
-  /**
-   * The route of a model ID: a configured model, else a found one, else `engine/model`.
-   * @throws AppError when the engine knows that it has no such model
-   */
+  /** The route of a model ID: a configured model, else a found one, else `engine/model`. */
   find(rootId: string): ModelRoute | undefined {
+    try {
+      return this.#find(rootId);
+    } catch (error) {
+      // The engine knows that it has no such model. Its message may name models that the caller may not see.
+      if (error instanceof AppError && error.code === "model_not_found") return undefined;
+      throw error;
+    }
+  }
+
+  #find(rootId: string): ModelRoute | undefined {
     const known = this.table.routes.get(rootId) ?? this.#directRoutes.get(rootId);
     if (known !== undefined) return known;
     const found = this.#found.get(rootId);

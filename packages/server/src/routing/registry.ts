@@ -7,11 +7,13 @@ import { capabilities, type Capability } from "../api/models.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { Discovery } from "./discovery.ts";
+import { engineStatuses, type EngineStatus } from "./engine-status.ts";
 import { EnginePool, type CreateEngine } from "./engine-pool.ts";
 import type { ChatModel } from "../engines/engine.ts";
 import { mayCall, type ModelAccess } from "./model-access.ts";
 import { ModelIndex, type ListedModel } from "./model-index.ts";
 import { statusOf, type ModelStatus } from "./model-state.ts";
+import { toRoutedModel, type RoutedModel } from "./routed-model.ts";
 import { suggestModels } from "./near-matches.ts";
 import { sleep } from "../abort.ts";
 import { createRouteModel } from "./route-chat.ts";
@@ -53,6 +55,12 @@ export interface Registry {
   list(access: ModelAccess, capability?: Capability): readonly ListedModel[];
   /** Whether a listed model can answer now; undefined if it is no longer listed. */
   statusOf(model: ListedModel): ModelStatus | undefined;
+  /** Every model and where its calls go, hidden ones included, sorted by ID. Names engines: for operators only. */
+  routed(): readonly RoutedModel[];
+  /** The same for one model or alias. @throws AppError model_not_found */
+  routedModel(id: string): RoutedModel;
+  /** The engines, sorted by name, without discovered ones that do not respond. For operators only. */
+  engines(): readonly EngineStatus[];
   /** @throws AppError model_not_found or model_not_allowed */
   describe(id: string, access: ModelAccess): ListedModel;
   /**
@@ -133,7 +141,7 @@ class ModelRegistry implements Registry {
 
   speakers(access: ModelAccess): readonly SpeechModelEntry[] {
     const models = this.list(access).filter(
-      ({ id, root }) => id === root && supports(this.#findIn(this.#current, id), "speech"),
+      ({ id, root }) => id === root && supports(this.#current.find(id), "speech"),
     );
     return models.map(({ id, ownedBy }) => ({ id, ownedBy, speech: this.speech(id, access) }));
   }
@@ -141,16 +149,32 @@ class ModelRegistry implements Registry {
   list(access: ModelAccess, capability?: Capability): readonly ListedModel[] {
     const visible = this.#current.listed.filter(({ id, root }) => mayCall(access, id, root));
     if (capability === undefined) return visible;
-    const able = visible.filter(({ root }) => supports(this.#findIn(this.#current, root), capability));
+    const able = visible.filter(({ root }) => supports(this.#current.find(root), capability));
     const others = capabilities.filter((each) => each !== capability);
     const doesMore = ({ root }: ListedModel): boolean =>
-      others.some((each) => supports(this.#findIn(this.#current, root), each));
+      others.some((each) => supports(this.#current.find(root), each));
     return [...able.filter((model) => !doesMore(model)), ...able.filter(doesMore)];
   }
 
   statusOf({ root }: ListedModel): ModelStatus | undefined {
-    const route = this.#findIn(this.#current, root);
+    const route = this.#current.find(root);
     return route === undefined ? undefined : statusOf(route);
+  }
+
+  routed(): readonly RoutedModel[] {
+    const index = this.#current;
+    const roots = new Set([...index.table.routes.keys(), ...index.listed.map(({ root }) => root)]);
+    return [...roots].sort().flatMap((root) => this.#routed(index, root) ?? []);
+  }
+
+  routedModel(id: string): RoutedModel {
+    const routed = this.#routed(this.#current, this.rootOf(id));
+    if (routed === undefined) throw this.#notFound(id, { allowedModels: undefined });
+    return routed;
+  }
+
+  engines(): readonly EngineStatus[] {
+    return engineStatuses(this.#current.table, this.#discovery);
   }
 
   describe(id: string, access: ModelAccess): ListedModel {
@@ -225,27 +249,29 @@ class ModelRegistry implements Registry {
     return { timing: this.#timing, enter, allows: (fallback) => mayCall(access, fallback) };
   }
 
+  #routed(index: ModelIndex, root: string): RoutedModel | undefined {
+    const { routes, aliases, config } = index.table;
+    const route = index.find(root);
+    if (route === undefined || index.describe(root) === undefined) return undefined;
+    const listing = {
+      aliases: [...aliases.keys()].filter((alias) => aliases.get(alias) === root),
+      configured: routes.has(root),
+      hidden: config.models[root]?.hidden === true,
+    };
+    return toRoutedModel(route, listing, this.#timing.nowMs());
+  }
+
   #find(id: string, access: ModelAccess, kind: Capability): ModelRoute {
     const index = this.#current;
     const rootId = index.rootOf(id);
     // Only callers who may use a model learn whether it exists.
     if (!mayCall(access, id, rootId)) throw this.#notAllowed(id, access);
-    const route = this.#findIn(index, rootId);
+    const route = index.find(rootId);
     if (route !== undefined && supports(route, kind)) return route;
     if (route === undefined && index.describe(rootId) === undefined) throw this.#notFound(id, access);
     throw new AppError("invalid_request", `The model ${JSON.stringify(id)} does not ${capabilityVerbs[kind]}.`, {
       param: "model",
     });
-  }
-
-  /** Finds a route. The engine's error message is dropped, because it may name models that the caller may not see. */
-  #findIn(index: ModelIndex, rootId: string): ModelRoute | undefined {
-    try {
-      return index.find(rootId);
-    } catch (error) {
-      if (error instanceof AppError && error.code === "model_not_found") return undefined;
-      throw error;
-    }
   }
 
   #notFound(id: string, access: ModelAccess): AppError {

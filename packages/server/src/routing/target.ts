@@ -2,6 +2,8 @@
 import type { RoutingSettings } from "../config/models.ts";
 import { AppError, type ErrorCode } from "../errors.ts";
 import { Circuit } from "./circuit.ts";
+import { RecentCalls } from "./recent-calls.ts";
+import { classifyFailure } from "./retry.ts";
 import type { ChatModel, SpeechModel, TranscriptionModel } from "../engines/engine.ts";
 
 /** A `Retry-After` of an engine keeps other calls away for at most this long. */
@@ -16,9 +18,12 @@ const outages: ReadonlySet<ErrorCode> = new Set(["upstream_failed", "upstream_ti
  */
 export class TargetState {
   readonly circuit: Circuit;
+  readonly recent = new RecentCalls();
   inFlight = 0;
   /** Of the newest call that gave evidence; undefined if that one succeeded. */
   lastFailure: AppError | undefined;
+  /** The newest failure for which the caller was not responsible, also if later calls succeeded. */
+  lastError: { readonly error: AppError; readonly unixMs: number } | undefined;
   #coolUntilMs = 0;
 
   constructor(settings: RoutingSettings) {
@@ -56,25 +61,35 @@ export interface Target {
 export class TargetCall {
   readonly target: Target;
   readonly #probe: boolean;
+  readonly #startMs: number;
+  #answered = false;
   #judged = false;
   #left = false;
 
-  constructor(target: Target) {
+  constructor(target: Target, nowMs: number) {
     this.target = target;
+    this.#startMs = nowMs;
     target.state.inFlight++;
     this.#probe = target.state.circuit.enter();
   }
 
   /** The engine began to answer. */
   succeed(nowMs: number): void {
+    const { state } = this.target;
     this.#judged = true;
-    this.target.state.lastFailure = undefined;
-    this.target.state.circuit.succeed(nowMs, this.#probe);
+    this.#answered = true;
+    state.lastFailure = undefined;
+    state.recent.answered(nowMs, nowMs - this.#startMs);
+    state.circuit.succeed(nowMs, this.#probe);
   }
 
   /** The call failed, perhaps after the engine began to answer. */
   fail(nowMs: number, error: AppError): void {
     const { state } = this.target;
+    if (error.code !== "client_closed") state.recent.failed(nowMs, error.code, this.#answered);
+    // What is wrong with a caller's request may quote the request.
+    if (classifyFailure(error.code) === "retry" || classifyFailure(error.code) === "other_target")
+      state.lastError = { error, unixMs: Date.now() };
     if (error.retryAfterMs !== undefined) state.coolDown(nowMs, error.retryAfterMs);
     if (!outages.has(error.code)) return;
     // That a model is being restarted says less than why it failed.

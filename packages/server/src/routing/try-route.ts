@@ -85,9 +85,9 @@ async function visitTarget<T>(
   target: Target,
   { route, call, open, timing }: { route: ModelRoute; call: RoutedCall; open: OpenTarget<T>; timing: Timing },
 ): Promise<OpenedTarget<T>> {
-  const visit = new TargetCall(target);
   const startUnixMs = Date.now();
   const startMs = timing.nowMs();
+  const visit = new TargetCall(target, startMs);
   const report = (outcome: Attempt["outcome"]): void => {
     const durationMs = timing.nowMs() - startMs;
     const { engine, model } = target;

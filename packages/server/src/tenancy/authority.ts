@@ -8,11 +8,6 @@ import type { ControlDatabase } from "./control-database.ts";
 import { isIdentifier } from "./row-values.ts";
 import { listOrganizations } from "./organizations.ts";
 
-/** @throws AppError permission_denied */
-export function requireOperator(scope: Scope, doing: string): void {
-  if (!scope.key.operator) throw new AppError("permission_denied", `Only an operator key may ${doing}.`);
-}
-
 /** @throws AppError not_found when the organization is not the caller's */
 export function requireReach(scope: Scope, organizationId: string, notFound: string): void {
   if (!scope.key.operator && organizationId !== scope.organizationId) throw new AppError("not_found", notFound);

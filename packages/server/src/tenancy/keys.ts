@@ -13,7 +13,7 @@ import {
   nowSeconds,
 } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./list-query.ts";
+import { contains, toPage, type PageRequest } from "./list-query.ts";
 import { hashSecret, newSecret, redactSecret } from "./secret.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -36,9 +36,10 @@ export async function listKeys(control: ControlDatabase, filter: KeyFilter): Pro
     let query = database
       .selectFrom("keys")
       .selectAll()
-      .orderBy("id")
+      .orderBy("id", filter.order ?? "asc")
       .limit(filter.limit + 1);
-    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.after !== undefined) query = query.where("id", filter.order === "desc" ? "<" : ">", filter.after);
+    if (filter.search !== undefined) query = query.where(contains(["name", "id", "redacted_secret"], filter.search));
     if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
     if (filter.projectId !== undefined) query = query.where("project_id", "=", filter.projectId);
     if (filter.name !== undefined) query = query.where("name", "=", filter.name);

@@ -1,4 +1,5 @@
 /** Lists of the admin API: their query parameters and their pages, in order of creation. */
+import { sql, type Expression, type SqlBool } from "kysely";
 import { identifierPattern, type Page } from "../api/admin.ts";
 import { AppError } from "../errors.ts";
 import { inputLimit } from "../input-limits.ts";
@@ -8,6 +9,9 @@ export interface PageRequest {
   readonly limit: number;
   /** The identifier that ended the previous page. */
   readonly after?: string | undefined;
+  readonly order?: "asc" | "desc" | undefined;
+  /** Only objects whose name or identifier contains this text. */
+  readonly search?: string | undefined;
 }
 
 const defaultLimit = 20;
@@ -15,6 +19,13 @@ const maximumLimit = inputLimit({
   area: "Administration",
   bounds: "Objects in one page of a list (`limit`)",
   value: 100,
+  error: "invalid_request",
+});
+const maximumSearch = inputLimit({
+  area: "Administration",
+  bounds: "Text to search a list for (`search`)",
+  value: 128,
+  unit: "characters",
   error: "invalid_request",
 });
 const identifier = new RegExp(identifierPattern);
@@ -25,7 +36,23 @@ export function pageRequest(query: URLSearchParams): PageRequest {
   if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > maximumLimit) {
     throw invalid("limit", limit, `an integer from 1 to ${maximumLimit}`);
   }
-  return { limit: Number(limit), after: identifierParameter(query, "after") };
+  const order = query.get("order") ?? "asc";
+  if (order !== "asc" && order !== "desc") throw invalid("order", order, '"asc" or "desc"');
+  const search = query.get("search") ?? "";
+  if (search.length > maximumSearch) throw invalid("search", search, `at most ${maximumSearch} characters`);
+  return {
+    limit: Number(limit),
+    after: identifierParameter(query, "after"),
+    order,
+    search: search === "" ? undefined : search,
+  };
+}
+
+/** Whether one of the columns contains the text, in either case. */
+export function contains(columns: readonly string[], text: string): Expression<SqlBool> {
+  const pattern = `%${text.replaceAll(/[%_!]/g, "!$&")}%`;
+  const matches = columns.map((column) => sql<SqlBool>`lower(${sql.ref(column)}) like lower(${pattern}) escape '!'`);
+  return sql<SqlBool>`(${sql.join(matches, sql` or `)})`;
 }
 
 /** @throws AppError invalid_request */

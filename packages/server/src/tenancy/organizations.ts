@@ -7,7 +7,7 @@ import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier, changeLimits, parseLimits, requireNotArchived, nowSeconds } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./list-query.ts";
+import { contains, toPage, type PageRequest } from "./list-query.ts";
 import { insertProject } from "./projects.ts";
 import type { ControlTables } from "./tables.ts";
 
@@ -26,9 +26,10 @@ export async function listOrganizations(
     let query = database
       .selectFrom("organizations")
       .selectAll()
-      .orderBy("id")
+      .orderBy("id", filter.order ?? "asc")
       .limit(filter.limit + 1);
-    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.after !== undefined) query = query.where("id", filter.order === "desc" ? "<" : ">", filter.after);
+    if (filter.search !== undefined) query = query.where(contains(["name", "id"], filter.search));
     if (filter.id !== undefined) query = query.where("id", "=", filter.id);
     if (filter.name !== undefined) query = query.where("name", "=", filter.name);
     if (filter.includeArchived !== true) query = query.where("archived_at", "is", null);

@@ -7,7 +7,7 @@ import type { ControlDatabase, Reader, Writer } from "./control-database.ts";
 import { rejectNameConflict } from "./database-error.ts";
 import { newIdentifier, requireNotArchived, requireActiveOrganization, nowSeconds } from "./row-values.ts";
 import { requireRemainingOperator } from "./operators.ts";
-import { toPage, type PageRequest } from "./list-query.ts";
+import { contains, toPage, type PageRequest } from "./list-query.ts";
 import type { ControlTables } from "./tables.ts";
 
 export interface ProjectFilter extends PageRequest {
@@ -27,9 +27,10 @@ export async function listProjects(control: ControlDatabase, filter: ProjectFilt
     let query = database
       .selectFrom("projects")
       .selectAll()
-      .orderBy("id")
+      .orderBy("id", filter.order ?? "asc")
       .limit(filter.limit + 1);
-    if (filter.after !== undefined) query = query.where("id", ">", filter.after);
+    if (filter.after !== undefined) query = query.where("id", filter.order === "desc" ? "<" : ">", filter.after);
+    if (filter.search !== undefined) query = query.where(contains(["name", "id"], filter.search));
     if (filter.organizationId !== undefined) query = query.where("organization_id", "=", filter.organizationId);
     if (filter.name !== undefined) query = query.where("name", "=", filter.name);
     if (filter.includeArchived !== true) query = query.where("archived_at", "is", null);

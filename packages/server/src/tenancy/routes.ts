@@ -24,7 +24,7 @@ import { validateKey } from "../api/authentication.ts";
 import { route, type Route, type RouteResponse } from "../http/route.ts";
 import type { LimitUsage, UsageSubject } from "../limits/limit-usage.ts";
 import type { Scope } from "../tenant.ts";
-import { namedOrganization, requireOperator, requireReach } from "./authority.ts";
+import { namedOrganization, requireReach } from "./authority.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import { createKey, getKey, listKeys, revokeKey, updateKey } from "./keys.ts";
 import { rotateKey } from "./key-rotation.ts";
@@ -64,7 +64,7 @@ function organizationRoutes(control: ControlDatabase): Route[] {
       ),
     ),
     route(createOrganizationOperation, async ({ scope, body }) => {
-      requireOperator(scope, "create an organization");
+      scope.requireOperator("create an organization");
       return json(await createOrganization(control, body), 201);
     }),
     route(getOrganizationOperation, async ({ scope, path }) => {
@@ -73,12 +73,12 @@ function organizationRoutes(control: ControlDatabase): Route[] {
     }),
     route(updateOrganizationOperation, async ({ scope, path, body }) => {
       const id = reachableOrganization(scope, path);
-      requireOperator(scope, "change an organization");
+      scope.requireOperator("change an organization");
       return json(await updateOrganization(control, id, body));
     }),
     route(archiveOrganizationOperation, async ({ scope, path }) => {
       const id = reachableOrganization(scope, path);
-      requireOperator(scope, "archive an organization");
+      scope.requireOperator("archive an organization");
       return json(await archiveOrganization(control, id));
     }),
   ];
@@ -128,24 +128,24 @@ function keyRoutes(control: ControlDatabase): Route[] {
     ),
     route(createKeyOperation, async ({ scope, body }) => {
       const { organization_id, ...rest } = body;
-      if (body.operator === true) requireOperator(scope, "create an operator key");
+      if (body.operator === true) scope.requireOperator("create an operator key");
       const organizationId = (await namedOrganization(control, scope, organization_id)) ?? scope.organizationId;
       return json(await createKey(control, { ...rest, organizationId }), 201);
     }),
     route(getKeyOperation, async ({ scope, path }) => json(await reachableKey(control, scope, path))),
     route(updateKeyOperation, async ({ scope, path, body }) => {
       const key = await reachableKey(control, scope, path);
-      if (key.operator) requireOperator(scope, "change an operator key");
+      if (key.operator) scope.requireOperator("change an operator key");
       return json(await updateKey(control, key.id, body));
     }),
     route(rotateKeyOperation, async ({ scope, path, body }) => {
       const key = await reachableKey(control, scope, path);
-      if (key.operator) requireOperator(scope, "rotate an operator key");
+      if (key.operator) scope.requireOperator("rotate an operator key");
       return json(await rotateKey(control, key.id, body), 201);
     }),
     route(revokeKeyOperation, async ({ scope, path }) => {
       const key = await reachableKey(control, scope, path);
-      if (key.operator) requireOperator(scope, "revoke an operator key");
+      if (key.operator) scope.requireOperator("revoke an operator key");
       return json(await revokeKey(control, key.id));
     }),
   ];

@@ -18,6 +18,12 @@ interface Answer {
   readonly body: unknown;
 }
 
+interface Page {
+  readonly data: readonly { readonly name: string }[];
+  readonly has_more: boolean;
+  readonly last_id: string;
+}
+
 type Call = (method: string, path: string, body?: unknown) => Promise<Answer>;
 
 /** Fails unless the answer has this status, and returns its body. */
@@ -248,7 +254,16 @@ onEachDatabase("the admin API", ({ open }) => {
       assert.deepEqual([error.param, error.type], [param, "invalid_request_error"], JSON.stringify(body));
       assert.ok(error.message.includes(param), error.message);
     }
-    for (const query of ["limit=0", "limit=101", "limit=ten", "after=x", "include_revoked=1", "project_id=' or 1=1"]) {
+    for (const query of [
+      "order=newest",
+      `search=${"x".repeat(129)}`,
+      "limit=0",
+      "limit=101",
+      "limit=ten",
+      "after=x",
+      "include_revoked=1",
+      "project_id=' or 1=1",
+    ]) {
       const error = await refusal(400, operator("GET", `/keys?${query}`));
       assert.equal(error.param, query.split("=")[0]);
     }
@@ -268,5 +283,34 @@ onEachDatabase("the admin API", ({ open }) => {
       path = `/organizations?limit=2&after=${page.last_id}`;
     }
     assert.deepEqual(names.sort(), ["acme", "default", "globex"]);
+  });
+
+  test("lists in pages with the newest first", async () => {
+    const { operator } = await start();
+    const first = await expecting<Page>(200, operator("GET", "/organizations?limit=2&order=desc"));
+    const second = await expecting<Page>(
+      200,
+      operator("GET", `/organizations?limit=2&order=desc&after=${first.last_id}`),
+    );
+    const names = [...first.data, ...second.data].map(({ name }) => name);
+    assert.deepEqual([names, second.has_more], [["globex", "acme", "default"], false]);
+  });
+
+  test("searches names and identifiers, in either case and with every character taken literally", async () => {
+    const { operator, acme, globex } = await start();
+    for (const name of ["night_shift", "nightXshift", "Übersicht"])
+      await expecting(201, acme.call("POST", "/projects", { name }));
+    const key = await expecting<KeyWithSecret>(201, acme.call("POST", "/keys", { name: "Night porter" }));
+    const found = async (call: Call, path: string): Promise<string[]> =>
+      (await expecting<Page>(200, call("GET", path))).data.map(({ name }) => name);
+    assert.deepEqual(await found(acme.call, "/projects?search=NIGHT"), ["night_shift", "nightXshift"]);
+    assert.deepEqual(await found(acme.call, "/projects?search=night_"), ["night_shift"]);
+    assert.deepEqual(await found(acme.call, `/projects?search=${encodeURIComponent("Über")}`), ["Übersicht"]);
+    assert.deepEqual(await found(acme.call, `/projects?search=${encodeURIComponent("' or 1=1 --")}`), []);
+    assert.deepEqual(await found(acme.call, `/keys?search=${key.id}`), ["Night porter"]);
+    const ending = key.redacted_secret.slice(-4);
+    assert.ok((await found(acme.call, `/keys?search=${ending}`)).includes("Night porter"));
+    assert.deepEqual(await found(operator, "/organizations?search=LOBE"), ["globex"]);
+    assert.deepEqual(await found(globex.call, "/keys?search=porter"), []);
   });
 });
