@@ -1,23 +1,26 @@
 /**
  * Builds the published packages into `dist/packages/`: JavaScript and type declarations, which replace the TypeScript
  * sources that development runs directly, and a package.json that refers to them. Run `npm run build`, then `npm pack`
- * or `npm publish` in `dist/packages/client`, `server` and `cli`.
+ * or `npm publish` in `dist/packages/client`, `console`, `server` and `cli`.
  * docs/adr/0001-packages-and-toolchain.md
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
+import { buildConsole } from "../packages/console/files/build-console.ts";
 import { packagedScript } from "../packages/server/src/status/api-reference-script.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 /** In the order in which they need each other's declarations. */
-const packageNames = ["client", "server", "cli"] as const;
+const packageNames = ["client", "console", "server", "cli"] as const;
 
 interface Manifest {
   readonly name: string;
   readonly exports?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
+  readonly dependencies?: unknown;
   readonly devDependencies?: unknown;
   readonly [field: string]: unknown;
 }
@@ -31,6 +34,7 @@ for (const name of packageNames) {
   rmSync(target, { recursive: true, force: true });
   mkdirSync(target, { recursive: true });
   compile(name, target);
+  if (name === "console") await writeConsole(target);
   if (name === "server") copyApiReferenceScript(target);
   if (name === "cli") writeLauncher(target);
   writeFileSync(`${target}/package.json`, `${JSON.stringify(publishedManifest(readManifest(name)), null, 2)}\n`);
@@ -40,7 +44,7 @@ for (const name of packageNames) {
 }
 
 function compile(name: string, target: string): void {
-  const source = `${root}packages/${name}/src`;
+  const source = `${root}packages/${name}/${name === "console" ? "files" : "src"}`;
   const settings = {
     extends: `${root}tsconfig.json`,
     compilerOptions: {
@@ -52,10 +56,12 @@ function compile(name: string, target: string): void {
       paths: {
         "@sounding/client": [`${root}dist/packages/client/dist/index.d.ts`],
         "@sounding/client/sync": [`${root}dist/packages/client/dist/sync.d.ts`],
+        "@sounding/console": [`${root}dist/packages/console/dist/published.d.ts`],
         "@sounding/server": [`${root}dist/packages/server/dist/index.d.ts`],
       },
     },
-    include: [source],
+    // The console's other entry builds it from its sources.
+    ...(name === "console" ? { files: [`${source}/published.ts`] } : { include: [source] }),
     exclude: [`${source}/**/*.test.ts`],
   };
   const file = `${target}/tsconfig.json`;
@@ -63,6 +69,15 @@ function compile(name: string, target: string): void {
   execFileSync(`${root}node_modules/.bin/tsc`, ["--project", file], { stdio: "inherit" });
   rmSync(file);
   renameDeclarationImports(`${target}/dist`);
+}
+
+/** The built pages, next to the module that reads them. */
+async function writeConsole(target: string): Promise<void> {
+  for (const { path, bytes } of await buildConsole()) {
+    const file = `${target}/dist/console/${path}`;
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+  }
 }
 
 /** The page at `/docs` needs one prebuilt file of a package whose dependencies are in that file already. */
@@ -87,8 +102,9 @@ function renameDeclarationImports(directory: string): void {
   }
 }
 
-function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest): object {
+function publishedManifest({ devDependencies: _unused, ...source }: Manifest): object {
   const built = (path: string): string => path.replace(/^\.\/src\/(.*)\.ts$/, "./dist/$1.js");
+  const manifest = source.name === "@sounding/console" ? consoleManifest(source) : source;
   const { exports = {}, bin } = manifest;
   const entries = Object.entries(exports).map(([entry, path]) => [entry, built(path)] as const);
   const declarations = (script: string): string => script.replace(/\.js$/, ".d.ts");
@@ -115,4 +131,9 @@ function publishedManifest({ devDependencies: _unused, ...manifest }: Manifest):
     sideEffects: false,
     publishConfig: { access: "public" },
   };
+}
+
+/** The published console has built files only: what they were built from is in them. */
+function consoleManifest({ dependencies: _bundled, ...manifest }: Manifest): Manifest {
+  return { ...manifest, exports: { ".": "./src/published.ts" } };
 }

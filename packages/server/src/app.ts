@@ -10,14 +10,13 @@ import { FfmpegDecoder } from "./audio/ffmpeg-decoder.ts";
 import { catalogRoutes } from "./catalog/routes.ts";
 import { createChat } from "./chat/complete.ts";
 import { chatRoutes } from "./chat/routes.ts";
-import type { Config } from "./config/config.ts";
 import { openDataDirectory } from "./data-directory.ts";
+import { createWebConsole } from "./console/console-routes.ts";
 import { programPath } from "./config/library-paths.ts";
 import { DiskSpace } from "./status/disk-space.ts";
 import { createHealthChecks } from "./status/health-checks.ts";
 import { createGuardrails } from "./guardrails/guardrails.ts";
 import type { FinishedCall } from "./finished-call.ts";
-import type { FinishedRequest } from "./http/request-context.ts";
 import { createClientAddress } from "./http/client-address.ts";
 import { FailedKeys } from "./http/failed-keys.ts";
 import { bindPort, reachableUrl } from "./http/listen.ts";
@@ -26,7 +25,6 @@ import { clearSpoolDirectory } from "./http/spool.ts";
 import { createLimiter } from "./limits/limiter.ts";
 import { telemetryClassOf } from "./limits/traffic-class.ts";
 import { MonthlyUsage } from "./limits/monthly-usage.ts";
-import type { LeveledLogger } from "./logger.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import { serveModels } from "./routing/model-folder.ts";
 import { logRoutes } from "./query/logs/routes.ts";
@@ -36,19 +34,19 @@ import { projectRoutes } from "./query/projects/routes.ts";
 import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
+import type { App, AppOptions } from "./running-app.ts";
 import { createListVoices } from "./speech/list-voices.ts";
 import { speechRoutes } from "./speech/routes.ts";
 import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
-import type { StoreState } from "./store/store.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
-import { bootstrap, type InitialCredentials } from "./tenancy/bootstrap.ts";
+import { bootstrap } from "./tenancy/bootstrap.ts";
 import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
 import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
@@ -58,45 +56,6 @@ import { createUsageLedger } from "./tenancy/usage.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
 import { createTranscribe } from "./transcription/transcribe.ts";
 import { watchEventLoop } from "./scheduling/event-loop-watch.ts";
-
-export interface AppOptions {
-  readonly config: Config;
-  readonly logger: LeveledLogger;
-  readonly version: string;
-  /** Called for every finished request, for telemetry of the process. */
-  readonly observeRequest?: ((request: FinishedRequest) => void) | undefined;
-  /** Called as soon as the first keys exist: their secrets would be lost if a later part failed to start. */
-  readonly onFirstStart?: ((made: InitialCredentials, url: string) => void | Promise<void>) | undefined;
-}
-
-/** A running server. */
-export interface App {
-  /** The address for clients on this machine. */
-  readonly url: string;
-  readonly host: string;
-  readonly port: number;
-  /** Undefined if OTLP/gRPC has no port of its own. */
-  readonly grpcPort: number | undefined;
-  /** The secrets of the first keys, if this start created them. */
-  readonly firstStart: InitialCredentials | undefined;
-  /** Applies changes to models, guardrails, limits and the log level. Running calls are not affected. */
-  reload(config: Config): Promise<void>;
-  /** What callers can use now. */
-  overview(): Overview;
-  /** Resolves when telemetry can be stored and queried. Rejects if the signal fires. */
-  whenTelemetryReady(signal: AbortSignal): Promise<void>;
-  /** Asks all engines for their models again. */
-  lookForModels(): Promise<void>;
-  /** Waits up to the shutdown timeout for running calls, then closes everything. */
-  close(): Promise<void>;
-}
-
-/** What callers can use. */
-export interface Overview {
-  /** The models by what they can be called for. */
-  readonly models: Readonly<Record<Capability, readonly { readonly id: string; readonly ownedBy: string }[]>>;
-  readonly telemetry: StoreState;
-}
 
 /** @throws AppError if a part cannot start; parts that have started are closed */
 export async function startApp({ config, logger, version, observeRequest, onFirstStart }: AppOptions): Promise<App> {
@@ -214,6 +173,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     formatsSentences: () => transcription.sentences,
     observe: observeCall,
   });
+  const webConsole = createWebConsole({ logger });
   const grpc = closeAtEnd(
     createGrpcServer({
       ingest: otlp.ingest,
@@ -258,6 +218,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...prometheusRoutes({ store, version }),
         ...otlp.routes,
         ...sampleRoutes(store),
+        ...webConsole.routes,
         ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
         ...statusRoutes({
           metrics,
@@ -293,6 +254,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       const models = { chat: list("chat"), speech: list("speech"), transcription: list("transcription") };
       return { models, telemetry: store.state() };
     },
+    prepareConsole: () => webConsole.prepare(),
     whenTelemetryReady: (signal) => store.whenReady(signal),
     lookForModels: () => models.lookAgain(),
     close: () => running.disposeAsync(),

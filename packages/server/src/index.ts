@@ -3,7 +3,7 @@ export { loadConfig, type LoadedConfig } from "./config/load-config.ts";
 export { formatProblem } from "./config/problem.ts";
 export type { SettingOrigin } from "./config/resolution.ts";
 export { serve, InvalidConfigError, type ServeOptions } from "./main.ts";
-export type { App, Overview } from "./app.ts";
+export type { App, Overview } from "./running-app.ts";
 export { openAdministration } from "./tenancy/administration.ts";
 export { embeddedStoreIsInstalled } from "./store/embedded/is-installed.ts";
 export { listEnginePackages, type EnginePackage } from "./routing/engine-packages.ts";

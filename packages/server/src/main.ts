@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { setFlagsFromString } from "node:v8";
-import { startApp, type App, type AppOptions } from "./app.ts";
+import { startApp } from "./app.ts";
 import type { Config } from "./config/config.ts";
 import { mayUnpackPocketSphinx } from "./config/discovery.ts";
 import { loadConfig, type ConfigOverrides } from "./config/load-config.ts";
@@ -12,6 +12,7 @@ import { wantsProcessTelemetry } from "./config/process-telemetry.ts";
 import { watchConfig } from "./config/watch-config.ts";
 import type { LogLineStyle } from "./log-line.ts";
 import { createLogger, type Logger, type LoggerOptions } from "./logger.ts";
+import type { App, AppOptions } from "./running-app.ts";
 import type { ProcessTelemetry } from "./telemetry/process/process-telemetry.ts";
 
 export interface ServeOptions {

@@ -3,6 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
+import { getConsole, getConsoleFile } from "./console.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
@@ -43,4 +44,6 @@ export const operations: readonly Operation[] = [
   getOpenApi,
   getDocs,
   getDocsScript,
+  getConsole,
+  getConsoleFile,
 ];

@@ -56,11 +56,12 @@ function packageName(target: string): string {
 }
 
 describe("every package", () => {
-  for (const folder of ["packages/server", "packages/client", "packages/cli"]) {
+  for (const folder of ["packages/server", "packages/client", "packages/cli", "packages/console"]) {
     test(`${folder} imports its own files, its dependencies and Node's modules`, () => {
       const dependencies = new Set([...dependenciesOf(folder), ...declaredIn(folder, "peerDependencies")]);
       const strays = strayImports(folder, (target, path) => {
-        if (path !== undefined) return path.startsWith(`${folder}/src/`) || path === `${folder}/package.json`;
+        if (path !== undefined)
+          return /^\/(src|files)\//.test(path.slice(folder.length)) || path === `${folder}/package.json`;
         return target.startsWith("node:") || dependencies.has(packageName(target));
       });
       assert.deepEqual(strays, []);
@@ -89,6 +90,39 @@ describe("every package", () => {
       strayImports("packages/cli", (target) => !target.startsWith("@sounding/") || entries.has(target)),
       [],
     );
+  });
+});
+
+describe("the console", () => {
+  test("has pages that import neither Node's modules nor the files around them", () => {
+    const isPage = (path: string | undefined): boolean => path?.startsWith("packages/console/src/") ?? true;
+    assert.deepEqual(
+      strayImports("packages/console/src", (target, path) => isPage(path) && !target.startsWith("node:")),
+      [],
+    );
+  });
+
+  test("has files that import no page", () => {
+    assert.deepEqual(
+      strayImports("packages/console/files", (_, path) => path?.startsWith("packages/console/files/") ?? true),
+      [],
+    );
+  });
+
+  test("writes no markup: everything it shows is text", () => {
+    const markup = /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write\b/;
+    assert.deepEqual(paths(filesUnder("packages/console/src").filter(({ text }) => markup.test(text))), []);
+  });
+
+  test("loads a view only when it is opened", () => {
+    const viewOf = (path: string): string | undefined => /src\/views\/([^/]+)\//.exec(path)?.[1];
+    const early = filesUnder("packages/console/src").flatMap(({ path: file, text }) =>
+      [...text.matchAll(/from "(?<target>\.{1,2}\/[^"]*views\/[^"]+)"/g)]
+        .filter(() => viewOf(file) === undefined)
+        .map(({ groups }) => `${file} imports ${groups!["target"]}`)
+        .filter((each) => !each.endsWith("views/sign-in/sign-in.tsx")),
+    );
+    assert.deepEqual(early, []);
   });
 });
 

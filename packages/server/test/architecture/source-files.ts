@@ -5,7 +5,15 @@ import { fileURLToPath } from "node:url";
 import ts from "typescript-api";
 
 export const repository = fileURLToPath(new URL("../../../..", import.meta.url));
-const roots = ["packages/server/src", "packages/client/src", "packages/cli/src", "scripts", "bench"];
+const roots = [
+  "packages/server/src",
+  "packages/client/src",
+  "packages/cli/src",
+  "packages/console/src",
+  "packages/console/files",
+  "scripts",
+  "bench",
+];
 
 export interface Import {
   /** As written: `./block.ts`, `node:fs`, `undici`. */
@@ -57,7 +65,15 @@ function readSourceFile(absolutePath: string): SourceFile {
     collect(node, facts);
     ts.forEachChild(node, visit);
   };
-  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ESNext, false));
+  visit(
+    ts.createSourceFile(
+      path,
+      text,
+      ts.ScriptTarget.ESNext,
+      false,
+      path.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS,
+    ),
+  );
   return facts;
 }
 

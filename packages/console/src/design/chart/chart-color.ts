@@ -1,0 +1,20 @@
+/** The colours of charts: custom properties of the theme. */
+
+/** A colour for the n-th series. */
+export function seriesColor(index: number): string {
+  return `--series-${(index % 8) + 1}`;
+}
+
+/** A custom property as a CSS value. */
+export function chartColor(property: string): string {
+  return `var(${property})`;
+}
+
+/** The value for a canvas, which knows neither custom properties nor `light-dark()`. */
+export function canvasColor(element: HTMLElement, property: string): string {
+  const previous = element.style.color;
+  element.style.color = chartColor(property);
+  const { color } = getComputedStyle(element);
+  element.style.color = previous;
+  return color;
+}

@@ -1,0 +1,28 @@
+/** The entry of the console: who is signed in decides what is shown. */
+import { useSignal } from "@preact/signals";
+import { render } from "preact";
+import { useEffect } from "preact/hooks";
+import { ErrorState, Loading } from "./design/states.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { listenToKeys } from "./shell/shortcuts.ts";
+import { followLinks } from "./state/address.ts";
+import { loadSession, session } from "./state/session.ts";
+import { keepLive } from "./state/time-range.ts";
+import { SignIn } from "./views/sign-in/sign-in.tsx";
+
+function Console() {
+  const failure = useSignal<Error | undefined>(undefined);
+  const load = () => {
+    failure.value = undefined;
+    loadSession().catch((error: Error) => (failure.value = error));
+  };
+  useEffect(load, []);
+  if (failure.value !== undefined) return <ErrorState error={failure.value} onRetry={load} />;
+  if (session.value === undefined) return <Loading what="the console" />;
+  return session.value === null ? <SignIn /> : <Shell session={session.value} />;
+}
+
+followLinks();
+listenToKeys();
+keepLive();
+render(<Console />, document.querySelector("#console")!);
