@@ -191,6 +191,26 @@ export const metricsCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "the window of a metric query ends at end, in RFC 3339 or nanoseconds",
+    shows: ["metric-queries/end"],
+    async run({ client, facts }) {
+      const metric = "inference_requests_total";
+      const [own] = Object.values(await vector(client, { metric, model_key: "large" }));
+      assert.ok(Number(own) > 0);
+      const afterMs = Number(BigInt(facts.atUnixNano) / 1_000_000n) + 300_000;
+      for (const [endMs, expected] of [
+        [afterMs, own],
+        [afterMs + 2 * 3_600_000, "0"],
+      ] as const) {
+        for (const end of [new Date(endMs).toISOString(), `${endMs}000000`]) {
+          const [value = "0"] = Object.values(await vector(client, { metric, model_key: "large", end }));
+          assert.equal(value, expected, end);
+        }
+      }
+      await assert.rejects(async () => client.metrics.query({ metric, end: "yesterday" }), isRefusal("end"));
+    },
+  },
+  {
     name: "with step every metric returns a matrix over time_window; a null step is an hour",
     shows: ["metric-queries/step", "metric-queries/instant-or-series"],
     async run({ client }) {

@@ -735,8 +735,10 @@ export interface MetricsQuery {
   category?: "harassment" | "hate" | "self-harm" | "sexual" | "violence" | "illicit" | null;
   /** Quantile of latencies: 0 to 1, such as `"0.95"`, or a percentile from 1 to 100, such as `"95"`. Default "0.95". */
   percentile?: string | number | null;
-  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
+  /** When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
   /** Return a time series with values at this interval over `time_window`, for example `"15m"`. Null or empty: "1h". */
   step?: string | null;
 }
@@ -781,7 +783,7 @@ export interface MetricList {
     unit: string;
     /** Labels of the metric's series. */
     labels: string[];
-    /** Parameters it accepts in addition to `organization_id`, `time_window` and `step`. */
+    /** Parameters it accepts in addition to `organization_id`, `time_window`, `end` and `step`. */
     filters: string[];
   }[];
 }

@@ -38,7 +38,11 @@ export const MetricsQuery = schema(
       ),
       time_window: optional(
         Type.String({ maxLength: 64 }),
-        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h".',
+        'How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h".',
+      ),
+      end: optional(
+        Type.String({ maxLength: 64 }),
+        "When the window ends: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now.",
       ),
       step: optional(
         Type.String({ maxLength: 64 }),
@@ -117,7 +121,7 @@ export const MetricList = schema(
             unit: Type.String({ description: "Unit of the values; empty if unknown." }),
             labels: Type.Array(Type.String(), { description: "Labels of the metric's series." }),
             filters: Type.Array(Type.String(), {
-              description: "Parameters it accepts in addition to `organization_id`, `time_window` and `step`.",
+              description: "Parameters it accepts in addition to `organization_id`, `time_window`, `end` and `step`.",
             }),
           },
           { description: "A metric." },

@@ -74,7 +74,7 @@ const lastUnixNano = 2n ** 63n - 1n;
  * Nanoseconds since 1970, from an RFC 3339 time or from nanoseconds as text.
  * @throws AppError invalid_request that names the parameter
  */
-function parseTime(text: string, parameter: string): bigint {
+export function parseTime(text: string, parameter: string): bigint {
   const unixNano = /^\d{19}$/.test(text) ? BigInt(text) : rfc3339Nano(text);
   if (unixNano !== undefined && unixNano >= 0n && unixNano <= lastUnixNano) return unixNano;
   throw new AppError(

@@ -132,6 +132,14 @@ describe("a metric over time", () => {
     assert.ok(times.slice(1).every((time: number, index: number) => Math.abs(time - times[index] - 900) < 1e-6));
   });
 
+  test("ends at the given time", async () => {
+    const all = await server.preset({ metric: "inference_requests_total", step: "15m", time_window: "1h" });
+    const [series] = all.body.data.result;
+    const end = new Date(series.values[1][0] * 1000).toISOString();
+    const { body } = await server.preset({ metric: "inference_requests_total", step: "15m", time_window: "30m", end });
+    assert.deepEqual(body.data.result[0].values, series.values.slice(0, 2));
+  });
+
   for (const step of [null, ""]) {
     test(`has steps of an hour when step is ${JSON.stringify(step)}`, async () => {
       const { body } = await server.preset({ metric: "inference_requests_total", step, time_window: "2h" });

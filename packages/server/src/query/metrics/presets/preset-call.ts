@@ -2,7 +2,7 @@
 import type { MetricsQuery } from "../../../api/observability-metrics.ts";
 import { showValue } from "../../../api/validate.ts";
 import { AppError } from "../../../errors.ts";
-import { parseDuration } from "../../time-window.ts";
+import { parseDuration, parseTime } from "../../time-window.ts";
 import { equals } from "./expression-factories.ts";
 import { matcherFilters, type MetricPreset, type PresetCall } from "./preset.ts";
 
@@ -39,7 +39,7 @@ export function checkCall(
 function refuseForeignFilters({ filters, name }: MetricPreset, query: MetricsQuery): void {
   for (const filter of [...matcherFilters, "percentile"] as const) {
     if (query[filter] == null || filters.includes(filter)) continue;
-    const own = ["organization_id", ...filters, "time_window", "step"].join(", ");
+    const own = ["organization_id", ...filters, "time_window", "end", "step"].join(", ");
     throw new AppError("invalid_request", `${name} does not support the filter ${filter}; it supports ${own}.`, {
       param: filter,
     });
@@ -61,14 +61,15 @@ function readPercentile(given: string | number | null | undefined): number {
 }
 
 function readTimes(query: MetricsQuery, nowMs: number): Pick<CheckedCall, "times" | "windowSeconds"> {
+  const endMs = query.end == null ? nowMs : Number(parseTime(query.end, "end") / 1_000_000n);
   const windowMs = milliseconds(query.time_window ?? defaultWindow, "time_window", nowMs);
   if (query.step === undefined) {
-    return { times: { kind: "instant", timeMs: nowMs }, windowSeconds: windowMs / 1000 };
+    return { times: { kind: "instant", timeMs: endMs }, windowSeconds: windowMs / 1000 };
   }
   const stepMs = milliseconds(query.step === null || query.step === "" ? defaultStep : query.step, "step", nowMs);
-  // The points' ranges are adjacent and end now. The first can start before the window.
+  // The points' ranges are adjacent and the last one ends at the end. The first can start before the window.
   const points = Math.max(1, Math.ceil(windowMs / stepMs));
-  const times = { kind: "range", startMs: nowMs - (points - 1) * stepMs, endMs: nowMs, stepMs } as const;
+  const times = { kind: "range", startMs: endMs - (points - 1) * stepMs, endMs, stepMs } as const;
   return { times, windowSeconds: Math.min(stepMs, windowMs) / 1000 };
 }
 

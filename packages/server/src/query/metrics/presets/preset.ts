@@ -34,7 +34,7 @@ export interface MetricPreset {
   readonly unit: string;
   /** The labels of the results. */
   readonly labels: readonly string[];
-  /** In addition to `organization_id`, `time_window` and `step`, which every preset has. */
+  /** In addition to `organization_id`, `time_window`, `end` and `step`, which every preset has. */
   readonly filters: readonly PresetFilter[];
   /** Defaults of filters. */
   readonly defaults?: Readonly<Partial<Record<MatcherFilter, string>>>;
