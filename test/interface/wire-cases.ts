@@ -29,6 +29,10 @@ const endpoints = [
   "POST /v1/metrics",
   "POST /v1/traces",
   "POST /authentication/validate",
+  "POST /authentication/sessions",
+  "GET /authentication/session",
+  "DELETE /authentication/session",
+  "POST /authentication/sign_in_codes",
   "GET /admin/v1/organizations",
   "GET /admin/v1/models",
   "GET /admin/v1/engines",
@@ -73,7 +77,8 @@ export const wireCases: readonly InterfaceCase[] = [
         const [method, path] = endpoint.split(" ") as [string, string];
         assert.ok(contract.paths[path]?.[method.toLowerCase()] !== undefined, endpoint);
         const { status } = await fetch(`${facts.url}${path.replace("{id}", "assistant")}`, { method });
-        assert.equal(status, needNoKey.has(path) ? 200 : 401, endpoint);
+        // Signing in needs a body instead.
+        assert.equal(status, needNoKey.has(path) ? 200 : path === "/authentication/sessions" ? 400 : 401, endpoint);
       }
     },
   },
@@ -126,6 +131,41 @@ export const wireCases: readonly InterfaceCase[] = [
         operator: false,
         permissions: ["inference", "telemetry_write", "telemetry_read"],
       });
+    },
+  },
+  {
+    name: "a key opens a session for the server's own pages, which ends by signing out",
+    shows: [
+      "authentication-and-tenants/session",
+      "authentication-and-tenants/session-and-key",
+      "authentication-and-tenants/session-and-origin",
+      "authentication-and-tenants/sign-in-code",
+    ],
+    async run({ facts }) {
+      const { code } = (await (await post(facts, "/authentication/sign_in_codes", {})).json()) as { code: string };
+      const signIn = (body: object): Promise<Response> => post(facts, "/authentication/sessions", body);
+      const byKey = await signIn({ key: facts.key });
+      const byCode = await signIn({ code });
+      assert.deepEqual([byKey.status, byCode.status], [201, 201]);
+      const again = await signIn({ code });
+      assert.deepEqual([again.status, (await errorOf(again)).code], [401, "invalid_sign_in_code"]);
+      const setCookie = byKey.headers.get("set-cookie")!;
+      assert.match(setCookie, /; HttpOnly; SameSite=Strict$/);
+      const cookie = setCookie.split(";", 1)[0]!;
+      const ask = (method: string, path: string, headers: Record<string, string>): Promise<Response> =>
+        fetch(`${facts.url}${path}`, { method, headers: { cookie, ...headers } });
+      const own = { "sec-fetch-site": "same-origin" };
+      const who = (await (await ask("GET", "/authentication/session", own)).json()) as Record<string, unknown>;
+      assert.deepEqual([who["organization"], who["key_name"], who["operator"]], ["default", "first key", false]);
+      for (const headers of [{ "sec-fetch-site": "same-site" }, { origin: "http://127.0.0.1:1" }, {}] as const) {
+        const forged = await ask("DELETE", "/authentication/session", headers);
+        assert.deepEqual([forged.status, (await errorOf(forged)).code], [403, "cross_origin"]);
+      }
+      const withKey = await ask("GET", "/v1/models", { authorization: "Bearer sk-nobody" });
+      assert.deepEqual([withKey.status, (await errorOf(withKey)).code], [401, "invalid_api_key"]);
+      assert.equal((await ask("DELETE", "/authentication/session", own)).status, 200);
+      const ended = await ask("GET", "/v1/models", own);
+      assert.deepEqual([ended.status, (await errorOf(ended)).code], [401, "invalid_session"]);
     },
   },
   {

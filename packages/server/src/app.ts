@@ -49,8 +49,9 @@ import { providerName } from "./telemetry/calls/provider-name.ts";
 import { bootstrap } from "./tenancy/bootstrap.ts";
 import { openControlDatabase } from "./tenancy/control-database.ts";
 import { markInstallation, requireKnownInstallation } from "./tenancy/installation.ts";
-import { createKeyCheck, type KeyCheck } from "./tenancy/key-check.ts";
+import { createKeyCheck } from "./tenancy/key-check.ts";
 import { tenancyRoutes } from "./tenancy/routes.ts";
+import { createSignIn } from "./tenancy/sign-in.ts";
 import { createProjectSettings } from "./tenancy/project-settings.ts";
 import { createUsageLedger } from "./tenancy/usage.ts";
 import { transcriptionRoutes } from "./transcription/routes.ts";
@@ -64,24 +65,21 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
 
   // Nothing is created if the port or the directory is in use.
   const bound = closeAtEnd(await bindPort(config.server));
-  const address = { host: bound.host, port: bound.port };
-  const dataDirectory = resolve(config.storage.data_dir);
+  const { storage } = config;
+  const dataDirectory = resolve(storage.data_dir);
   const directory = closeAtEnd(await openDataDirectory(dataDirectory, logger));
-  await directory.announce(reachableUrl(address));
-  const control = closeAtEnd(await openControlDatabase({ url: config.storage.database_url, dataDirectory }));
-  await requireKnownInstallation(control, {
-    dataDirectory,
-    acceptEmptyDatabase: config.storage.accept_empty_database,
-  });
-  const firstStart = await bootstrap(control, { adminKey: config.storage.admin_key });
-  if (firstStart !== undefined) await onFirstStart?.(firstStart, reachableUrl(address));
+  await directory.announce(reachableUrl(bound));
+  const control = closeAtEnd(await openControlDatabase({ url: storage.database_url, dataDirectory }));
+  await requireKnownInstallation(control, { dataDirectory, acceptEmptyDatabase: storage.accept_empty_database });
+  const firstStart = await bootstrap(control, { adminKey: storage.admin_key });
+  if (firstStart !== undefined) await onFirstStart?.(firstStart, reachableUrl(bound));
   if (config.telemetry.enabled) await markInstallation(dataDirectory);
   const metrics = createMetrics(version);
   const disk = closeAtEnd(
     await DiskSpace.watch({
       directory: dataDirectory,
-      warningBytes: config.storage.warning_free_bytes,
-      minimumBytes: config.storage.minimum_free_bytes,
+      warningBytes: storage.warning_free_bytes,
+      minimumBytes: storage.minimum_free_bytes,
     }),
   );
   metrics.watchDisk(() => disk.freeBytes);
@@ -102,13 +100,12 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
     slowTraceMs: config.telemetry.slow_trace_ms,
     configured: config.telemetry.trace_presets,
   });
-  const metricPresets = createMetricPresets({
-    tokenPrices: config.telemetry.token_prices,
-    configured: config.telemetry.metric_presets,
-  });
+  const { token_prices: tokenPrices, metric_presets: configured } = config.telemetry;
+  const metricPresets = createMetricPresets({ tokenPrices, configured });
   const keyCheck = closeAtEnd(createKeyCheck({ control, logger }));
+  const { check: checkKey } = keyCheck;
   const failedKeys = new FailedKeys(config.server.max_failed_keys_per_minute);
-  const checkKey: KeyCheck["check"] = (secret) => keyCheck.check(secret);
+  const signIn = closeAtEnd(await createSignIn({ control, checkKey, failedKeys, logger }));
   const usage = closeAtEnd(await MonthlyUsage.open({ ledger: createUsageLedger(control), logger }));
   const limiter = createLimiter({ defaults: config.limits, usage });
   const createEngine = createEngineFactory({ logger, dataDirectory });
@@ -196,6 +193,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
       bound,
       http2: grpc,
       checkKey,
+      sessions: signIn,
       failedKeys,
       admitRequest: (scope, { permission }) => {
         const trafficClass = telemetryClassOf(permission);
@@ -212,7 +210,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...transcriptionRoutes(transcribe, { maxFileBytes: transcription.max_upload_bytes, directory: uploads }),
         ...catalogRoutes(registry),
         ...logRoutes(store),
-        ...traceRoutes({ store, tracePresets, tokenPrices: config.telemetry.token_prices }),
+        ...traceRoutes({ store, tracePresets, tokenPrices }),
         ...metricsRoutes({ store, presets: metricPresets }),
         ...projectRoutes(store),
         ...prometheusRoutes({ store, version }),
@@ -220,6 +218,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...sampleRoutes(store),
         ...webConsole.routes,
         ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),
+        ...signIn.routes,
         ...statusRoutes({
           metrics,
           document: toOpenApi(operations, version),
@@ -235,7 +234,7 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
   starting.defer(watchEventLoop({ logger, observe: metrics.observeLoopDelay }).stop);
   const running = starting.move();
   return {
-    url: reachableUrl(address),
+    url: reachableUrl(bound),
     host: http.host,
     port: http.port,
     grpcPort,

@@ -61,6 +61,27 @@ export const errorTable = {
     retryable: false,
     when: "The API key is missing, unknown, expired or revoked.",
   },
+  invalid_session: {
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_session",
+    retryable: false,
+    when: "The session of the web console is unknown, has expired, or has ended with its key. Sign in again.",
+  },
+  invalid_sign_in_code: {
+    status: 401,
+    type: "authentication_error",
+    code: "invalid_sign_in_code",
+    retryable: false,
+    when: "The sign-in code is wrong, was already used, or has expired.",
+  },
+  cross_origin: {
+    status: 403,
+    type: "permission_error",
+    code: "cross_origin",
+    retryable: false,
+    when: "The request authenticates with a session cookie and does not come from the server's own pages.",
+  },
   permission_denied: {
     status: 403,
     type: "permission_error",

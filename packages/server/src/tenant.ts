@@ -35,6 +35,22 @@ export interface CheckedKey {
   readonly allowedModels: readonly string[] | undefined;
 }
 
+/** A session of a signed-in person, with its keys, which are all valid. Created by tenancy/. */
+export interface CheckedSession {
+  readonly sessionId: string;
+  /** The API key; the operator key if the person signed in with it alone. */
+  readonly key: CheckedKey;
+  /** The key for the admin API, if it is another one. */
+  readonly operatorKey: CheckedKey | undefined;
+  /** UNIX seconds at which the session or one of its keys expires. */
+  readonly expiresAt: number;
+}
+
+/** The key of a session that a request uses: the operator key for the admin API, the API key for everything else. */
+export function sessionKey(session: CheckedSession, permission: Permission | "any"): CheckedKey {
+  return permission === "admin" ? (session.operatorKey ?? session.key) : session.key;
+}
+
 export const defaultProjectName = "default";
 
 /** Names of organizations, projects and keys. They cannot end in a space, since HTTP trims header values. */

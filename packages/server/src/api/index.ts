@@ -13,6 +13,7 @@ import { listSeenProjects } from "./observability-projects.ts";
 import { deleteSamples } from "./observability-samples.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
+import { sessionOperations } from "./sessions.ts";
 import { createSpeech, listVoices } from "./speech.ts";
 import { createTranscription } from "./transcription.ts";
 import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
@@ -36,6 +37,7 @@ export const operations: readonly Operation[] = [
   exportLogs,
   exportMetrics,
   validateKey,
+  ...sessionOperations,
   ...adminOperations,
   ...modelAdminOperations,
   getHealth,

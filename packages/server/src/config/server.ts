@@ -52,7 +52,7 @@ export const server = Type.Object(
         maxItems: 1000,
         default: [],
         description:
-          "Proxies whose `X-Forwarded-For` header is trusted to report the client's address, for logs, spans and throttling. Empty: none.",
+          "Proxies whose `X-Forwarded-For` header is trusted to report the client's address, for logs, spans and throttling, and whose `X-Forwarded-Proto` and `X-Forwarded-Host` headers report the address of the web console. Empty: none.",
       },
     ),
     max_header_bytes: bytes(

@@ -24,7 +24,7 @@ export function authenticate(
   from: AttemptedFrom,
 ): Scope | Promise<Scope> {
   const secret = secretOf(headers);
-  const claim = { account: single(headers, "x-account"), project: single(headers, "x-project") };
+  const claim = claimOf(headers);
   const count = (error: unknown): never => {
     if (error instanceof AppError && error.code === "invalid_api_key") from.failedKeys.count(from.address);
     throw error;
@@ -37,6 +37,14 @@ export function authenticate(
   }
   if (!(key instanceof Promise)) return Scope.fromKey(key, claim);
   return key.catch(count).then((checked) => Scope.fromKey(checked, claim));
+}
+
+/** The account and the project that a request names. */
+export function claimOf(headers: IncomingHttpHeaders): {
+  readonly account: string | undefined;
+  readonly project: string | undefined;
+} {
+  return { account: single(headers, "x-account"), project: single(headers, "x-project") };
 }
 
 function secretOf(headers: IncomingHttpHeaders): string {

@@ -18,12 +18,7 @@ export type ClientAddressOf = (
 /** @param trustedProxies addresses, CIDR ranges and names of ranges, checked by `config/trusted-proxies.ts` */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddressOf {
   if (trustedProxies.length === 0) return (connection) => unmapped(connection?.remoteAddress);
-  const trusted = new BlockList();
-  for (const range of trustedProxies.flatMap((proxy) => namedRanges[proxy] ?? [proxy])) {
-    const [address = "", prefix] = range.split("/");
-    if (prefix === undefined) trusted.addAddress(address, familyOf(address));
-    else trusted.addSubnet(address, Number(prefix), familyOf(address));
-  }
+  const trusts = createTrusts(trustedProxies);
 
   return (connection, headers) => {
     let client = unmapped(connection?.remoteAddress);
@@ -31,13 +26,28 @@ export function createClientAddress(trustedProxies: readonly string[]): ClientAd
     const reported = (Array.isArray(forwarded) ? forwarded.join(",") : (forwarded ?? "")).split(",");
     // Each proxy appends the address that it sees, so the last address that no trusted proxy has is the client's.
     for (const text of reported.reverse()) {
-      if (client === undefined || !trusted.check(client, familyOf(client))) return client;
+      if (client === undefined || !trusts(client)) return client;
       if (text.trim() === "") continue;
       const address = addressIn(text.trim());
       if (address === undefined) return client;
       client = address;
     }
     return client;
+  };
+}
+
+/** Whether an address is a trusted proxy's. */
+export function createTrusts(trustedProxies: readonly string[]): (address: string | undefined) => boolean {
+  if (trustedProxies.length === 0) return () => false;
+  const trusted = new BlockList();
+  for (const range of trustedProxies.flatMap((proxy) => namedRanges[proxy] ?? [proxy])) {
+    const [address = "", prefix] = range.split("/");
+    if (prefix === undefined) trusted.addAddress(address, familyOf(address));
+    else trusted.addSubnet(address, Number(prefix), familyOf(address));
+  }
+  return (address) => {
+    const client = unmapped(address);
+    return client !== undefined && trusted.check(client, familyOf(client));
   };
 }
 

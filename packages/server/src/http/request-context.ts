@@ -6,7 +6,7 @@ import { redactText, type LogFields } from "../logger.ts";
 import type { ResponseTarget } from "./reply.ts";
 import type { ResponseHeaders } from "./route.ts";
 import type { IndexedSetMember } from "../indexed-set.ts";
-import type { Scope } from "../tenant.ts";
+import type { CheckedSession, Scope } from "../tenant.ts";
 import { RequestCost } from "../scheduling/request-cost.ts";
 
 /** A finished request, for the log and the metrics. */
@@ -41,6 +41,7 @@ export class RequestContext implements ResponseTarget, IndexedSetMember {
   /** Headers of every response to this request. */
   responseHeaders: ResponseHeaders = {};
   scope: Scope | undefined;
+  session: CheckedSession | undefined;
   readonly clientAddress: string | undefined;
   outcome: "ok" | ErrorCode = "ok";
   readonly #startMs = performance.now();

@@ -3,8 +3,9 @@ import type { Operation } from "../api/operation.ts";
 import type { AppError } from "../errors.ts";
 import type { LogFields } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
-import type { Scope } from "../tenant.ts";
+import type { CheckedSession, Scope } from "../tenant.ts";
 import type { FormBody, FormLimits } from "./form.ts";
+import type { RequestOrigin } from "./request-origin.ts";
 
 /** One validated request: its body satisfies the operation's schema, and its scope has the permission. */
 export interface RouteInput<Body> {
@@ -14,6 +15,10 @@ export interface RouteInput<Body> {
   /** The form, while it is still being received, for operations that take one. */
   readonly form: FormBody | undefined;
   readonly scope: Scope;
+  /** The session of a request that authenticates by its cookie. */
+  readonly session: CheckedSession | undefined;
+  /** The scheme and the host that the client used, as far as trusted proxies report them. */
+  readonly origin: () => RequestOrigin;
   readonly path: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;

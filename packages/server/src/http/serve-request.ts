@@ -7,10 +7,11 @@ import { validate } from "../api/validate.ts";
 import { toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
-import type { Scope } from "../tenant.ts";
+import type { Permission, Scope } from "../tenant.ts";
 import { measureStep } from "../scheduling/main-thread-time.ts";
 import type { AdmitRequest, RequestAdmission } from "./request-admission.ts";
 import { authenticate, type KeyCheck } from "./authenticate.ts";
+import { authenticateSession, sessionSecret, type Sessions } from "./authenticate-session.ts";
 import { readJsonBody, readRawBody, type ReadBody } from "./body.ts";
 import { corsHeaders } from "./cors.ts";
 import { errorLine, resetConnection, writeBytes, writeEvents } from "./stream-writer.ts";
@@ -19,6 +20,7 @@ import type { FailedKeys } from "./failed-keys.ts";
 import { readForm, type SpooledForm } from "./form.ts";
 import { queryOf, readQueryBody } from "./query-body.ts";
 import { replyBytes, replyEmpty, replyError, replyJson, replyText } from "./reply.ts";
+import type { RequestOriginOf } from "./request-origin.ts";
 import type { ErrorWriter, Route, RouteResponse, RouteInput } from "./route.ts";
 import type { PathParameters } from "./router.ts";
 import { discardUnreadBody } from "./unread-body.ts";
@@ -32,6 +34,9 @@ export interface ServeContext {
     readonly heartbeat_interval_ms: number;
   };
   readonly checkKey: KeyCheck;
+  /** Absent: cookies are ignored. */
+  readonly sessions?: Sessions | undefined;
+  readonly originOf: RequestOriginOf;
   readonly failedKeys: FailedKeys;
   /** The memory budget of routes without their own. */
   readonly memory: MemoryBudget;
@@ -85,6 +90,8 @@ export async function serveRequest(
       form,
       // Functions of operations without a permission do not read the scope.
       scope: scope as Scope,
+      session: context.session,
+      origin: () => server.originOf(context.request),
       path,
       query: queryOf(context.request),
       headers: context.request.headers,
@@ -108,20 +115,30 @@ export async function serveRequest(
   }
 }
 
-async function admit(
-  context: RequestContext,
-  operation: Operation,
-  { checkKey, failedKeys }: ServeContext,
-): Promise<Scope | undefined> {
-  if (operation.permission === "none") return undefined;
-  const scope = authenticate(context.request.headers, checkKey, {
-    address: context.clientAddress,
-    failedKeys,
-  });
+async function admit(context: RequestContext, operation: Operation, server: ServeContext): Promise<Scope | undefined> {
+  const { permission } = operation;
+  if (permission === "none") return undefined;
+  const scope = authenticateRequest(context, permission, server);
   context.scope = scope instanceof Promise ? await scope : scope;
   context.cost.organizationId = context.scope.organizationId;
-  if (operation.permission !== "any") context.scope.require(operation.permission);
+  if (permission !== "any") context.scope.require(permission);
   return context.scope;
+}
+
+function authenticateRequest(
+  context: RequestContext,
+  permission: Permission | "any",
+  { checkKey, failedKeys, sessions, originOf }: ServeContext,
+): Scope | Promise<Scope> {
+  const { request } = context;
+  const from = { address: context.clientAddress, failedKeys };
+  const secret = sessions === undefined ? undefined : sessionSecret(request, { sessions, originOf });
+  if (sessions === undefined || secret === undefined) return authenticate(request.headers, checkKey, from);
+  return authenticateSession(request, secret, { sessions, originOf, permission, from }).then(({ session, scope }) => {
+    context.session = session;
+    context.note({ session_id: session.sessionId });
+    return scope;
+  });
 }
 
 function read(

@@ -11,6 +11,7 @@ import { MemoryBudget } from "../memory-budget.ts";
 import { runWithCost } from "../scheduling/request-cost.ts";
 import type { AdmitRequest } from "./request-admission.ts";
 import type { KeyCheck } from "./authenticate.ts";
+import type { Sessions } from "./authenticate-session.ts";
 import { findFramingError } from "./check-framing.ts";
 import { createClientAddress } from "./client-address.ts";
 import { refuseConnection } from "./connection-error.ts";
@@ -20,6 +21,7 @@ import { divertHttp2 } from "./http2-preface.ts";
 import type { FailedKeys } from "./failed-keys.ts";
 import { bindPort, type BoundPort } from "./listen.ts";
 import { replyEmpty, replyError } from "./reply.ts";
+import { createRequestOrigin } from "./request-origin.ts";
 import { RequestContext, type FinishedRequest } from "./request-context.ts";
 import type { ErrorWriter, Route } from "./route.ts";
 import { pathOf, Router, type PathParameters } from "./router.ts";
@@ -49,6 +51,8 @@ export interface HttpServerParts {
   readonly bound?: BoundPort | undefined;
   readonly routes: readonly Route[];
   readonly checkKey: KeyCheck;
+  /** Absent: cookies are ignored. */
+  readonly sessions?: Sessions | undefined;
   readonly failedKeys: FailedKeys;
   /** Absent: telemetry queries and exports have no limits. */
   readonly admitRequest?: AdmitRequest | undefined;
@@ -93,6 +97,7 @@ export async function startHttpServer(parts: HttpServerParts): Promise<HttpServe
   const serveContext: ServeContext = {
     ...parts,
     memory: new MemoryBudget(settings.max_request_memory_bytes),
+    originOf: createRequestOrigin(settings.trusted_proxies),
     isClosing: () => closing,
   };
   const clientAddressOf = createClientAddress(settings.trusted_proxies);

@@ -87,6 +87,8 @@ const idleInput: Omit<RouteInput<never>, "body" | "path" | "query"> = {
   bytes: Buffer.alloc(0),
   form: undefined,
   scope: localOperator,
+  session: undefined,
+  origin: () => ({ secure: false, host: "" }),
   headers: {},
   requestId: "local",
   clientAddress: undefined,

@@ -10,6 +10,7 @@ const migrations: Record<string, Migration> = {
   "0001_organizations_projects_keys": { up: createDirectoryTables },
   "0002_token_usage": { up: createTokenUsage },
   "0003_write_probe": { up: createWriteProbe },
+  "0004_sessions": { up: createSessions },
 };
 
 async function createDirectoryTables(database: Kysely<unknown>): Promise<void> {
@@ -75,6 +76,28 @@ async function createWriteProbe(database: Kysely<unknown>): Promise<void> {
     .addColumn("id", "integer", (column) => column.primaryKey())
     .addColumn("written_at", "bigint", (column) => column.notNull())
     .execute();
+}
+
+async function createSessions({ schema }: Kysely<unknown>): Promise<void> {
+  await schema
+    .createTable("sessions")
+    .addColumn("id", "text", (column) => column.primaryKey())
+    .addColumn("secret_hash", "text", (column) => column.notNull().unique())
+    .addColumn("key_id", "text", (column) => column.notNull().references("keys.id"))
+    .addColumn("operator_key_id", "text", (column) => column.references("keys.id"))
+    .addColumn("created_at", "bigint", (column) => column.notNull())
+    .addColumn("expires_at", "bigint", (column) => column.notNull())
+    .addColumn("last_used_at", "bigint", (column) => column.notNull())
+    .execute();
+  await schema
+    .createTable("sign_in_codes")
+    .addColumn("code_hash", "text", (column) => column.primaryKey())
+    .addColumn("key_id", "text", (column) => column.notNull().references("keys.id"))
+    .addColumn("operator_key_id", "text", (column) => column.references("keys.id"))
+    .addColumn("expires_at", "bigint", (column) => column.notNull())
+    .execute();
+  await schema.createIndex("sessions_key").on("sessions").column("key_id").execute();
+  await schema.createIndex("sign_in_codes_key").on("sign_in_codes").column("key_id").execute();
 }
 
 /**

@@ -51,6 +51,26 @@ interface TokenUsageTable {
   tokens: number;
 }
 
+/** A session of the web console. Expired rows are deleted when the next one is created. */
+interface SessionTable {
+  id: string;
+  secret_hash: string;
+  key_id: string;
+  /** The key that requests to the admin API use instead. */
+  operator_key_id: string | null;
+  created_at: number;
+  expires_at: number;
+  last_used_at: number;
+}
+
+/** A code that opens one session; redeeming it deletes it. */
+interface SignInCodeTable {
+  code_hash: string;
+  key_id: string;
+  operator_key_id: string | null;
+  expires_at: number;
+}
+
 /** One row, written to check that the database accepts writes. */
 interface WriteProbeTable {
   id: number;
@@ -62,5 +82,7 @@ export interface ControlTables {
   projects: ProjectTable;
   keys: KeyTable;
   token_usage: TokenUsageTable;
+  sessions: SessionTable;
+  sign_in_codes: SignInCodeTable;
   write_probe: WriteProbeTable;
 }

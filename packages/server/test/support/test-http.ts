@@ -1,6 +1,7 @@
 /** A real HTTP server on a free port with chosen routes and one valid key, for tests. */
 import { EventEmitter, once } from "node:events";
 import type { KeyCheck } from "../../src/http/authenticate.ts";
+import type { Sessions } from "../../src/http/authenticate-session.ts";
 import { FailedKeys } from "../../src/http/failed-keys.ts";
 import type { FinishedRequest } from "../../src/http/request-context.ts";
 import type { Route } from "../../src/http/route.ts";
@@ -37,12 +38,14 @@ export async function startTestHttp({
   routes,
   settings = {},
   checkKey = checkTestKey,
+  sessions,
   failedKeys = new FailedKeys(1_000_000),
   http2,
 }: {
   routes: readonly Route[];
   settings?: Partial<HttpSettings>;
   checkKey?: KeyCheck;
+  sessions?: Sessions;
   failedKeys?: FailedKeys;
   http2?: Http2Server;
 }) {
@@ -61,6 +64,7 @@ export async function startTestHttp({
     routes,
     logger,
     checkKey,
+    sessions,
     failedKeys,
     http2,
     observe: (exchange) => {

@@ -1,0 +1,107 @@
+/** Finds and checks the session for a cookie, with a cache like that of keys, since every request of the console needs it. */
+import { AppError } from "../errors.ts";
+import type { Logger } from "../logger.ts";
+import type { CheckedSession } from "../tenant.ts";
+import type { ControlDatabase } from "./control-database.ts";
+import { createLastUsed } from "./last-used.ts";
+import { loadKey, refusalOf, type KnownKey } from "./load-key.ts";
+import { createRevalidatingCache } from "./revalidating-cache.ts";
+import { equalHashes, hashSecret, maximumSecretLength } from "./secret.ts";
+import { sessionIdleSeconds } from "./sessions.ts";
+
+export interface SessionCheck {
+  /**
+   * The session with this secret; synchronous on a cache hit.
+   * @throws AppError invalid_session; overloaded while the database is unreachable and the session is not cached
+   */
+  check(secret: string): CheckedSession | Promise<CheckedSession>;
+  /** Forgets cached sessions, after one was ended. */
+  clear(): void;
+  /** Writes when sessions and their keys were last used. Call it before the database is closed. */
+  close(): Promise<void>;
+}
+
+export interface SessionCheckOptions {
+  readonly control: ControlDatabase;
+  readonly logger: Logger;
+  /** UNIX milliseconds. */
+  readonly now?: (() => number) | undefined;
+}
+
+const useIsNotedEveryMs = 60_000;
+const cacheIdLength = 16;
+
+interface KnownSession {
+  readonly hash: string;
+  readonly session: CheckedSession;
+  readonly keys: readonly KnownKey[];
+  readonly expiresMs: number;
+  /** UNIX milliseconds of the last use that was noted. */
+  usedMs: number;
+}
+
+export function createSessionCheck({ control, logger, now = Date.now }: SessionCheckOptions): SessionCheck {
+  const sessionsUsed = createLastUsed(control, logger, "sessions");
+  const keysUsed = createLastUsed(control, logger);
+  const known = createRevalidatingCache<string, KnownSession>({ load: (hash) => loadSession(control, hash), now });
+  control.onChange(() => known.clear());
+
+  function admit(found: KnownSession | undefined, hash: string): CheckedSession {
+    if (found === undefined || !equalHashes(found.hash, hash)) throw ended("It has expired or was signed out.");
+    const time = now();
+    if (time >= found.expiresMs) throw ended("It has expired.");
+    if (time - found.usedMs >= sessionIdleSeconds * 1000) throw ended("It was not used for a week.");
+    for (const key of found.keys) {
+      const refusal = refusalOf(key, time);
+      if (refusal !== undefined) throw ended(refusal);
+    }
+    if (time - found.usedMs >= useIsNotedEveryMs) {
+      found.usedMs = time;
+      sessionsUsed.note(found.session.sessionId);
+      for (const { key } of found.keys) keysUsed.note(key.keyId);
+    }
+    return found.session;
+  }
+
+  return {
+    check(secret) {
+      if (secret.length > maximumSecretLength) throw ended("The cookie is not one of this server's.");
+      const hash = hashSecret(secret);
+      const found = known.get(hash.slice(0, cacheIdLength), hash);
+      return found instanceof Promise ? found.then((loaded) => admit(loaded, hash)) : admit(found, hash);
+    },
+    clear: () => known.clear(),
+    async close() {
+      await Promise.all([sessionsUsed.close(), keysUsed.close()]);
+    },
+  };
+}
+
+function ended(reason: string): AppError {
+  return new AppError("invalid_session", `Your session has ended. ${reason} Sign in again.`);
+}
+
+function loadSession(control: ControlDatabase, hash: string): Promise<KnownSession | undefined> {
+  return control.read(async (database) => {
+    const row = await database.selectFrom("sessions").selectAll().where("secret_hash", "=", hash).executeTakeFirst();
+    if (row === undefined) return undefined;
+    const ids = [row.key_id, ...(row.operator_key_id === null ? [] : [row.operator_key_id])];
+    const loaded = await Promise.all(ids.map((id) => loadKey(database, { id })));
+    // The columns are foreign keys, and keys are never deleted.
+    const [key, operatorKey] = loaded as [KnownKey, KnownKey?];
+    const keys = operatorKey === undefined ? [key] : [key, operatorKey];
+    const expiresMs = row.expires_at * 1000;
+    return {
+      hash,
+      session: {
+        sessionId: row.id,
+        key: key.key,
+        operatorKey: operatorKey?.key,
+        expiresAt: Math.min(expiresMs, ...keys.map((each) => each.expiresMs)) / 1000,
+      },
+      keys,
+      expiresMs,
+      usedMs: row.last_used_at * 1000,
+    };
+  });
+}
