@@ -13,6 +13,8 @@ import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery } from "../packages/server/src/api/observability-logs.ts";
+import { Conversations, ConversationsQuery } from "../packages/server/src/api/observability-conversations.ts";
+import { TraceHistogram, TraceHistogramQuery } from "../packages/server/src/api/observability-trace-histogram.ts";
 import { TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { TranscriptionRequest } from "../packages/server/src/api/transcription-request.ts";
 import {
@@ -90,6 +92,10 @@ const files: Generated[] = [
         MetricList: MetricList.json,
         TracesQuery: TracesQuery.json,
         TracesAnswer: TracesAnswer.json,
+        TraceHistogramQuery: TraceHistogramQuery.json,
+        TraceHistogram: TraceHistogram.json,
+        ConversationsQuery: ConversationsQuery.json,
+        Conversations: Conversations.json,
       }),
     format: false,
   },

@@ -116,6 +116,147 @@ export const tracesCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "trace queries filter by service, operation, model, status, duration, attributes, conversation and text",
+    shows: [
+      "trace-queries/service_name",
+      "trace-queries/operation",
+      "trace-queries/model",
+      "trace-queries/status",
+      "trace-queries/min_duration_ms",
+      "trace-queries/max_duration_ms",
+      "trace-queries/attributes",
+      "trace-queries/conversation_id",
+      "trace-queries/search",
+      "trace-queries/matching",
+      "authentication-and-tenants/tenant-isolation",
+    ],
+    async run({ client, make, facts }) {
+      const stranger = make({ apiKey: facts.strangerKey });
+      for (const filter of [
+        { service_name: "desk", status: "error" },
+        { operation: "chat", model: "large" },
+        { status: "error", search: "CHAT small" },
+        { min_duration_ms: 2000, max_duration_ms: 2000, model: "large" },
+        { attributes: { "gen_ai.guardrail.risk.category": "violence" } },
+        { conversation_id: "session of planner" },
+        { search: "REFUSED" },
+      ] as const) {
+        const query = { trace: "all_traces", project_name: "desk", detail: false, ...filter };
+        const found = async (reader: typeof client) =>
+          (await reader.traces.query(query)).traces.map(({ traceID }) => traceID);
+        assert.deepEqual(await found(client), [facts.traceId], JSON.stringify(filter));
+        assert.deepEqual(await found(stranger), [facts.strangerTraceId], JSON.stringify(filter));
+      }
+      const none = { trace: "all_traces", status: "error", model: "large" } as const;
+      assert.deepEqual((await client.traces.query(none)).traces, []);
+      const wrong = { trace: "all_traces", min_duration_ms: 2, max_duration_ms: 1 };
+      await assert.rejects(async () => client.traces.query(wrong), isRefusal("min_duration_ms"));
+    },
+  },
+  {
+    name: "start and end bound a trace query, the end exclusively",
+    shows: ["trace-queries/start", "trace-queries/end"],
+    async run({ client, facts }) {
+      const at = BigInt(facts.atUnixNano);
+      const found = async (start: bigint, end: bigint) => {
+        const params = { trace: "distiller_traces", detail: false, start: String(start), end: String(end) };
+        return (await client.traces.query(params)).traces.length;
+      };
+      assert.deepEqual([await found(at, at + 1n), await found(at - 1n, at), await found(at + 1n, at + 2n)], [1, 0, 0]);
+      await assert.rejects(
+        async () => client.traces.query({ trace: "all_traces", start: "today" }),
+        isRefusal("start"),
+      );
+    },
+  },
+  {
+    name: "pages of traces contain each trace once, also with equal starts",
+    shows: ["trace-queries/cursor", "trace-queries/trace-pages", "trace-results/next_cursor", "clients/trace-pages"],
+    async run({ client }) {
+      const found: string[] = [];
+      const cursors: (string | null | undefined)[] = [];
+      const params = { trace: "inference_traces", project_name: "desk", limit: 25, detail: false };
+      for await (const page of client.traces.pages(params)) {
+        cursors.push(page.next_cursor);
+        found.push(...page.traces.map(({ traceID }) => traceID));
+        const { projects, services } = page.traces[0]!.summary;
+        assert.deepEqual([projects, services], [["desk"], ["desk"]]);
+      }
+      assert.deepEqual([cursors.length, cursors.at(-1)], [5, null]);
+      assert.deepEqual([found.length, new Set(found).size], [106, 106]);
+      assert.equal((await client.traces.query(params))["next_cursor"], undefined);
+      await assert.rejects(async () => client.traces.query({ ...params, cursor: "x" }), isRefusal("cursor"));
+    },
+  },
+  {
+    name: "a histogram counts the traces that match, with failures and durations, in buckets of a known width",
+    shows: [
+      "clients/trace-operations",
+      "trace-histograms/step",
+      "trace-histograms/step_seconds",
+      "trace-histograms/buckets",
+    ],
+    async run({ client }) {
+      const params = { trace: "inference_traces", project_name: "desk" };
+      const chosen = await client.traces.histogram(params);
+      assert.equal(chosen.step_seconds, 30);
+      assert.ok(chosen.buckets.length >= 60 && chosen.buckets.length <= 122);
+      const { step_seconds, buckets } = await client.traces.histogram({ ...params, step: "1h", time_window: "2h" });
+      assert.equal(step_seconds, 3600);
+      assert.equal(
+        buckets.reduce((sum, { traces }) => sum + traces, 0),
+        106,
+      );
+      assert.ok(buckets.some(({ duration_ms }) => duration_ms.p95 !== null && duration_ms.p95 >= duration_ms.p50!));
+      assert.ok(buckets.every(({ failed }) => failed === 0));
+      await assert.rejects(async () => client.traces.histogram({ step: "1s", time_window: "1h" }), isRefusal("step"));
+    },
+  },
+  {
+    name: "conversations have the turns, calls, tokens and cost of their traces, each organization its own",
+    shows: ["clients/trace-operations", "conversations/data", "conversations/next_cursor"],
+    async run({ client, make, facts }) {
+      const stranger = make({ apiKey: facts.strangerKey });
+      const at = new Date(Number(BigInt(facts.atUnixNano) / 1_000_000n)).toISOString();
+      for (const reader of [client, stranger]) {
+        const { data } = await reader.traces.conversations({ project_name: "desk" });
+        assert.deepEqual(
+          data.map(({ id }) => id).sort(),
+          ["planner", "seeker", "sleeper"].map((name) => `session of ${name}`),
+        );
+        const { ended_at, models, ...planner } = data.find(({ id }) => id === "session of planner")!;
+        assert.ok(ended_at > at);
+        assert.deepEqual(
+          models.map(({ model }) => model),
+          ["large", "small"],
+        );
+        assert.deepEqual(planner, {
+          id: "session of planner",
+          started_at: at,
+          turns: 1,
+          calls: 2,
+          errors: 1,
+          input_tokens: 100,
+          output_tokens: 20,
+          cost: 0.00018,
+          projects: ["desk"],
+          services: ["desk"],
+        });
+      }
+      const found: string[] = [];
+      for (let cursor: string | null = ""; cursor !== null;) {
+        const page: Awaited<ReturnType<typeof client.traces.conversations>> = await client.traces.conversations({
+          search: "SESSION OF",
+          limit: 2,
+          cursor,
+        });
+        found.push(...page.data.map(({ id }) => id));
+        cursor = page.next_cursor;
+      }
+      assert.deepEqual([found.length, new Set(found).size], [3, 3]);
+    },
+  },
+  {
     name: "query takes the same parameters for each kind in both clients",
     shows: ["clients/telemetry-operations"],
     async run({ client }) {

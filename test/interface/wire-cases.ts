@@ -20,6 +20,8 @@ const endpoints = [
   "POST /observability/metrics",
   "GET /observability/metrics",
   "POST /observability/traces",
+  "POST /observability/traces/histogram",
+  "POST /observability/conversations",
   "GET /observability/projects",
   "DELETE /observability/samples",
   "GET /prometheus/api/v1/query",

@@ -55,10 +55,12 @@ export type {
 export { TTSResponse } from "./resources/tts-response.ts";
 export type { VoiceFilter } from "./resources/voices.ts";
 export type {
+  ConversationsParams,
   LogsQueryParams,
   MetricsQueryParams,
   PromqlAnswer,
   PromqlParams,
+  TraceHistogramParams,
   TracesQueryParams,
 } from "./resources/telemetry.ts";
 export type {

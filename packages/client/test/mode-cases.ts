@@ -68,6 +68,15 @@ export const modeCases = {
     const result = await client.traces.query({ trace: "all_traces", detail: false });
     return [result.traces[0]?.traceID, result.batches, result.spans];
   },
+  "reads all pages of traces": async ({ client }) => {
+    const pages: unknown[] = [];
+    for await (const { spans, next_cursor } of client.traces.pages({ trace: "all_traces" })) {
+      pages.push([spans.length, next_cursor]);
+    }
+    return pages;
+  },
+  "counts traces over time": async ({ client }) => (await client.traces.histogram({ step: "5m" })).step_seconds,
+  "lists conversations": async ({ client }) => (await client.traces.conversations()).data.length,
   "shows each chunk before the next is sent": (tools) => contents(tools),
   "tells status and request ID of a stream": async ({ client }) => {
     const stream = await client.chat.completions.create({ ...question, stream: true });

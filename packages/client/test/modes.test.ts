@@ -168,6 +168,27 @@ const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {
     requests: 1,
     sent: ["/observability/traces", { trace: "all_traces", detail: false }],
   },
+  "reads all pages of traces": {
+    answers: [json({ ...tracesAnswer, next_cursor: "second" }), json({ traces: [], next_cursor: null })],
+    outcome: [
+      [2, "second"],
+      [0, null],
+    ],
+    requests: 2,
+    sent: ["/observability/traces", { trace: "all_traces", cursor: "" }],
+  },
+  "counts traces over time": {
+    answers: [json({ step_seconds: 300, buckets: [] })],
+    outcome: 300,
+    requests: 1,
+    sent: ["/observability/traces/histogram", { step: "5m" }],
+  },
+  "lists conversations": {
+    answers: [json({ data: [], next_cursor: null })],
+    outcome: 0,
+    requests: 1,
+    sent: ["/observability/conversations", {}],
+  },
   "tells status and request ID of a stream": {
     answers: [events([chunk("one")], true)],
     outcome: [200, "request-7"],

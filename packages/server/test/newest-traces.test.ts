@@ -40,7 +40,7 @@ async function newest(
 ): Promise<string[]> {
   const nowUnixNano = BigInt(nowMs) * 1_000_000n;
   const { traces } = await searchTraces(opened.store.open(scopeOf("org_a")), {
-    preset: presets.find(preset),
+    matches: { in: () => presets.find(preset).condition, readsDetails: false },
     project,
     limit,
     nowUnixNano,

@@ -788,7 +788,7 @@ export interface MetricList {
   }[];
 }
 
-/** A trace query. */
+/** A trace query. A trace matches if at least one of its spans matches `trace` and all filters. */
 export interface TracesQuery {
   /** Which traces: `all_traces`, `inference_traces`, `agent_traces`, `distiller_traces`, `error_traces`, `slow_traces`, or a name that the server's configuration adds. */
   trace: string;
@@ -796,14 +796,38 @@ export interface TracesQuery {
   organization_id?: string | null;
   /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
   project_name?: string | null;
-  /** Return the trace with this ID (32 hexadecimal digits), regardless of `trace` and of its age, unless `time_window` is set too. */
+  /** Return the trace with this ID (32 hexadecimal digits), regardless of `trace`, of all filters and of its age, unless a time range is set too. */
   trace_id?: string | null;
-  /** How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
+  /** Only spans of this service. */
+  service_name?: string | null;
+  /** Only spans with this operation (`gen_ai.operation.name`), such as `chat` or `execute_tool`. */
+  operation?: string | null;
+  /** Only spans of this model: the requested one or the one that answered. */
+  model?: string | null;
+  /** Only spans with this status. */
+  status?: "unset" | "ok" | "error" | null;
+  /** Only spans that took at least this long, in milliseconds. */
+  min_duration_ms?: number | null;
+  /** Only spans that took at most this long, in milliseconds. */
+  max_duration_ms?: number | null;
+  /** Only spans that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. Values longer than a kilobyte are not found. */
+  attributes?: Record<string, string | number | boolean> | null;
+  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). */
+  conversation_id?: string | null;
+  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
+  search?: string | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
   time_window?: string | null;
+  /** Only spans that started at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
+  start?: string | null;
+  /** Only spans that started before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
   /** Whether to return each trace's spans. Default true. */
   detail?: boolean | null;
   /** Maximum number of traces, 1 to 1000; the newest are returned. Default 100. */
   limit?: number | null;
+  /** Requests the traces page by page: "" for the first page, then `next_cursor` of the previous response together with the same filters. */
+  cursor?: string | null;
 }
 
 /** Traces in Tempo's response format. */
@@ -843,6 +867,10 @@ export interface TracesAnswer {
       }[];
       /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
       cost: number | null;
+      /** Only if the request has a `cursor`: the projects of the spans, in alphabetical order. */
+      projects?: string[];
+      /** Only if the request has a `cursor`: the services of the spans, in alphabetical order; at most 20. */
+      services?: string[];
     };
     /** The spans, by resource; absent with `detail: false`. */
     batches?: {
@@ -860,4 +888,130 @@ export interface TracesAnswer {
       }[];
     }[];
   }[];
+  /** Only if the request has a `cursor`: the cursor of the next page; null if this is the last page. */
+  next_cursor?: string | null;
+}
+
+/** Which traces to count. A trace matches if at least one of its spans matches `trace` and all filters. */
+export interface TraceHistogramQuery {
+  /** Which traces, by the same names as in queries of traces. Default: `all_traces`. */
+  trace?: string | null;
+  /** The key's own organization, which is the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
+  project_name?: string | null;
+  /** Only spans of this service. */
+  service_name?: string | null;
+  /** Only spans with this operation (`gen_ai.operation.name`), such as `chat` or `execute_tool`. */
+  operation?: string | null;
+  /** Only spans of this model: the requested one or the one that answered. */
+  model?: string | null;
+  /** Only spans with this status. */
+  status?: "unset" | "ok" | "error" | null;
+  /** Only spans that took at least this long, in milliseconds. */
+  min_duration_ms?: number | null;
+  /** Only spans that took at most this long, in milliseconds. */
+  max_duration_ms?: number | null;
+  /** Only spans that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. Values longer than a kilobyte are not found. */
+  attributes?: Record<string, string | number | boolean> | null;
+  /** Only spans of this conversation (`gen_ai.conversation.id`, `session.id`). */
+  conversation_id?: string | null;
+  /** Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included. */
+  search?: string | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h". */
+  time_window?: string | null;
+  /** Only spans that started at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
+  start?: string | null;
+  /** Only spans that started before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
+  /** Width of a bucket: an integer of at least 1, followed by `s` (seconds), `m`, `h` or `d`; at most 1000 buckets. By default, the server chooses a width that gives about 60 to 120 buckets. */
+  step?: string | null;
+}
+
+/** Traces over time. */
+export interface TraceHistogram {
+  /** Width of a bucket in seconds. */
+  step_seconds: number;
+  /** The buckets of the time range, earliest first, those without traces included. */
+  buckets: {
+    /** When the bucket begins, an RFC 3339 time; a multiple of the width. */
+    start: string;
+    /** Number of traces that started in the bucket. */
+    traces: number;
+    /** Number of these whose root span has the status `error`. */
+    failed: number;
+    /** Durations of the traces in milliseconds. */
+    duration_ms: {
+      /** The median; null without traces. */
+      p50: number | null;
+      /** The 95th percentile; null without traces. */
+      p95: number | null;
+    };
+  }[];
+}
+
+/** A query of conversations. */
+export interface ConversationsQuery {
+  /** The key's own organization, which is the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
+  project_name?: string | null;
+  /** Only this conversation. */
+  conversation_id?: string | null;
+  /** Only conversations with a span of this service. */
+  service_name?: string | null;
+  /** Only conversations whose ID contains this text, in upper or lower case. */
+  search?: string | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
+  time_window?: string | null;
+  /** Only spans that started at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
+  start?: string | null;
+  /** Only spans that started before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
+  /** Maximum number of conversations, 1 to 200; the most recent are returned. Default 50. */
+  limit?: number | null;
+  /** Requests the next page: `next_cursor` of the previous response together with the same filters. "" and null mean the first page. */
+  cursor?: string | null;
+}
+
+/** Conversations. */
+export interface Conversations {
+  /** The conversations, the most recent first. */
+  data: {
+    /** The conversation's ID. */
+    id: string;
+    /** Start of the earliest span, an RFC 3339 time. */
+    started_at: string;
+    /** End of the latest span, an RFC 3339 time. */
+    ended_at: string;
+    /** Number of traces. */
+    turns: number;
+    /** Number of model calls. */
+    calls: number;
+    /** Number of spans whose status is an error. */
+    errors: number;
+    /** Tokens that models read. */
+    input_tokens: number;
+    /** Tokens that models generated. */
+    output_tokens: number;
+    /** Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one. */
+    cost: number | null;
+    /** The models that the conversation called, in alphabetical order. */
+    models: {
+      /** Model ID, as requested. */
+      model: string;
+      /** Number of calls. */
+      calls: number;
+      /** Tokens that the model read. */
+      input_tokens: number;
+      /** Tokens that the model generated. */
+      output_tokens: number;
+    }[];
+    /** Projects of the spans, in alphabetical order. */
+    projects: string[];
+    /** Services of the spans, in alphabetical order; at most 20. */
+    services: string[];
+  }[];
+  /** The cursor of the next page; null if this is the last page. */
+  next_cursor: string | null;
 }

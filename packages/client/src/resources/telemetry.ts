@@ -1,10 +1,14 @@
 /** `POST /observability/logs`, `/metrics` and `/traces`: queries of stored telemetry. */
 import type {
+  Conversations,
+  ConversationsQuery,
   LogsAnswer,
   LogsQuery,
   MetricList,
   MetricsAnswer,
   MetricsQuery,
+  TraceHistogram,
+  TraceHistogramQuery,
   TracesAnswer,
   TracesQuery,
 } from "../generated/types.ts";
@@ -27,6 +31,14 @@ export type LogsQueryParams = CallParameters & { [Name in keyof LogsQuery]: Logs
 export type TracesQueryParams = CallParameters & {
   [Name in keyof Omit<TracesQuery, "trace">]: TracesQuery[Name] | undefined;
 } & Pick<TracesQuery, "trace">;
+
+export type TraceHistogramParams = CallParameters & {
+  [Name in keyof TraceHistogramQuery]: TraceHistogramQuery[Name] | undefined;
+};
+
+export type ConversationsParams = CallParameters & {
+  [Name in keyof ConversationsQuery]: ConversationsQuery[Name] | undefined;
+};
 
 /**
  * `metric` is required: `token_consumption`, `agent_task_total`, … With `step` (null: one hour), the result has one
@@ -76,6 +88,15 @@ export interface Logs<M extends Mode> {
 export interface Traces<M extends Mode> {
   /** Returns the newest traces of a kind, or one trace by its ID. */
   query(params: TracesQueryParams, options?: CallOptions): Out<M, TracesResult>;
+  /**
+   * Returns all traces that match, page by page, the newest first; `limit` is the size of a page. Each page is requested when
+   * the loop reaches it.
+   */
+  pages(params: Omit<TracesQueryParams, "cursor" | "trace_id">, options?: CallOptions): Iteration<M, TracesResult>;
+  /** Counts traces over time; all parameters are optional. */
+  histogram(params?: TraceHistogramParams, options?: CallOptions): Out<M, TraceHistogram>;
+  /** Lists conversations, the most recent first; all parameters are optional. */
+  conversations(params?: ConversationsParams, options?: CallOptions): Out<M, Conversations>;
 }
 
 const post = { method: "POST", accept: "application/json" } as const;
@@ -117,10 +138,26 @@ function promqlPath(parameters: PromqlParams): string {
 }
 
 export function createTraces<M extends Mode>(transport: Transport<M>): Traces<M> {
+  const query = (parameters: TracesQueryParams, options?: CallOptions): Out<M, TracesResult> =>
+    transport.send({ ...post, path: "/observability/traces", parameters, options }, (answer) =>
+      toTracesResult(readJson(answer) as TracesAnswer),
+    );
   return {
-    query: (parameters, options) =>
-      transport.send({ ...post, path: "/observability/traces", parameters, options }, (answer) =>
-        toTracesResult(readJson(answer) as TracesAnswer),
+    query,
+    pages: (parameters, options) =>
+      transport.sequence<TracesResult>((last) => {
+        const cursor = last === undefined ? "" : last.next_cursor;
+        return cursor == null ? undefined : query({ ...parameters, cursor }, options);
+      }),
+    histogram: (parameters = {}, options) =>
+      transport.send(
+        { ...post, path: "/observability/traces/histogram", parameters, options },
+        (answer) => readJson(answer) as TraceHistogram,
+      ),
+    conversations: (parameters = {}, options) =>
+      transport.send(
+        { ...post, path: "/observability/conversations", parameters, options },
+        (answer) => readJson(answer) as Conversations,
       ),
   };
 }

@@ -9,8 +9,10 @@ import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogs } from "./observability-logs.ts";
 import { queryTraces } from "./observability.ts";
+import { queryConversations } from "./observability-conversations.ts";
 import { listSeenProjects } from "./observability-projects.ts";
 import { deleteSamples } from "./observability-samples.ts";
+import { queryTraceHistogram } from "./observability-trace-histogram.ts";
 import type { Operation } from "./operation.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { sessionOperations } from "./sessions.ts";
@@ -31,6 +33,8 @@ export const operations: readonly Operation[] = [
   ...prometheusRoots,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
+  queryTraceHistogram,
+  queryConversations,
   listSeenProjects,
   deleteSamples,
   exportTraces,

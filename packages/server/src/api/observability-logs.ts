@@ -3,17 +3,13 @@
  * (https://grafana.com/docs/loki/latest/reference/loki-http-api/).
  */
 import { Type, type Static } from "typebox";
-import { tenantFilters, timeWindow } from "./observability.ts";
+import { attributeValue, tenantFilters, timeParameter, timeWindow } from "./observability.ts";
 import { operation, queryBodyBytes } from "./operation.ts";
 import { optional, schema, type TypeOf } from "./schema.ts";
 
 /** The levels that logs can be filtered by, in ascending order; each has its OpenTelemetry severity numbers. */
 export const severities = ["debug", "info", "warning", "error"] as const;
 export type Severity = (typeof severities)[number];
-
-const time = (description: string) => optional(Type.String({ maxLength: 64 }), description);
-
-const attributeValue = Type.Union([Type.String({ maxLength: 4096 }), Type.Number(), Type.Boolean()]);
 
 export const LogsQuery = schema(
   Type.Object(
@@ -41,10 +37,10 @@ export const LogsQuery = schema(
       time_window: timeWindow(
         'How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h".',
       ),
-      start: time(
+      start: timeParameter(
         "Only entries at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`.",
       ),
-      end: time(
+      end: timeParameter(
         "Only entries before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now.",
       ),
       limit: optional(

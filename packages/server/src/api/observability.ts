@@ -20,6 +20,63 @@ export const tenantFilters = {
 
 export const timeWindow = (description: string) => optional(Type.String({ maxLength: 64 }), description);
 
+/** A parameter with an RFC 3339 time or a UNIX time in nanoseconds. */
+export const timeParameter = (description: string) => optional(Type.String({ maxLength: 64 }), description);
+
+/** The value of an attribute that a query filters by. */
+export const attributeValue = Type.Union([Type.String({ maxLength: 4096 }), Type.Number(), Type.Boolean()]);
+
+/** The values of OTLP's StatusCode, as a filter names them. */
+export const spanStatuses = ["unset", "ok", "error"] as const;
+
+const conversationIdLength = 1024;
+export const conversationId = Type.String({ minLength: 1, maxLength: conversationIdLength });
+
+const duration = Type.Number({ minimum: 0, maximum: 1e12 });
+
+/** Filters by spans, which several queries share. At least one span of a trace must match all of them. */
+export const spanFilters = {
+  service_name: optional(Type.String({ minLength: 1, maxLength: 256 }), "Only spans of this service."),
+  operation: optional(
+    Type.String({ minLength: 1, maxLength: 256 }),
+    "Only spans with this operation (`gen_ai.operation.name`), such as `chat` or `execute_tool`.",
+  ),
+  model: optional(
+    Type.String({ minLength: 1, maxLength: 256 }),
+    "Only spans of this model: the requested one or the one that answered.",
+  ),
+  status: optional(Type.Enum([...spanStatuses]), "Only spans with this status."),
+  min_duration_ms: optional(duration, "Only spans that took at least this long, in milliseconds."),
+  max_duration_ms: optional(duration, "Only spans that took at most this long, in milliseconds."),
+  attributes: optional(
+    Type.Record(Type.String(), attributeValue, { maxProperties: 16 }),
+    'Only spans that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. Values longer than a kilobyte are not found.',
+  ),
+  conversation_id: optional(
+    conversationId,
+    "Only spans of this conversation (`gen_ai.conversation.id`, `session.id`).",
+  ),
+  search: optional(
+    Type.String({ minLength: 1, maxLength: 1024 }),
+    "Only spans that contain this text, in upper or lower case, in their name, status message, attributes or attributes of events, recorded prompts and answers included.",
+  ),
+};
+
+/** The time range of queries of traces and conversations. */
+export const traceTimes = (window: string) => ({
+  time_window: timeWindow(
+    `How far to look back from \`end\`: an integer of at least 1, followed by \`m\` (minutes), \`h\` or \`d\`. Default "${window}".`,
+  ),
+  start: timeParameter(
+    "Only spans that started at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`.",
+  ),
+  end: timeParameter(
+    "Only spans that started before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now.",
+  ),
+});
+
+export const defaultTraceWindow = "1h";
+
 export const TracesQuery = schema(
   Type.Object(
     {
@@ -32,18 +89,24 @@ export const TracesQuery = schema(
       ...tenantFilters,
       trace_id: optional(
         Type.String({ pattern: "^[0-9a-fA-F]{32}$", maxLength: 32 }),
-        "Return the trace with this ID (32 hexadecimal digits), regardless of `trace` and of its age, unless `time_window` is set too.",
+        "Return the trace with this ID (32 hexadecimal digits), regardless of `trace`, of all filters and of its age, unless a time range is set too.",
       ),
-      time_window: timeWindow(
-        'How far to look back: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "1h".',
-      ),
+      ...spanFilters,
+      ...traceTimes(defaultTraceWindow),
       detail: optional(Type.Boolean(), "Whether to return each trace's spans. Default true."),
       limit: optional(
         Type.Integer({ minimum: 1, maximum: 1000 }),
         "Maximum number of traces, 1 to 1000; the newest are returned. Default 100.",
       ),
+      cursor: optional(
+        Type.String({ maxLength: 4096 }),
+        'Requests the traces page by page: "" for the first page, then `next_cursor` of the previous response together with the same filters.',
+      ),
     },
-    { additionalProperties: false, description: "A trace query." },
+    {
+      additionalProperties: false,
+      description: "A trace query. A trace matches if at least one of its spans matches `trace` and all filters.",
+    },
   ),
 );
 export type TracesQuery = TypeOf<typeof TracesQuery>;
@@ -101,6 +164,17 @@ const traceSummary = Type.Object(
       description:
         "Cost of the tokens of models with a configured price (`telemetry.token_prices`), in the currency of the prices; null if no model has one.",
     }),
+    projects: Type.Optional(
+      Type.Array(Type.String(), {
+        description: "Only if the request has a `cursor`: the projects of the spans, in alphabetical order.",
+      }),
+    ),
+    services: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          "Only if the request has a `cursor`: the services of the spans, in alphabetical order; at most 20.",
+      }),
+    ),
   },
   { description: "What the trace consists of. Not part of Tempo's format." },
 );
@@ -131,6 +205,10 @@ export const TracesAnswer = schema(
         ),
         { description: "The traces, newest first." },
       ),
+      next_cursor: optional(
+        Type.String(),
+        "Only if the request has a `cursor`: the cursor of the next page; null if this is the last page.",
+      ),
     },
     { description: "Traces in Tempo's response format." },
   ),
@@ -144,7 +222,7 @@ export const queryTraces = operation({
   tag: "Observability",
   summary: "Query traces",
   description:
-    "Returns the newest traces of the key's organization, or one trace by its ID. Parameters may also be sent in the query string; those in the body take precedence.",
+    "Returns the newest traces of the key's organization with a span that matches all filters, or one trace by its ID. Parameters may also be sent in the query string; those in the body take precedence.",
   permission: "telemetry_read",
   body: TracesQuery,
   queryAsBody: true,

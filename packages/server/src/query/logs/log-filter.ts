@@ -3,8 +3,8 @@ import { severities, type Severity } from "../../api/observability-logs.ts";
 import { attributeKinds, levels } from "../../store/schema.ts";
 import { bind, callerOrganization, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
+import { attributeCondition, containsText, serviceCondition } from "../attribute-condition.ts";
 import { allOf, projectCondition } from "../conditions.ts";
-import { unknownService } from "./log-labels.ts";
 
 /** An entry must match all filters; those that are undefined match every entry. */
 export interface LogFilter {
@@ -53,10 +53,6 @@ function levelConditions({ minSeverity, severity }: LogFilter): Statement[] {
   return conditions;
 }
 
-function serviceCondition(service: string): Statement {
-  return sql`service IN ${bind.texts(service === unknownService ? ["", service] : [service])}`;
-}
-
 /** The texts in a list or a map as the store keeps it: keys and values, with JSON's escapes. */
 const textsInJson = String.raw`"(?:key|stringValue|bytesValue|intValue|doubleValue|boolValue)":("(?:[^"\\]|\\.)*"|[^,}\]]*)`;
 
@@ -65,35 +61,6 @@ function messageCondition(text: string): Statement {
   const inJson = JSON.stringify(text.toWellFormed()).slice(1, -1);
   const structured = bind.texts([attributeKinds.array, attributeKinds.map]);
   return sql`if(body_type IN ${structured},
-      arrayExists(one -> ${contains(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)})),
-      ${contains(sql`body`, text)} OR (body = '' AND ${contains(sql`event_name`, text)}))`;
-}
-
-/** ClickHouse's search for ASCII is several times faster. */
-function contains(column: Statement, text: string): Statement {
-  // oxlint-disable-next-line no-control-regex -- the range is all of ASCII
-  const isAscii = /^[\u0000-\u007f]*$/.test(text);
-  return isAscii
-    ? sql`positionCaseInsensitive(${column}, ${bind.text(text)}) > 0`
-    : sql`positionCaseInsensitiveUTF8(${column}, ${bind.text(text)}) > 0`;
-}
-
-function hasAttribute([name, value]: readonly [string, string]): Statement {
-  return sql`(mapContains(attributes, ${bind.text(name)}) AND attributes[${bind.text(name)}] = ${bind.text(value)})`;
-}
-
-function resourcesWith(attribute: readonly [string, string]): Statement {
-  return sql`SELECT resource_id FROM resources WHERE organization = ${callerOrganization} AND ${hasAttribute(attribute)}`;
-}
-
-/** Most attributes that are searched for are not of resources. Without the alternative, the index can be used. */
-async function attributeCondition(
-  reader: TenantReader,
-  attribute: readonly [string, string],
-  signal: AbortSignal,
-): Promise<Statement> {
-  const resources = resourcesWith(attribute);
-  const [resource] = await reader.query(sql`${resources} LIMIT 1`, { signal, duplicates: "kept" });
-  if (resource === undefined) return hasAttribute(attribute);
-  return sql`(${hasAttribute(attribute)} OR resource_id GLOBAL IN (${resources}))`;
+      arrayExists(one -> ${containsText(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)})),
+      ${containsText(sql`body`, text)} OR (body = '' AND ${containsText(sql`event_name`, text)}))`;
 }

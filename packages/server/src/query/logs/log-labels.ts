@@ -1,5 +1,6 @@
 /** Builds the labels of log streams: the service, the level and the trace of an entry. */
 import { levels } from "../../store/schema.ts";
+import { unknownService } from "../attribute-condition.ts";
 import type { AnyValue } from "../attribute-values.ts";
 import type { ResourceLookup } from "../resource-lookup.ts";
 
@@ -40,9 +41,6 @@ const resourceLabels = [
 
 const labelNames = new Map<string, string>(resourceLabels.map((name) => [name, name.replaceAll(/[.]/g, "_")]));
 const levelNames = new Map<number, string>(Object.entries(levels).map(([name, number]) => [number, name]));
-
-/** The semantic conventions' name for a service without one. */
-export const unknownService = "unknown_service";
 
 export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLookup): Record<string, string> {
   const scope = scopes.get(row.scope_id);

@@ -3,6 +3,7 @@ import { queryLogs, type LogsQuery } from "../../api/observability-logs.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
 import type { Store } from "../../store/store.ts";
+import { attributeTexts } from "../attribute-condition.ts";
 import { openReader } from "../open-reader.ts";
 import { projectOf } from "../project-filter.ts";
 import { nowUnixNano, requestedRange } from "../time-window.ts";
@@ -41,6 +42,6 @@ function filterOf(body: LogsQuery, project: string | undefined): LogFilter {
     service: body.service_name ?? undefined,
     traceId: body.trace_id?.toLowerCase(),
     spanId: body.span_id?.toLowerCase(),
-    attributes: new Map(Object.entries(body.attributes ?? {}).map(([name, value]) => [name, String(value)])),
+    attributes: attributeTexts(body.attributes),
   };
 }

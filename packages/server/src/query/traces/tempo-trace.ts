@@ -20,18 +20,25 @@ interface TraceSummary {
   readonly spanCount: number;
   readonly errorCount: number;
   readonly models: Trace["summary"]["models"];
+  /** Undefined if they were not requested. */
+  readonly origins: { readonly projects: readonly string[]; readonly services: readonly string[] } | undefined;
 }
+
+/** The largest number of services in a summary. */
+export const maximumServices = 20;
 
 /** The resources, scopes and details of the spans. */
 interface TraceContext extends ResourceLookup {
   /** By `spanKey`. */
   readonly details: ReadonlyMap<string, SpanDetails>;
   readonly costOf: CostOfModels;
+  /** Whether the summary has the projects and services. */
+  readonly withOrigins: boolean;
 }
 
 /** The summary of a trace, which is the same with and without its spans. */
 export function traceHead(summary: TraceSummary, costOf: CostOfModels): Trace {
-  const { traceId, root, startUnixNano, endUnixNano, spanCount, errorCount, models } = summary;
+  const { traceId, root, startUnixNano, endUnixNano, spanCount, errorCount, models, origins } = summary;
   const durationNano = endUnixNano > startUnixNano ? endUnixNano - startUnixNano : 0n;
   return {
     traceID: traceId,
@@ -46,6 +53,13 @@ export function traceHead(summary: TraceSummary, costOf: CostOfModels): Trace {
       durationNanos: String(durationNano),
       models,
       cost: costOf(models),
+      ...(origins && {
+        projects: origins.projects.toSorted(),
+        services: origins.services
+          .filter((service) => service !== "")
+          .toSorted()
+          .slice(0, maximumServices),
+      }),
     },
   };
 }
@@ -66,6 +80,7 @@ export async function toTempoTrace(
       spanCount: spans.length,
       errorCount: spans.filter((span) => span.status_code === 2).length,
       models: modelsOf(spans),
+      origins: context.withOrigins ? originsOf(spans) : undefined,
     },
     context.costOf,
   );
@@ -73,6 +88,13 @@ export async function toTempoTrace(
   const batches: Batch[] = [];
   for (const each of byResource.values()) batches.push(await toBatch(each, context, yielder));
   return { ...head, batches };
+}
+
+function originsOf(spans: readonly StoredSpan[]): TraceSummary["origins"] {
+  return {
+    projects: [...new Set(spans.map(({ project }) => project))],
+    services: [...new Set(spans.map(({ service }) => service))],
+  };
 }
 
 function modelsOf(spans: readonly StoredSpan[]): Trace["summary"]["models"] {

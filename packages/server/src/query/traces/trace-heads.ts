@@ -1,0 +1,90 @@
+/** Reads the summaries of traces without their spans. */
+import type { TracesAnswer } from "../../api/observability.ts";
+import { sql, type Statement } from "../../store/statement.ts";
+import type { TenantReader } from "../../store/store.ts";
+import { callKeys, calledModel, type CostOfModels } from "./model-cost.ts";
+import { traceHead } from "./tempo-trace.ts";
+
+type Trace = TracesAnswer["traces"][number];
+
+/**
+ * Spans without duplicates, each with `served_keys`: the keys of the calls of its trace that this server served.
+ * `callsOfModels` counts their calls.
+ */
+export function spansOfTraces(condition: Statement): Statement {
+  return sql`(SELECT *, groupUniqArrayArrayIf(call_keys, served = 1) OVER (PARTITION BY trace_id) AS served_keys FROM (
+      SELECT trace_id, span_id, parent_span_id, project, service, name, status_code, start_time, end_time, session_id,
+        ${calledModel} AS called_model, served, ${callKeys} AS call_keys, input_tokens, output_tokens
+      FROM spans WHERE ${condition}
+      LIMIT 1 BY trace_id, span_id, start_time
+    ))`;
+}
+
+/** Models, their calls, input tokens and output tokens. */
+export type CallsOfModels = readonly [string[], string[], string[], string[]];
+
+export const callsOfModels = sql`sumMapIf([called_model], [toUInt64(1)], [input_tokens], [output_tokens],
+  called_model != '' AND (served = 1 OR NOT hasAny(call_keys, served_keys)))`;
+
+interface HeadRow {
+  readonly trace_id: string;
+  readonly root_service: string;
+  readonly root_name: string;
+  readonly root_status: number;
+  readonly start_nano: string;
+  readonly end_nano: string;
+  readonly spans: string;
+  readonly errors: string;
+  readonly models: CallsOfModels;
+  readonly projects: string[];
+  readonly services: string[];
+}
+
+interface HeadOptions {
+  readonly costOf: CostOfModels;
+  readonly signal: AbortSignal;
+  /** Whether to return the projects and services. */
+  readonly withOrigins: boolean;
+}
+
+/** The root is the one that `rootOf` finds. */
+export async function readHeads(
+  reader: TenantReader,
+  condition: Statement,
+  { costOf, signal, withOrigins }: HeadOptions,
+): Promise<Trace[]> {
+  const order = sql`(parent_span_id != '', start_time, span_id)`;
+  const rows = await reader.query<HeadRow>(
+    sql`SELECT trace_id, argMin(service, ${order}) AS root_service, argMin(name, ${order}) AS root_name,
+        argMin(status_code, ${order}) AS root_status,
+        toUnixTimestamp64Nano(min(start_time)) AS start_nano, toUnixTimestamp64Nano(max(end_time)) AS end_nano,
+        count() AS spans, countIf(status_code = 2) AS errors, ${callsOfModels} AS models,
+        groupUniqArray(project) AS projects, groupUniqArray(service) AS services
+      FROM ${spansOfTraces(condition)} GROUP BY trace_id`,
+    { signal, duplicates: "kept" },
+  );
+  return rows.map((row) =>
+    traceHead(
+      {
+        traceId: row.trace_id,
+        root: { service: row.root_service, name: row.root_name, status_code: row.root_status },
+        startUnixNano: BigInt(row.start_nano),
+        endUnixNano: BigInt(row.end_nano),
+        spanCount: Number(row.spans),
+        errorCount: Number(row.errors),
+        models: toModels(row.models),
+        origins: withOrigins ? row : undefined,
+      },
+      costOf,
+    ),
+  );
+}
+
+export function toModels([names, calls, input, output]: CallsOfModels): Trace["summary"]["models"] {
+  return names.map((model, index) => ({
+    model,
+    calls: Number(calls[index]),
+    inputTokens: Number(input[index]),
+    outputTokens: Number(output[index]),
+  }));
+}
