@@ -1,17 +1,17 @@
 /** The frame of every view: navigation, the account, and the view itself. */
 import { useSignal } from "@preact/signals";
-import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
-import { EmptyState, ErrorState, Loading } from "../design/states.tsx";
+import { useEffect } from "preact/hooks";
+import { EmptyState } from "../design/states.tsx";
 import { Icon } from "../design/icons.tsx";
 import { href, navigate, path, viewId } from "../state/address.ts";
 import type { Session } from "../state/session.ts";
 import { Account } from "./account.tsx";
+import { LoadedView } from "./loaded-view.tsx";
 import { Palette } from "./palette.tsx";
 import { ShortcutList } from "./shortcut-list.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { viewAddress } from "./view-address.ts";
-import { firstView, views, type View } from "./views.ts";
+import { firstView, views } from "./views.ts";
 
 export function Shell({ session }: { readonly session: Session }) {
   const menuOpen = useSignal(false);
@@ -91,7 +91,7 @@ export function Shell({ session }: { readonly session: Session }) {
         {view === undefined ? (
           viewId.value !== "" && <UnknownView />
         ) : view.isAllowed(session) ? (
-          <LoadedView key={view.id} view={view} />
+          <LoadedView key={view.id} title={view.title} load={view.load} props={{}} />
         ) : (
           <EmptyState title={`${view.title} needs ${view.requirement}`} icon="key">
             <p>
@@ -118,25 +118,4 @@ function UnknownView() {
       </a>
     </EmptyState>
   );
-}
-
-/** Loads the view's script when it is opened for the first time. */
-function LoadedView({ view }: { readonly view: View }) {
-  const component = useSignal<{ readonly View: ComponentType } | undefined>(undefined);
-  const error = useSignal<Error | undefined>(undefined);
-  const shown = useRef(true);
-  useEffect(() => {
-    shown.current = true;
-    view.load().then(
-      (View) => shown.current && (component.value = { View }),
-      () =>
-        shown.current &&
-        (error.value = new Error("The view could not be loaded. If the server was updated, reload the page.")),
-    );
-    return () => void (shown.current = false);
-  }, [view]);
-  if (error.value !== undefined) return <ErrorState error={error.value} onRetry={() => location.reload()} />;
-  if (component.value === undefined) return <Loading what={view.title} />;
-  const { View } = component.value;
-  return <View />;
 }
