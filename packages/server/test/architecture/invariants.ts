@@ -118,15 +118,19 @@ describe("what always holds", () => {
   );
 
   rule(
-    "Server-sent events have one decoder in the server, `streams/sse-decoder.ts`, and one in the client, `packages/client/src/sse.ts`.",
+    "Server-sent events have one decoder in the server, `streams/sse-decoder.ts`, one in the client, `packages/client/src/sse.ts`, and one in the console, `packages/console/src/api/event-decoder.ts`.",
     () => {
       // Either reads the format's field names, or splits text at them.
       const decodes = ({ literals }: SourceFile): boolean =>
         ["data", "event"].every((field) => literals.some((literal) => new RegExp(`^\\^?${field}:? ?$`).test(literal)));
+      const decoders = new Set(["packages/server/src/streams/sse-decoder.ts", "packages/client/src/sse.ts"]);
+      const inConsole = filesUnder("packages/console/src").filter(({ path, literals }) => {
+        return literals.some((literal) => /^\^?data: ?$/.test(literal)) && !path.endsWith("/api/event-decoder.ts");
+      });
       return [...serverFiles, ...filesUnder("packages/client/src"), ...filesUnder("packages/cli/src")]
-        .filter(decodes)
-        .map(({ path }) => path)
-        .filter((path) => !["packages/server/src/streams/sse-decoder.ts", "packages/client/src/sse.ts"].includes(path));
+        .filter((file) => decodes(file) && !decoders.has(file.path))
+        .concat(inConsole)
+        .map(({ path }) => path);
     },
   );
 
