@@ -32,7 +32,7 @@ export function chartOptions(element: HTMLElement, latest: RefObject<ChartProps>
     },
     scales: { y: { range: (_, __, max) => [0, Number.isFinite(max) && max > 0 ? max * 1.08 : 1] } },
     axes: [
-      { ...axis, show: !compact, grid: { show: false }, values: timeValues, space: 70 },
+      { ...axis, show: !compact, grid: { show: false }, values: timeValues, space: 70, size: 26 },
       {
         ...axis,
         show: !compact,

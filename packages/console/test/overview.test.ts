@@ -1,0 +1,128 @@
+/** The overview in a real browser: an empty server that waits for its first call, and one with telemetry. */
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
+import type { Browser } from "playwright-core";
+import { parseIngestedRows } from "../src/views/overview/ingested-rows.ts";
+import { assertAccessible, launchBrowser, openConsole } from "./support/browser.ts";
+import { administer, sendDemo, startConsoleServer, type RunningServer } from "./support/console-server.ts";
+
+const prices = "telemetry:\n  token_prices:\n    gpt-4o: { input: 2.5, output: 10 }\n";
+
+describe("the overview", () => {
+  let server: RunningServer;
+  let browser: Browser;
+  before(async () => {
+    [server, browser] = await Promise.all([startConsoleServer(prices), launchBrowser()]);
+  });
+  after(async () => {
+    await browser.close();
+    await server[Symbol.asyncDispose]();
+  });
+
+  test("of an empty server opens the trace of the first call, which the printed curl makes", async () => {
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("overview");
+    await page.getByRole("heading", { name: "Waiting for your first call…" }).waitFor();
+    for (const language of ["TypeScript", "Python"]) {
+      await page.getByRole("button", { name: language, exact: true }).click();
+      assert.match(await page.locator("pre").first().innerText(), /OpenAI\(/);
+    }
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "curl", exact: true }).click();
+    const code = await page.locator("pre").first().innerText();
+    const { stdout } = await promisify(execFile)("sh", ["-c", code], {
+      env: { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key },
+    });
+    assert.match(stdout, /"chat\.completion"/);
+    await page.waitForURL(/\/console\/traces\/[0-9a-f]{32}/);
+    assert.deepEqual(console.problems, []);
+  });
+
+  test("shows calls, errors, tokens and cost by model and project, and zooms", async () => {
+    await sendDemo(server);
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("overview");
+    const row = page.getByRole("region", { name: "By model" }).getByRole("row", { name: /gpt-4o / });
+    await row.waitFor();
+    const [model, calls, , p50, , , , , cost] = await row.getByRole("cell").allInnerTexts();
+    assert.equal(model, "gpt-4o");
+    assert.match(calls!, /^[\d,]+$/);
+    assert.match(p50!, /s$/);
+    assert.ok(Number(cost) > 0, `the cost is ${cost}`);
+    await page.getByRole("region", { name: "By project" }).getByRole("link", { name: "demo" }).waitFor();
+    const chart = await page.getByRole("img", { name: "Calls by model over time" }).boundingBox();
+    await page.mouse.move(chart!.x + 120, chart!.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(chart!.x + 220, chart!.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await page.waitForURL(/from=20.*to=20/);
+    await page.goBack();
+    await page.getByRole("button", { name: "Last hour" }).waitFor();
+    assert.deepEqual(console.problems, []);
+  });
+
+  test("counts the calls of the selected project only", async () => {
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("overview?project=default");
+    await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "sounding-trial" }).waitFor();
+    assert.equal(await page.getByRole("link", { name: "gpt-4o", exact: true }).count(), 0);
+    await page.getByRole("combobox", { name: "Project" }).selectOption("demo");
+    await page.waitForURL("**project=demo");
+    await page.getByRole("link", { name: "gpt-4o", exact: true }).waitFor();
+  });
+
+  test("shows another organization nothing of it", async () => {
+    const { id } = await administer<{ id: string }>(server, "organizations", { name: "other" });
+    const { secret } = await administer<{ secret: string }>(server, "keys", { name: "theirs", organization_id: id });
+    await using console = await openConsole(browser, { url: server.url, key: secret });
+    await console.open("overview");
+    await console.page.getByRole("heading", { name: "Waiting for your first call…" }).waitFor();
+    assert.equal(await console.page.getByText("demo", { exact: true }).count(), 0);
+  });
+
+  for (const theme of ["light", "dark"] as const) {
+    test(`is accessible in the ${theme} theme`, async () => {
+      await using console = await openConsole(browser, { ...server, theme });
+      await console.open("overview");
+      await console.page.getByRole("heading", { name: "By project" }).waitFor();
+      await assertAccessible(console.page);
+    });
+  }
+});
+
+describe("the overview without a telemetry store", () => {
+  test("says what is missing, and still shows the health of the server", async () => {
+    await using server = await startConsoleServer("", { telemetry: false });
+    const browser = await launchBrowser();
+    try {
+      await using console = await openConsole(browser, server);
+      await console.open("overview");
+      await console.page.getByRole("alert").getByText("telemetry", { exact: false }).first().waitFor();
+      await console.page
+        .getByRole("region", { name: "Server" })
+        .getByText("Control database", { exact: true })
+        .waitFor();
+    } finally {
+      await browser.close();
+    }
+  });
+});
+
+describe("the rows that a server has received", () => {
+  test("are read from its metrics by table, without refused ones", () => {
+    const text = [
+      "# TYPE sounding_telemetry_rows_total counter",
+      'sounding_telemetry_rows_total{table="spans",outcome="written"} 120',
+      'sounding_telemetry_rows_total{table="spans",outcome="overloaded"} 7',
+      'sounding_telemetry_rows_total{table="logs",outcome="written"} 3',
+      'sounding_telemetry_rows_total{table="points",outcome="written"} 1e3',
+      'sounding_telemetry_rows_total{table="resources",outcome="written"} 9',
+    ].join("\n");
+    assert.deepEqual(parseIngestedRows(text), { spans: 120, log_records: 3, points: 1000 });
+  });
+});
