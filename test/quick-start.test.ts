@@ -90,6 +90,30 @@ describe("the quick start", () => {
     assert.match(await shell("npx sounding key list", home), /first key/);
   });
 
+  test("has a link to the console that signs in once, at every start that knows a key", async () => {
+    const quiet = { HOME: newHome(), SOUNDING_TELEMETRY_ENABLED: "false" };
+    const signIn = async (welcome: string, url: string): Promise<Response> => {
+      assert.match(welcome, /^ {2}Console, signed in; this link works once and for five minutes:$/m);
+      const code = new RegExp(`^  ${url}/console/sign-in#code=(?<code>\\S+)$`, "m").exec(welcome)?.groups?.["code"];
+      assert.ok(code !== undefined, welcome);
+      assert.ok(welcome.indexOf(code) < welcome.indexOf("API documentation"));
+      return fetch(`${url}/authentication/sessions`, { method: "POST", body: JSON.stringify({ code }), headers: json });
+    };
+    const json = { "content-type": "application/json" };
+    await using first = await serveProcess(quiet);
+    const session = (await (await signIn(first.output.stdout, first.url)).json()) as Record<string, unknown>;
+    assert.deepEqual([session["key_name"], session["operator_key_name"]], ["first key", "operator"]);
+    assert.equal((await signIn(first.output.stdout, first.url)).status, 401);
+    assert.equal(await first.end(), 0);
+    await using again = await serveProcess(quiet, { data: first.dataDirectory });
+    assert.equal((await signIn(again.output.stdout, again.url)).status, 201);
+    await again.end();
+
+    await using stranger = await serveProcess({ ...quiet, HOME: newHome() }, { data: first.dataDirectory });
+    const plain = new RegExp(`^  Console, where you sign in with an API key:\\n  ${stranger.url}/console/$`, "m");
+    assert.match(stranger.output.stdout, plain);
+  });
+
   test("says how to create a key if none of the server is stored", async () => {
     const quiet = { SOUNDING_TELEMETRY_ENABLED: "false" };
     await using first = await serveProcess(quiet);

@@ -2,6 +2,7 @@
 import type { App } from "@sounding/server";
 import { CliError, errorLine, UsageError } from "../cli-error.ts";
 import { command, type CommandIo } from "../command.ts";
+import { createConsoleLink } from "../console-link.ts";
 import { exitCodes } from "../exit-codes.ts";
 import { write, writeJson, writeLine } from "../output.ts";
 import { profileFile, showPath } from "../profiles/profile-file.ts";
@@ -108,6 +109,7 @@ function isAdding(notice: string | undefined): boolean {
 
 /** How long the welcome waits for the telemetry store, which usually starts within two seconds. */
 const telemetryTimeoutMs = 5_000;
+const linkTimeoutMs = 3_000;
 
 async function greet({ app, firstStart, dataDirectory, notice }: Started, io: CommandIo, json: boolean): Promise<void> {
   const { url } = app;
@@ -118,6 +120,7 @@ async function greet({ app, firstStart, dataDirectory, notice }: Started, io: Co
   if (io.signal.aborted && firstStart === undefined) return;
   const welcome = {
     url,
+    console: await consoleOf(app, firstStart ?? profile?.profile, io.signal),
     firstStart,
     profile,
     overview: app.overview(),
@@ -130,8 +133,28 @@ async function greet({ app, firstStart, dataDirectory, notice }: Started, io: Co
       url,
       firstStart: firstStart && { ...firstStart, profile: undefined },
       profile: profile?.name,
+      console: welcome.console?.url,
     });
   } else await write(io.stdout, renderWelcome(welcome, style));
+}
+
+/** The console's address, with a code that signs in if a key is known here; undefined if the server has no console. */
+async function consoleOf(
+  app: App,
+  keys:
+    | { readonly key?: string; readonly apiKey?: string | undefined; readonly operatorKey?: string | undefined }
+    | undefined,
+  signal: AbortSignal,
+): Promise<Welcome["console"]> {
+  if (!(await app.prepareConsole())) return undefined;
+  const key = keys?.key ?? keys?.apiKey ?? keys?.operatorKey;
+  const plain = { url: `${app.url}/console/`, signsIn: false };
+  if (key === undefined) return plain;
+  const waiting = AbortSignal.any([signal, AbortSignal.timeout(linkTimeoutMs)]);
+  return createConsoleLink({ url: app.url, key, operatorKey: keys?.operatorKey }, waiting).then(
+    (link) => ({ url: link.url, signsIn: true }),
+    () => plain,
+  );
 }
 
 function parsePort(text: string): number {

@@ -9,6 +9,8 @@ export interface Welcome {
   /** The profile with a key of this server; undefined if there is none. */
   readonly profile: { readonly name: string; readonly file: string | undefined } | undefined;
   readonly overview: Overview;
+  /** The web console; undefined if the server has none. */
+  readonly console: { readonly url: string; readonly signsIn: boolean } | undefined;
   /** Whether the server is adding speech recognition to its data directory. */
   readonly addsTranscription: boolean;
   readonly dataDirectory: string;
@@ -56,11 +58,23 @@ export function renderWelcome(welcome: Welcome, style: Style): string {
     "",
     ...commands.map((command) => `    ${paint("cyan", command)}`),
     "",
+    ...renderConsole(welcome, `npx sounding console${option}`, paint),
     `  ${paint("dim", `API documentation: ${url}/docs`)}`,
     `  ${paint("dim", "Press Ctrl-C to stop the server.")}`,
     "",
     "",
   ].join("\n");
+}
+
+type Paint = ReturnType<typeof painter>;
+
+function renderConsole({ console }: Welcome, command: string, paint: Paint): string[] {
+  if (console === undefined) return [];
+  const title = console.signsIn
+    ? `  ${paint("bold", "Console")}, signed in; this link works once and for five minutes:`
+    : `  ${paint("bold", "Console")}, where you sign in with an API key:`;
+  const later = `  ${paint("dim", `Later: ${command}`)}`;
+  return [title, `  ${paint("cyan", console.url)}`, ...(console.signsIn ? [later] : []), ""];
 }
 
 const stateFormats = { ready: "green", adding: "yellow", starting: "yellow", off: "yellow", none: "yellow" } as const;

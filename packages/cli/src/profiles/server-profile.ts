@@ -8,6 +8,7 @@ export interface ServerProfile {
   readonly name: string;
   /** The file, if it was written. */
   readonly file: string | undefined;
+  readonly profile: Profile;
 }
 
 interface FirstKeys {
@@ -25,7 +26,7 @@ export async function storeFirstKeys(env: CommandIo["env"], url: string, keys: F
   const isFree = byDefault === undefined || isSameServer(byDefault.baseUrl, url);
   const name = isFree ? defaultProfileName : new URL(url).host;
   const profile: Profile = { baseUrl: url, apiKey: keys.key, operatorKey: keys.operatorKey };
-  return { name, file: await changeProfile(env, name, profile) };
+  return { name, file: await changeProfile(env, name, profile), profile };
 }
 
 const checkTimeoutMs = 3_000;
@@ -48,14 +49,12 @@ export async function findServerProfile(env: CommandIo["env"], url: string): Pro
   for (const name of new Set(names)) {
     const profile = profiles.get(name);
     if (profile === undefined || !isSameServer(profile.baseUrl, url)) continue;
-    if (await isAccepted(profile)) return { name, file: undefined };
+    if (await isAccepted(profile)) return { name, file: undefined, profile };
   }
   if (byDefault === undefined || !isOnThisMachine(byDefault.baseUrl) || !(await isAccepted(byDefault)))
     return undefined;
-  return {
-    name: defaultProfileName,
-    file: await changeProfile(env, defaultProfileName, { ...byDefault, baseUrl: url }),
-  };
+  const moved: Profile = { ...byDefault, baseUrl: url };
+  return { name: defaultProfileName, file: await changeProfile(env, defaultProfileName, moved), profile: moved };
 }
 
 function isOnThisMachine(url: string): boolean {

@@ -34,14 +34,9 @@ const codesPerKey = inputLimit({
   error: { instead: "the oldest code expires" },
 });
 
-/** 256 random bits in base64url. */
-function newRandomText(): string {
-  return randomBytes(32).toString("base64url");
-}
-
 /** @returns the session's secret, for the cookie */
 export async function createSession(control: ControlDatabase, keys: SessionKeys): Promise<string> {
-  const secret = newRandomText();
+  const secret = randomBytes(32).toString("base64url");
   const now = nowSeconds();
   await control.write(async (transaction) => {
     await transaction
@@ -91,7 +86,7 @@ export interface SignInCode {
 }
 
 export async function createSignInCode(control: ControlDatabase, keys: SessionKeys): Promise<SignInCode> {
-  const code = newRandomText();
+  const code = randomBytes(16).toString("base64url");
   const now = nowSeconds();
   const expiresAt = now + codeLifetimeSeconds;
   await control.write(async (transaction) => {
