@@ -14,6 +14,7 @@ import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
 import { LogsAnswer, LogsQuery } from "../packages/server/src/api/observability-logs.ts";
 import { Conversations, ConversationsQuery } from "../packages/server/src/api/observability-conversations.ts";
+import { LogHistogram, LogHistogramQuery } from "../packages/server/src/api/observability-log-histogram.ts";
 import { TraceHistogram, TraceHistogramQuery } from "../packages/server/src/api/observability-trace-histogram.ts";
 import { TracesAnswer, TracesQuery } from "../packages/server/src/api/observability.ts";
 import { TranscriptionRequest } from "../packages/server/src/api/transcription-request.ts";
@@ -92,6 +93,8 @@ const files: Generated[] = [
         MetricList: MetricList.json,
         TracesQuery: TracesQuery.json,
         TracesAnswer: TracesAnswer.json,
+        LogHistogramQuery: LogHistogramQuery.json,
+        LogHistogram: LogHistogram.json,
         TraceHistogramQuery: TraceHistogramQuery.json,
         TraceHistogram: TraceHistogram.json,
         ConversationsQuery: ConversationsQuery.json,

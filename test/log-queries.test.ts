@@ -1,24 +1,10 @@
 /** Filters, pages and attributes of log queries through the real server: sent over OTLP, stored in the real store. */
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
-import { otlpSender, type OtlpSender } from "./support/otlp-sender.ts";
+import { entriesOf, newLogTenant, type LogsAnswer, type LogTenant } from "./support/log-tenant.ts";
 import { startServer, untilTelemetryReady, type RunningServer } from "./support/running-server.ts";
 
-type Entry = [unixNano: string, line: string, details?: { structuredMetadata: Record<string, string> }];
-interface LogsAnswer {
-  readonly data: { readonly result: { readonly stream: Record<string, string>; readonly values: Entry[] }[] };
-  readonly next_cursor?: string | null;
-}
-interface Tenant {
-  readonly sender: OtlpSender;
-  ask(body: object, query?: string): Promise<Response>;
-  logs(body: object, query?: string): Promise<LogsAnswer>;
-  /** The lines that match, newest first. */
-  lines(body: object, query?: string): Promise<string[]>;
-}
-
 let server: RunningServer;
-let tenants = 0;
 const start = BigInt(Date.now() - 600_000) * 1_000_000n;
 const traceId = "5b8efff798038103d269b633813fc60c";
 const spanId = "eee19b7ec3c1b174";
@@ -30,35 +16,10 @@ before(async () => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-async function newTenant(): Promise<Tenant> {
-  const admin = async (path: string, body: object): Promise<Record<string, string>> => {
-    const answer = await server.call(`/admin/v1${path}`, body, { authorization: `Bearer ${server.operatorKey}` });
-    return (await answer.json()) as Record<string, string>;
-  };
-  const { id } = await admin("/organizations", { name: `tenant-${(tenants += 1)}` });
-  const permissions = ["telemetry_read", "telemetry_write"];
-  const { secret } = await admin("/keys", { organization_id: id, name: "all", permissions });
-  const ask = (body: object, query = ""): Promise<Response> =>
-    server.call(`/observability/logs${query}`, body, { authorization: `Bearer ${secret}` });
-  const logs = async (body: object, query?: string): Promise<LogsAnswer> => {
-    const response = await ask(body, query);
-    assert.equal(response.status, 200, await response.clone().text());
-    return (await response.json()) as LogsAnswer;
-  };
-  return {
-    sender: otlpSender(server.url, secret!),
-    ask,
-    logs,
-    lines: async (body, query) => entriesOf(await logs(body, query)).map(([, line]) => line),
-  };
-}
-
-function entriesOf({ data }: LogsAnswer): Entry[] {
-  return data.result.flatMap(({ values }) => values).sort(([left], [right]) => (BigInt(left) < BigInt(right) ? 1 : -1));
-}
+const newTenant = (): Promise<LogTenant> => newLogTenant(server);
 
 /** Entries of two services; each organization has the same, apart from the mark. */
-async function sendExamples({ sender }: Tenant, mark: string): Promise<void> {
+async function sendExamples({ sender }: LogTenant, mark: string): Promise<void> {
   const at = (index: number): bigint => start + BigInt(index) * 1_000_000n;
   const attributes = (pairs: Record<string, object>): object[] =>
     Object.entries(pairs).map(([key, value]) => ({ key, value }));
@@ -118,11 +79,26 @@ const filters: readonly (readonly [filter: object, lines: readonly string[]])[] 
   [{ attributes: { absent: "" } }, []],
   [{ attributes: { [hostile]: hostile } }, [hostile]],
   [{ attributes: { "host.name": "h2" } }, ["done", "device.crash"]],
+  [{ severities: ["error", "debug"] }, [hostile, "Payment DECLINED für Übermut"]],
+  [{ severities: ["error", "warning"], severity: "warning" }, ["retried"]],
+  [{ exclude_severities: ["info", "debug"] }, ["retried", "Payment DECLINED für Übermut"]],
+  [{ exclude_services: ["shop"] }, ["by nobody", "done", "device.crash"]],
+  [{ exclude_services: ["shop", "unknown_service"] }, ["done", "device.crash"]],
+  [{ exclude_services: [hostile], severity: "error" }, ["Payment DECLINED für Übermut"]],
+  [{ exclude_projects: ["p"] }, ["done", "device.crash"]],
+  [{ exclude_projects: ["q", hostile], severity: "error" }, ["Payment DECLINED für Übermut"]],
+  [{ exclude_attributes: { "http.status": [503] }, trace_id: traceId }, ["Payment DECLINED für Übermut"]],
+  [{ exclude_attributes: { "http.status": [200, "503"] }, trace_id: traceId }, ["Payment DECLINED für Übermut"]],
+  [{ exclude_attributes: { "http.status": [50] }, severity: "warning" }, ["retried"]],
+  [{ exclude_attributes: { "host.name": ["h1"] } }, ["by nobody", "done", "device.crash"]],
+  [{ exclude_attributes: { "host.name": ["h1", "h2"] } }, ["by nobody"]],
+  [{ exclude_attributes: { "host.name": ["h1"], cached: [true] } }, ["by nobody", "device.crash"]],
+  [{ exclude_attributes: { [hostile]: [hostile] }, severities: ["debug", "error"] }, ["Payment DECLINED für Übermut"]],
   [{ attributes: { "host.name": "h1" }, search: "retried", trace_id: traceId }, ["retried"]],
 ];
 
 describe("the filters of log queries", { timeout: 120_000 }, () => {
-  let own: Tenant;
+  let own: LogTenant;
   before(async () => {
     const other = await newTenant();
     own = await newTenant();
@@ -143,10 +119,13 @@ describe("the filters of log queries", { timeout: 120_000 }, () => {
   test("may be sent in the query string", async () => {
     const query = new URLSearchParams({ attributes: '{"http.status":503}', detail: "true", min_severity: "info" });
     assert.deepEqual(await own.lines({}, `?${query.toString()}`), ["own retried"]);
+    const without = new URLSearchParams({ exclude_attributes: '{"host.name":["h1"]}', exclude_services: '["till"]' });
+    assert.deepEqual(await own.lines({}, `?${without.toString()}`), ["own by nobody"]);
   });
 
   test("that are not valid are refused with the field, the value and what is allowed", async () => {
     const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`a${index}`, 1]));
+    const manyLists = Object.fromEntries(Object.keys(many).map((name) => [name, [1]]));
     const refused: readonly (readonly [body: object, param: string, message: RegExp])[] = [
       [{ min_severity: "warn" }, "min_severity", /"warn"; expected one of "debug", "info", "warning", "error"/],
       [{ search: "" }, "search", /""; expected a non-empty string of at most 1024 characters/],
@@ -156,6 +135,14 @@ describe("the filters of log queries", { timeout: 120_000 }, () => {
       [{ attributes: ["a=b"] }, "attributes", /expected an object/],
       [{ attributes: { a: null } }, "attributes.a", /is null; expected/],
       [{ attributes: many }, "attributes", /expected an object of at most 16 members/],
+      [{ severities: [] }, "severities", /is \[\]; expected an array of 1 to 4 items/],
+      [{ severities: ["fatal"] }, "severities[0]", /"fatal"; expected one of "debug", "info", "warning", "error"/],
+      [{ exclude_services: [""] }, "exclude_services[0]", /""; expected a non-empty string/],
+      [{ exclude_projects: "p" }, "exclude_projects", /"p"; expected an array/],
+      [{ exclude_attributes: { a: [] } }, "exclude_attributes.a", /expected/],
+      [{ exclude_attributes: manyLists }, "exclude_attributes", /expected an object of at most 16 members/],
+      [{ direction: "sideways" }, "direction", /"sideways"; expected one of "backward", "forward"/],
+      [{ ids: true }, "ids", /ids is true, and detail is not; set detail to true/],
       [{ start: "yesterday" }, "start", /"yesterday"; expected an RFC 3339 time.*nanoseconds \(19 digits\)/],
       [{ end: "1795229417" }, "end", /"1795229417"; expected an RFC 3339 time/],
       [{ start: "2026-02-31T25:00:00Z" }, "start", /expected an RFC 3339 time/],
@@ -196,7 +183,7 @@ describe("start and end", { timeout: 120_000 }, () => {
 });
 
 describe("pages of logs", { timeout: 120_000 }, () => {
-  async function pagesOf({ logs }: Tenant, body: object): Promise<string[][]> {
+  async function pagesOf({ logs }: LogTenant, body: object): Promise<string[][]> {
     const pages: string[][] = [];
     for (let cursor: string | null | undefined = ""; cursor != null;) {
       const answer: LogsAnswer = await logs({ ...body, cursor });

@@ -112,6 +112,86 @@ export const logsCases: readonly InterfaceCase[] = [
     },
   },
   {
+    name: "a log query excludes levels, services, projects and attributes",
+    shows: [
+      "log-queries/severities",
+      "log-queries/exclude_severities",
+      "log-queries/exclude_services",
+      "log-queries/exclude_projects",
+      "log-queries/exclude_attributes",
+    ],
+    async run({ client }) {
+      const found = async (params: LogsParams): Promise<string[]> =>
+        (await lines(client, { time_window: "1h", ...params })).sort();
+      const shop = { project_name: "shop" };
+      assert.deepEqual(await found({ ...shop, severities: ["error", "debug"] }), ["own debugged", "own failed"]);
+      const excluded: LogsParams = { ...shop, exclude_severities: ["error", "debug"] };
+      assert.deepEqual(await found(excluded), ["own informed", "own warned"]);
+      const others = { exclude_services: ["many", "sounding", "shop"] };
+      assert.deepEqual(await found(others), ["own with details"]);
+      assert.deepEqual(await found({ exclude_services: ["sounding"], exclude_projects: ["many", "shop"] }), [
+        "own with details",
+      ]);
+      assert.deepEqual(await found({ ...others, exclude_attributes: { "user.id": [6, "7"] } }), []);
+      assert.deepEqual(await found({ ...others, exclude_attributes: { "host.name": ["h1"] } }), []);
+      assert.deepEqual(await found({ ...others, exclude_attributes: { "user.id": [8] } }), ["own with details"]);
+      const refused: readonly (readonly [param: string, params: LogsParams])[] = [
+        ["severities", { severities: [] }],
+        ["exclude_severities[0]", { exclude_severities: ["fatal" as "error"] }],
+        ["exclude_services[0]", { exclude_services: [""] }],
+        ["exclude_projects", { exclude_projects: [] }],
+        ["exclude_attributes.user.id", { exclude_attributes: { "user.id": [] } }],
+      ];
+      for (const [param, params] of refused) {
+        await assert.rejects(async () => client.logs.query(params), isRefusal(param), param);
+      }
+    },
+  },
+  {
+    name: "forward returns the oldest log records first, and an ID is a cursor to those around it",
+    shows: ["log-queries/direction", "log-queries/ids", "log-results/record-ids"],
+    async run({ client }) {
+      const shop = { project_name: "shop", time_window: "3d" };
+      const all = await client.logs.query({ ...shop, direction: "forward", detail: true, ids: true });
+      const entries = all["data"].result.flatMap(({ values }) => values);
+      assert.deepEqual(
+        entries.slice(0, 2).map(([, line]) => line),
+        ["own thirty hours old", "own two hours old"],
+      );
+      const cursor = entries[1]![2]!.id!;
+      const around = async (direction: "backward" | "forward"): Promise<string[]> =>
+        (await lines(client, { ...shop, direction, cursor })).sort();
+      assert.deepEqual(await around("backward"), ["own thirty hours old"]);
+      assert.deepEqual(await around("forward"), ["own debugged", "own failed", "own informed", "own warned"]);
+      await assert.rejects(async () => client.logs.query({ ids: true }), isRefusal("ids"));
+      await assert.rejects(async () => client.logs.query({ direction: "up" as "forward" }), isRefusal("direction"));
+    },
+  },
+  {
+    name: "a log histogram counts records by time and level",
+    shows: [
+      "log-histograms/step",
+      "log-histograms/step_seconds",
+      "log-histograms/total",
+      "log-histograms/buckets",
+      "log-histograms/counted-once",
+      "clients/log-histogram",
+    ],
+    async run({ client, facts }) {
+      const minute = 60_000_000_000n;
+      const at = BigInt(facts.atUnixNano) - (BigInt(facts.atUnixNano) % minute);
+      const range = { start: String(at), end: String(at + minute), project_name: "shop" };
+      const start = new Date(Number(at / 1_000_000n)).toISOString();
+      assert.deepEqual(await client.logs.histogram({ ...range, step: "1m" }), {
+        step_seconds: 60,
+        total: 4,
+        buckets: [{ start, debug: 1, info: 1, warning: 1, error: 1 }],
+      });
+      assert.equal((await client.logs.histogram({ time_window: "1h" })).step_seconds, 30);
+      await assert.rejects(async () => client.logs.histogram({ time_window: "1h", step: "1s" }), isRefusal("step"));
+    },
+  },
+  {
     name: "start and end bound a log query, the end exclusively",
     shows: ["log-queries/start", "log-queries/end"],
     async run({ client, facts }) {

@@ -17,6 +17,7 @@ const endpoints = [
   "GET /v1/models",
   "GET /v1/models/{id}",
   "POST /observability/logs",
+  "POST /observability/logs/histogram",
   "POST /observability/metrics",
   "GET /observability/metrics",
   "POST /observability/traces",

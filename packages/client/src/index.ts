@@ -26,6 +26,7 @@ export type {
   ChatCompletionChunk,
   ChatContentPart,
   ChatMessage,
+  LogHistogram,
   Model,
   ModelList,
   TranscriptionStreamEvent,
@@ -60,6 +61,7 @@ export type {
   MetricsQueryParams,
   PromqlAnswer,
   PromqlParams,
+  LogHistogramParams,
   TraceHistogramParams,
   TracesQueryParams,
 } from "./resources/telemetry.ts";

@@ -75,6 +75,7 @@ export const modeCases = {
     }
     return pages;
   },
+  "counts logs over time": async ({ client }) => (await client.logs.histogram({ step: "5m" })).step_seconds,
   "counts traces over time": async ({ client }) => (await client.traces.histogram({ step: "5m" })).step_seconds,
   "lists conversations": async ({ client }) => (await client.traces.conversations()).data.length,
   "shows each chunk before the next is sent": (tools) => contents(tools),

@@ -177,6 +177,12 @@ const expectations: Record<Exclude<ModeCase, CaseOnItsOwn>, Expectation> = {
     requests: 2,
     sent: ["/observability/traces", { trace: "all_traces", cursor: "" }],
   },
+  "counts logs over time": {
+    answers: [json({ step_seconds: 300, total: 0, buckets: [] })],
+    outcome: 300,
+    requests: 1,
+    sent: ["/observability/logs/histogram", { step: "5m" }],
+  },
   "counts traces over time": {
     answers: [json({ step_seconds: 300, buckets: [] })],
     outcome: 300,

@@ -188,8 +188,12 @@ function sized(schema: FieldSchema, what: string, size: number): unknown {
       const list = (schema.anyOf ?? [schema]).find(({ maxItems }) => maxItems !== undefined);
       return Array(size).fill(list?.items?.type === "string" ? "x" : {});
     }
-    case "members":
-      return Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, 1]));
+    case "members": {
+      const map = (schema.anyOf ?? [schema]).find(({ patternProperties }) => patternProperties !== undefined);
+      const [member] = Object.values(map?.patternProperties ?? {});
+      const value = member?.type === "array" ? smallest(member) : 1;
+      return Object.fromEntries(Array.from({ length: size }, (_, index) => [`k${index}`, value]));
+    }
     default:
       return size;
   }

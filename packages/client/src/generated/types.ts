@@ -660,6 +660,8 @@ export interface LogsQuery {
   project_name?: string | null;
   /** Only entries with exactly this level. */
   severity?: "debug" | "info" | "warning" | "error" | null;
+  /** Only entries with one of these levels. */
+  severities?: ("debug" | "info" | "warning" | "error")[] | null;
   /** Only entries with this level or a higher one. */
   min_severity?: "debug" | "info" | "warning" | "error" | null;
   /** Only entries whose message contains this text, in upper or lower case. If the message is a map or a list, one of its keys or values must contain the text. */
@@ -672,18 +674,30 @@ export interface LogsQuery {
   span_id?: string | null;
   /** Only entries that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. */
   attributes?: Record<string, string | number | boolean> | null;
+  /** No entries with one of these levels. */
+  exclude_severities?: ("debug" | "info" | "warning" | "error")[] | null;
+  /** No entries of these services, at most 16. */
+  exclude_services?: string[] | null;
+  /** No entries of these projects, at most 16. */
+  exclude_projects?: string[] | null;
+  /** No entries that have one of these attributes, or whose resource has it, with exactly one of the values in its list. Entries without the attribute remain. Values are compared as text. */
+  exclude_attributes?: Record<string, (string | number | boolean)[]> | null;
   /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
   time_window?: string | null;
   /** Only entries at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
   start?: string | null;
   /** Only entries before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
   end?: string | null;
-  /** Maximum number of entries over all streams, 1 to 5000; the newest are returned. Default 500. */
+  /** Maximum number of entries over all streams, 1 to 5000: the newest, or with `direction: forward` the oldest. Default 500. */
   limit?: number | null;
-  /** Requests the entries page by page: "" for the first page, then `next_cursor` of the previous response together with the same filters. */
+  /** `backward` returns the newest entries first, `forward` the oldest first. Default `backward`. */
+  direction?: "backward" | "forward" | null;
+  /** Requests the entries page by page: "" for the first page, then `next_cursor` of the previous response together with the same filters. The `id` of an entry is a cursor too: the page begins after this entry. */
   cursor?: string | null;
   /** Whether each entry has its attributes as a third element: `structuredMetadata`, as in Loki. Default false. */
   detail?: boolean | null;
+  /** Whether the third element of each entry has its `id` too. Only together with `detail: true`. Default false. */
+  ids?: boolean | null;
 }
 
 /** Log entries in Loki's response format. */
@@ -694,14 +708,16 @@ export interface LogsAnswer {
   data: {
     /** Always `streams`. */
     resultType: "streams";
-    /** The streams; the one with the newest entry comes first. */
+    /** The streams, in the order of their first entries. */
     result: {
       /** The labels: `service_name`, `project_name`, `severity` (debug, info, warning or error) and, if present, `severity_text`, `trace_id`, `span_id`, `scope_name`, `scope_version` and the resource attributes that identify instances. */
       stream: Record<string, string>;
-      /** Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first. With `detail: true` each has its attributes as a third element. */
+      /** Pairs of a UNIX time in nanoseconds, as a string, and a line; newest first, or oldest first with `direction: forward`. With `detail: true` each has its attributes as a third element. */
       values: [string, string, {
         /** The attributes of the log record under OpenTelemetry's names, with their values as text: lists and maps as JSON. `event_name` is the name of an event whose line is its body. */
         structuredMetadata: Record<string, string>;
+        /** With `ids: true`: identifies the entry within the organization, and is a `cursor` to the entries after it. */
+        id?: string;
       }?][];
     }[];
     /** Statistics of this response: `summary.totalEntriesReturned`. */
@@ -890,6 +906,67 @@ export interface TracesAnswer {
   }[];
   /** Only if the request has a `cursor`: the cursor of the next page; null if this is the last page. */
   next_cursor?: string | null;
+}
+
+/** Which log entries to count. An entry must match all filters. */
+export interface LogHistogramQuery {
+  /** The key's own organization, which is the default; any other is refused. */
+  organization_id?: string | null;
+  /** Only telemetry of this project. Default: the key's project if it is bound to one, otherwise all projects. */
+  project_name?: string | null;
+  /** Only entries with exactly this level. */
+  severity?: "debug" | "info" | "warning" | "error" | null;
+  /** Only entries with one of these levels. */
+  severities?: ("debug" | "info" | "warning" | "error")[] | null;
+  /** Only entries with this level or a higher one. */
+  min_severity?: "debug" | "info" | "warning" | "error" | null;
+  /** Only entries whose message contains this text, in upper or lower case. If the message is a map or a list, one of its keys or values must contain the text. */
+  search?: string | null;
+  /** Only entries of this service. */
+  service_name?: string | null;
+  /** Only entries of the trace with this ID (32 hexadecimal digits). */
+  trace_id?: string | null;
+  /** Only entries of the span with this ID (16 hexadecimal digits). */
+  span_id?: string | null;
+  /** Only entries that have each of these attributes, or whose resource has it, with exactly this value. Values are compared as text: `200` and `"200"` match the integer 200. */
+  attributes?: Record<string, string | number | boolean> | null;
+  /** No entries with one of these levels. */
+  exclude_severities?: ("debug" | "info" | "warning" | "error")[] | null;
+  /** No entries of these services, at most 16. */
+  exclude_services?: string[] | null;
+  /** No entries of these projects, at most 16. */
+  exclude_projects?: string[] | null;
+  /** No entries that have one of these attributes, or whose resource has it, with exactly one of the values in its list. Entries without the attribute remain. Values are compared as text. */
+  exclude_attributes?: Record<string, (string | number | boolean)[]> | null;
+  /** How far to look back from `end`: an integer of at least 1, followed by `m` (minutes), `h` or `d`. Default "24h". */
+  time_window?: string | null;
+  /** Only entries at this time or later: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Not together with `time_window`. */
+  start?: string | null;
+  /** Only entries before this time: an RFC 3339 time, or a UNIX time in nanoseconds as a string. Default: now. */
+  end?: string | null;
+  /** Width of a bucket: an integer of at least 1, followed by `s` (seconds), `m`, `h` or `d`; at most 1000 buckets. By default, the server chooses a width that gives about 60 to 120 buckets. */
+  step?: string | null;
+}
+
+/** Numbers of log entries by time and level. */
+export interface LogHistogram {
+  /** Width of a bucket in seconds. */
+  step_seconds: number;
+  /** Number of entries that match. */
+  total: number;
+  /** The buckets of the time range, earliest first, those without entries included. */
+  buckets: {
+    /** When the bucket begins, an RFC 3339 time; a multiple of the width. */
+    start: string;
+    /** Number of entries with the level `debug`. */
+    debug: number;
+    /** Number of entries with the level `info`. */
+    info: number;
+    /** Number of entries with the level `warning`. */
+    warning: number;
+    /** Number of entries with the level `error`. */
+    error: number;
+  }[];
 }
 
 /** Which traces to count. A trace matches if at least one of its spans matches `trace` and all filters. */

@@ -2,6 +2,8 @@
 import type {
   Conversations,
   ConversationsQuery,
+  LogHistogram,
+  LogHistogramQuery,
   LogsAnswer,
   LogsQuery,
   MetricList,
@@ -26,6 +28,10 @@ import {
 
 /** The query's parameters, each of which may also be undefined, and those that control the client. */
 export type LogsQueryParams = CallParameters & { [Name in keyof LogsQuery]: LogsQuery[Name] | undefined };
+
+export type LogHistogramParams = CallParameters & {
+  [Name in keyof LogHistogramQuery]: LogHistogramQuery[Name] | undefined;
+};
 
 /** `trace` is required: `all_traces`, `inference_traces`, `agent_traces`, … */
 export type TracesQueryParams = CallParameters & {
@@ -83,6 +89,8 @@ export interface Logs<M extends Mode> {
    * requested when the loop reaches it.
    */
   pages(params?: Omit<LogsQueryParams, "cursor">, options?: CallOptions): Iteration<M, LogsResult>;
+  /** Counts log entries by time and level; all parameters are optional. */
+  histogram(params?: LogHistogramParams, options?: CallOptions): Out<M, LogHistogram>;
 }
 
 export interface Traces<M extends Mode> {
@@ -113,6 +121,11 @@ export function createLogs<M extends Mode>(transport: Transport<M>): Logs<M> {
         const cursor = last === undefined ? "" : last.next_cursor;
         return cursor == null ? undefined : query({ ...parameters, cursor }, options);
       }),
+    histogram: (parameters = {}, options) =>
+      transport.send(
+        { ...post, path: "/observability/logs/histogram", parameters, options },
+        (answer) => readJson(answer) as LogHistogram,
+      ),
   };
 }
 

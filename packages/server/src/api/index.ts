@@ -7,6 +7,7 @@ import { getConsole, getConsoleFile } from "./console.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
+import { queryLogHistogram } from "./observability-log-histogram.ts";
 import { queryLogs } from "./observability-logs.ts";
 import { queryTraces } from "./observability.ts";
 import { queryConversations } from "./observability-conversations.ts";
@@ -28,6 +29,7 @@ export const operations: readonly Operation[] = [
   listModels,
   getModel,
   queryLogs,
+  queryLogHistogram,
   queryMetrics,
   listMetrics,
   ...prometheusRoots,

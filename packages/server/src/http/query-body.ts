@@ -59,15 +59,15 @@ function memberOf(schema: Schema<unknown>, name: string): MemberSchema | undefin
   return properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
 }
 
-/** The text as the number, boolean or JSON object that the schema expects; the text itself if it is none. */
+/** The text as the number, boolean, JSON object or array that the schema expects; the text itself if it is none. */
 function readText(text: string, schema: MemberSchema | undefined): unknown {
   const types = new Set((schema?.anyOf ?? [schema]).map((each) => each?.type));
   if ((types.has("integer") || types.has("number")) && /^-?\d{1,15}(?:\.\d+)?$/.test(text)) return Number(text);
   if (types.has("boolean") && (text === "true" || text === "false")) return text === "true";
-  return types.has("object") ? readObject(text) : text;
+  return types.has("object") || types.has("array") ? readJson(text) : text;
 }
 
-function readObject(text: string): unknown {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

@@ -44,6 +44,7 @@ export function attributeTexts(
 /** OpenTelemetry's name for a service without one. */
 export const unknownService = "unknown_service";
 
-export function serviceCondition(service: string): Statement {
-  return sql`service IN ${bind.texts(service === unknownService ? ["", service] : [service])}`;
+/** One of these services. */
+export function serviceCondition(...services: readonly string[]): Statement {
+  return sql`service IN ${bind.texts(services.includes(unknownService) ? ["", ...services] : services)}`;
 }

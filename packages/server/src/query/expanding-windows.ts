@@ -1,4 +1,4 @@
-/** Divides a time range into windows that grow eightfold, so that the newest few of many rows are found without reading the rest. */
+/** Divides a time range into windows that grow eightfold, so that the newest or oldest few of many rows are found without reading the rest. */
 import type { TimeRange } from "./time-window.ts";
 
 const firstStepNanos = 60_000_000_000n;
@@ -11,5 +11,15 @@ export function* expandingWindows({ fromUnixNano, toUnixNano }: TimeRange, nowUn
     if (oldest > newest) continue;
     yield { fromUnixNano: oldest > fromUnixNano ? oldest : fromUnixNano, toUnixNano: newest };
     newest = oldest - 1n;
+  }
+}
+
+/** The range as windows without gaps, oldest first. */
+export function* expandingWindowsForward({ fromUnixNano, toUnixNano }: TimeRange): Generator<TimeRange> {
+  let oldest = fromUnixNano;
+  for (let reach = firstStepNanos; oldest <= toUnixNano; reach *= 8n) {
+    const newest = fromUnixNano + reach - 1n;
+    yield { fromUnixNano: oldest, toUnixNano: newest < toUnixNano ? newest : toUnixNano };
+    oldest = newest + 1n;
   }
 }

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { incrementalJson } from "../../src/http/incremental-json.ts";
 import { lookUpResources } from "../../src/query/resource-lookup.ts";
+import { countEntries } from "../../src/query/logs/count-entries.ts";
 import { searchLogs } from "../../src/query/logs/search-logs.ts";
 import { readSpanDetails, type StoredSpan } from "../../src/query/traces/spans.ts";
 import type { Statement } from "../../src/store/statement.ts";
@@ -36,6 +37,23 @@ const urlLimit = 900_000;
 const digits = (index: number): string => String(index).padStart(16, "0");
 
 describe("the statements of a query", () => {
+  test("of a log histogram end when the caller disconnects", async () => {
+    const leaving = new AbortController();
+    const reader = {
+      cache: { get: () => undefined, set: () => {} },
+      query: (_statement: Statement, options: { signal: AbortSignal }) =>
+        new Promise<never>((_resolve, reject) => {
+          options.signal.addEventListener("abort", () => reject(new Error("cancelled")));
+          leaving.abort();
+        }),
+    } as unknown as TenantReader;
+    const range = { fromUnixNano: 0n, toUnixNano: 10n };
+    await assert.rejects(
+      countEntries(reader, { filter: {}, range, nowUnixNano: 10n, step: undefined, signal: leaving.signal }),
+      /cancelled/,
+    );
+  });
+
   test("fit a URL when all of 100,000 spans have details", async () => {
     const { reader, statements } = scriptedReader();
     const spans = Array.from({ length: 100_000 }, (_, index) => ({
@@ -104,7 +122,9 @@ describe("a large answer of logs", () => {
     const search = {
       filter: { project: "p" },
       range: { fromUnixNano: 0n, toUnixNano: 10n },
+      direction: "backward" as const,
       detail: false,
+      ids: false,
       nowUnixNano: 10n,
       limit: 1000,
       signal,

@@ -12,6 +12,8 @@ export interface LogFilter {
   readonly project?: string | undefined;
   /** Exactly this level. */
   readonly severity?: Severity | undefined;
+  /** One of these levels. */
+  readonly severities?: readonly Severity[] | undefined;
   /** This level or a higher one. */
   readonly minSeverity?: Severity | undefined;
   /** Part of the message, in upper or lower case. */
@@ -23,6 +25,16 @@ export interface LogFilter {
   readonly spanId?: string | undefined;
   /** Attributes of the record or of its resource, with their values as text. */
   readonly attributes?: ReadonlyMap<string, string>;
+  /** An entry must match none of these. */
+  readonly exclude?: ExcludedEntries;
+}
+
+export interface ExcludedEntries {
+  readonly severities?: readonly Severity[] | undefined;
+  readonly services?: readonly string[] | undefined;
+  readonly projects?: readonly string[] | undefined;
+  /** By name, the values as text: an entry with one of them is excluded, one without the attribute is not. */
+  readonly attributes?: ReadonlyMap<string, readonly string[]>;
 }
 
 /** The conditions, without those on time. @throws AppError as the store does */
@@ -41,12 +53,30 @@ export async function filterCondition(
     filter.spanId === undefined ? undefined : sql`span_id = ${bind.text(filter.spanId)}`,
     filter.search === undefined ? undefined : messageCondition(filter.search),
     ...(await Promise.all(attributes.map((attribute) => attributeCondition(reader, attribute, signal)))),
+    ...excludingConditions(filter.exclude ?? {}),
   ]);
 }
 
-function levelConditions({ minSeverity, severity }: LogFilter): Statement[] {
+function excludingConditions({ attributes, projects, services, severities: excluded }: ExcludedEntries): Statement[] {
+  const conditions: Statement[] = [];
+  if (excluded !== undefined) conditions.push(sql`level NOT IN ${bind.texts(excluded)}`);
+  if (services !== undefined) conditions.push(sql`NOT ${serviceCondition(...services)}`);
+  if (projects !== undefined) conditions.push(sql`project NOT IN ${bind.texts(projects)}`);
+  for (const attribute of attributes ?? []) conditions.push(withoutAttribute(attribute));
+  return conditions;
+}
+
+/** Reads the resources in any case: an index cannot find the rows that lack a value. */
+function withoutAttribute([name, values]: readonly [string, readonly string[]]): Statement {
+  const has = sql`(mapContains(attributes, ${bind.text(name)}) AND attributes[${bind.text(name)}] IN ${bind.texts(values)})`;
+  return sql`NOT ${has} AND resource_id GLOBAL NOT IN (
+      SELECT resource_id FROM resources WHERE organization = ${callerOrganization} AND ${has})`;
+}
+
+function levelConditions({ minSeverity, severities: several, severity }: LogFilter): Statement[] {
   const conditions: Statement[] = [];
   if (severity !== undefined) conditions.push(sql`level = ${bind.text(severity)}`);
+  if (several !== undefined) conditions.push(sql`level IN ${bind.texts(several)}`);
   if (minSeverity !== undefined && minSeverity !== severities[0]) {
     conditions.push(sql`toUInt8(level) >= ${bind.uint8(levels[minSeverity])}`);
   }

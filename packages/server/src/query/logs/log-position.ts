@@ -3,7 +3,10 @@ import { showValue } from "../../api/validate.ts";
 import { AppError } from "../../errors.ts";
 import { bind, sql, type Statement } from "../../store/statement.ts";
 
-/** Identifies an entry within an organization. Entries are ordered by time and ID, the newest first, then by project. */
+/** `backward`: the newest entries first. */
+export type Direction = "backward" | "forward";
+
+/** Identifies an entry within an organization. Entries are ordered by time and ID, in either direction, then by project. */
 export interface LogPosition {
   readonly unixNano: string;
   readonly recordId: string;
@@ -12,16 +15,23 @@ export interface LogPosition {
 
 /** Where a page ended. */
 export interface LogCursor extends LogPosition {
-  /** Where the first page's range begins, since "the last hour" is later for each page. */
+  /** Where the first page's range begins, since "the last hour" is later for each page. 0: where the query's begins. */
   readonly fromUnixNano: bigint;
 }
 
 /** Entries after this one in the order of results. */
-export function afterCondition({ project, recordId, unixNano }: LogPosition): Statement {
+export function afterCondition({ project, recordId, unixNano }: LogPosition, direction: Direction): Statement {
   const time = bind.time(unixNano);
   const id = bind.uint64(recordId);
-  return sql`time <= ${time} AND
-    (time < ${time} OR record_id < ${id} OR (record_id = ${id} AND project > ${bind.text(project)}))`;
+  const isNextProject = sql`record_id = ${id} AND project > ${bind.text(project)}`;
+  return direction === "backward"
+    ? sql`time <= ${time} AND (time < ${time} OR record_id < ${id} OR (${isNextProject}))`
+    : sql`time >= ${time} AND (time > ${time} OR record_id > ${id} OR (${isNextProject}))`;
+}
+
+/** The ID of an entry: the cursor to the entries after it, in a range that the query names. */
+export function entryId(position: LogPosition): string {
+  return encodeCursor({ ...position, fromUnixNano: 0n });
 }
 
 export function encodeCursor({ fromUnixNano, project, recordId, unixNano }: LogCursor): string {

@@ -1,21 +1,22 @@
 /**
- * Reads the newest log entries that match a filter, without duplicates, in an order that never changes.
+ * Reads the newest or oldest log entries that match a filter, without duplicates, in an order that never changes.
  * docs/adr/0024-log-and-trace-queries.md
  */
 import { bind, sql, type Statement } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf } from "../conditions.ts";
 import { distinctRows } from "../distinct-rows.ts";
-import { expandingWindows } from "../expanding-windows.ts";
+import { expandingWindows, expandingWindowsForward } from "../expanding-windows.ts";
 import type { TimeRange } from "../time-window.ts";
 import { filterCondition, type LogFilter } from "./log-filter.ts";
 import type { DescribedRow } from "./log-labels.ts";
-import { afterCondition, type LogPosition } from "./log-position.ts";
+import { afterCondition, type Direction, type LogPosition } from "./log-position.ts";
 
 export interface EntriesRequest {
   readonly filter: LogFilter;
   readonly range: TimeRange;
   readonly nowUnixNano: bigint;
+  readonly direction: Direction;
   /** Only entries after this one in the order of results. */
   readonly after?: LogPosition | undefined;
   readonly limit: number;
@@ -37,20 +38,21 @@ export interface LogRow extends DescribedRow {
 }
 
 /**
- * Newest first. The store filters and sorts by a few columns, and reads the others only for the rows that it returns.
+ * In the order of the direction. The store filters and sorts by a few columns, and reads the others only for the rows that it returns.
  * @throws AppError as the store does
  */
 export async function readEntries(reader: TenantReader, request: EntriesRequest): Promise<LogRow[]> {
-  const { after, filter, limit, signal } = request;
+  const { after, direction, filter, limit, signal } = request;
   const entries: LogRow[] = [];
   const matches = await filterCondition(reader, filter, signal);
+  const sequence = direction === "backward" ? sql`time DESC, record_id DESC` : sql`time, record_id`;
   // Within one project this is the sort order of the table, so the store can stop at the limit.
-  const order = filter.project === undefined ? sql`time DESC, record_id DESC, project` : sql`time DESC, record_id DESC`;
+  const order = filter.project === undefined ? sql`${sequence}, project` : sequence;
   for (const { fromUnixNano, toUnixNano } of windowsOf(request)) {
     const conditions = allOf([
       matches,
       sql`time >= ${bind.time(fromUnixNano)} AND time <= ${bind.time(toUnixNano)}`,
-      after === undefined ? undefined : afterCondition(after),
+      after === undefined ? undefined : afterCondition(after, direction),
     ]);
     const read = (count: number): Promise<LogRow[]> =>
       reader.query<LogRow>(
@@ -73,8 +75,12 @@ function attributeColumns({ withAttributes }: EntriesRequest): Statement {
   return sql`, mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types`;
 }
 
-/** Windows that begin at the newest possible entry. */
-function windowsOf({ after, nowUnixNano, range }: EntriesRequest): Iterable<TimeRange> {
+/** Windows that begin at the newest possible entry, or at the oldest. */
+function windowsOf({ after, direction, nowUnixNano, range }: EntriesRequest): Iterable<TimeRange> {
+  if (direction === "forward") {
+    const first = after === undefined ? range.fromUnixNano : BigInt(after.unixNano);
+    return expandingWindowsForward({ ...range, fromUnixNano: first > range.fromUnixNano ? first : range.fromUnixNano });
+  }
   const last = after === undefined ? range.toUnixNano : BigInt(after.unixNano);
   const toUnixNano = last < range.toUnixNano ? last : range.toUnixNano;
   return expandingWindows({ ...range, toUnixNano }, toUnixNano < nowUnixNano ? toUnixNano : nowUnixNano);

@@ -1,5 +1,5 @@
 /**
- * Finds the newest log entries and returns them in Loki's format. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
+ * Finds the newest or oldest log entries and returns them in Loki's format. https://grafana.com/docs/loki/latest/reference/loki-http-api/#query-logs-within-a-range-of-time
  * docs/adr/0024-log-and-trace-queries.md
  */
 import type { LogEntry, LogsAnswer } from "../../api/observability-logs.ts";
@@ -10,18 +10,21 @@ import { lookUpResources } from "../resource-lookup.ts";
 import type { TimeRange } from "../time-window.ts";
 import type { LogFilter } from "./log-filter.ts";
 import { logLabels } from "./log-labels.ts";
-import { encodeCursor, type LogCursor } from "./log-position.ts";
+import { encodeCursor, entryId, type Direction, type LogCursor, type LogPosition } from "./log-position.ts";
 import { readEntries, type LogRow } from "./read-entries.ts";
 
 export interface LogsSearch {
   readonly filter: LogFilter;
   readonly range: TimeRange;
   readonly nowUnixNano: bigint;
+  readonly direction: Direction;
   readonly limit: number;
   /** Where the previous page ended; `first`: no page before; undefined: no pages. */
   readonly page?: LogCursor | "first" | undefined;
   /** Whether to return the attributes of the records. */
   readonly detail: boolean;
+  /** Whether to return the IDs of the entries; only with `detail`. */
+  readonly ids: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +44,7 @@ export async function searchLogs(reader: TenantReader, search: LogsSearch): Prom
     const identity = JSON.stringify(labels);
     let stream = streams.get(identity);
     if (stream === undefined) streams.set(identity, (stream = { stream: labels, values: [] }));
-    stream.values.push(entryOf(row, search.detail));
+    stream.values.push(entryOf(row, search));
   }
   return {
     status: "success",
@@ -57,24 +60,29 @@ export async function searchLogs(reader: TenantReader, search: LogsSearch): Prom
 
 async function readPage(
   reader: TenantReader,
-  { detail, limit, page, range, ...search }: LogsSearch,
+  { detail, direction, filter, limit, nowUnixNano, page, range, signal }: LogsSearch,
 ): Promise<{ rows: LogRow[]; next_cursor?: string | null }> {
-  const request = { ...search, limit, range, withAttributes: detail };
+  const request = { filter, range, nowUnixNano, direction, limit, withAttributes: detail, signal };
   if (page === undefined) return { rows: await readEntries(reader, request) };
-  const fromUnixNano = page === "first" ? range.fromUnixNano : page.fromUnixNano;
+  const fromUnixNano = page === "first" || page.fromUnixNano === 0n ? range.fromUnixNano : page.fromUnixNano;
   const after = page === "first" ? undefined : page;
   // One more than the page has shows whether there is a next one.
   const found = await readEntries(reader, { ...request, range: { ...range, fromUnixNano }, after, limit: limit + 1 });
   const rows = found.slice(0, limit);
   const last = rows.at(-1);
   if (found.length <= limit || last === undefined) return { rows, next_cursor: null };
-  const position = { unixNano: last.unix_nano, recordId: last.record_id, project: last.project };
-  return { rows, next_cursor: encodeCursor({ ...position, fromUnixNano }) };
+  return { rows, next_cursor: encodeCursor({ ...positionOf(last), fromUnixNano }) };
 }
 
-function entryOf(row: LogRow, detail: boolean): LogEntry {
+function positionOf({ project, record_id, unix_nano }: LogRow): LogPosition {
+  return { unixNano: unix_nano, recordId: record_id, project };
+}
+
+function entryOf(row: LogRow, { detail, ids }: LogsSearch): LogEntry {
   const line = lineOf(row);
-  return detail ? [row.unix_nano, line, { structuredMetadata: metadataOf(row) }] : [row.unix_nano, line];
+  if (!detail) return [row.unix_nano, line];
+  const structuredMetadata = metadataOf(row);
+  return [row.unix_nano, line, ids ? { structuredMetadata, id: entryId(positionOf(row)) } : { structuredMetadata }];
 }
 
 /** OpenTelemetry events may have a name and no body. */

@@ -4,7 +4,7 @@ import { bind, callerOrganization, sql } from "../../store/statement.ts";
 import type { TenantReader } from "../../store/store.ts";
 import { allOf, projectCondition, startTimeCondition } from "../conditions.ts";
 import type { TimeRange } from "../time-window.ts";
-import { histogramStep } from "./histogram-step.ts";
+import { histogramStep } from "../histogram-step.ts";
 import type { SpanCondition } from "./span-filter.ts";
 
 export interface TraceHistogramSearch {

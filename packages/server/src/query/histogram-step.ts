@@ -1,6 +1,6 @@
 /** Chooses or reads the width of a histogram's buckets. */
-import { showValue } from "../../api/validate.ts";
-import { AppError } from "../../errors.ts";
+import { showValue } from "../api/validate.ts";
+import { AppError } from "../errors.ts";
 
 const unitSeconds = { s: 1, m: 60, h: 3600, d: 86_400 } as const;
 
