@@ -9,6 +9,8 @@ import { fileURLToPath } from "node:url";
 import { renderCliDocument } from "../packages/cli/src/cli-document.ts";
 import { ChatCompletion, ChatCompletionChunk } from "../packages/server/src/api/chat-answer.ts";
 import { ChatContentPart, ChatMessage, ChatRequest } from "../packages/server/src/api/chat-request.ts";
+import { Key, KeyWithSecret, LimitChanges, Organization, Project } from "../packages/server/src/api/admin.ts";
+import { EngineObject, RoutedModelObject } from "../packages/server/src/api/admin-models.ts";
 import { operations } from "../packages/server/src/api/index.ts";
 import { ModelList, ModelObject } from "../packages/server/src/api/models.ts";
 import { MetricList, MetricsAnswer, MetricsQuery } from "../packages/server/src/api/observability-metrics.ts";
@@ -25,6 +27,7 @@ import {
 } from "../packages/server/src/api/transcription.ts";
 import { SpeechRequest } from "../packages/server/src/api/speech-request.ts";
 import { SpeechWithBoundaries, VoiceList, WordBoundary } from "../packages/server/src/api/speech.ts";
+import { Usage } from "../packages/server/src/api/usage.ts";
 import { toOpenApi } from "../packages/server/src/api/openapi.ts";
 import { configPagesFolder, renderConfigPages } from "../packages/server/src/config/config-document.ts";
 import { renderClientTypes } from "./generate-client-types.ts";
@@ -101,6 +104,21 @@ const files: Generated[] = [
         Conversations: Conversations.json,
       }),
     format: false,
+  },
+  {
+    path: "packages/console/src/api/admin-types.ts",
+    render: () =>
+      renderClientTypes({
+        Organization: Organization.json,
+        Project: Project.json,
+        Key: Key.json,
+        KeyWithSecret: KeyWithSecret.json,
+        LimitChanges: LimitChanges.json,
+        Usage: Usage.json,
+        RoutedModel: RoutedModelObject.json,
+        EngineStatus: EngineObject.json,
+      }),
+    format: true,
   },
 ];
 

@@ -13,6 +13,7 @@ const Health = schema(
         description:
           "`ok`; `degraded` if the server accepts calls but a check reports a problem; `unavailable` if it accepts none. See `checks` for the reasons.",
       }),
+      version: Type.Optional(Type.String({ description: "Version of the server; only in `GET /healthz`." })),
       checks: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
           description: "Result of each check: `ok`, or the problem.",
@@ -28,7 +29,7 @@ export const getHealth = operation({
   method: "GET",
   path: "/healthz",
   tag: "Status",
-  summary: "Check whether the process is alive",
+  summary: "Check whether the process is alive, and its version",
   permission: "none",
   answer: { type: "application/json", schema: Health, description: "The process is alive." },
 });

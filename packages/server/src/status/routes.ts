@@ -22,7 +22,7 @@ export interface StatusParts {
 export function statusRoutes({ metrics, document, docs, readiness, informational, disabled }: StatusParts): Route[] {
   metrics.watchChecks(async () => ({ ...(await readiness()), ...(await informational()) }));
   const health = [
-    route(getHealth, () => ({ kind: "json", value: { status: "ok" } })),
+    route(getHealth, () => ({ kind: "json", value: { status: "ok", version: document.info.version } })),
     route(getReadiness, async () => {
       const [required, rest] = await Promise.all([readiness(), informational()]);
       const allPass = (checks: Checks): boolean => Object.values(checks).every((problem) => problem === undefined);

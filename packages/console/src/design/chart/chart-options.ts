@@ -47,7 +47,7 @@ export function chartOptions(element: HTMLElement, latest: RefObject<ChartProps>
         label,
         stroke: color(property),
         width: bars ? 0 : 1.5,
-        points: { show: false },
+        points: { show: false, size: 5, filter: bars ? () => null : isolatedPoints },
         spanGaps: false,
         ...(bars ? { fill: color(property), paths: uPlot.paths.bars!({ size: [0.9, 40, 1], align: 1 }) } : {}),
         ...(kind === "stacked-area" ? { fill: color(property) } : {}),
@@ -74,6 +74,15 @@ export function chartOptions(element: HTMLElement, latest: RefObject<ChartProps>
       destroy: [() => tooltip.remove()],
     },
   };
+}
+
+/** Values without neighbors, which no line shows. */
+function isolatedPoints(plot: uPlot, seriesIndex: number): number[] | null {
+  const values = plot.data[seriesIndex]!;
+  const found = Array.from(values.keys()).filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
+  return found.length === 0 ? null : found;
 }
 
 /** The time of day, and the date where it changes. */

@@ -1,10 +1,9 @@
-/** The view "Models". */
-import { ViewHeader } from "../../shell/view-header.tsx";
+/** The view "Models": the list, or one model. */
+import { viewPath } from "../../state/address.ts";
+import { ModelList } from "./model-list.tsx";
+import { ModelPage } from "./model-page.tsx";
 
 export function ModelsView() {
-  return (
-    <div class="view">
-      <ViewHeader title="Models" />
-    </div>
-  );
+  const id = viewPath.value;
+  return id === "" ? <ModelList /> : <ModelPage key={id} id={id} />;
 }
