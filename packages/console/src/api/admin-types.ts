@@ -220,33 +220,8 @@ export interface RoutedModel {
     paused_until: number | null;
     /** The newest failure of the engine, kept after later successes; null if there was none. Errors in callers' requests are only counted. */
     last_error: {
-      /** Code of the error. */
-      code:
-        | "invalid_request"
-        | "invalid_json"
-        | "unsupported_parameter"
-        | "context_length_exceeded"
-        | "content_filter"
-        | "invalid_api_key"
-        | "permission_denied"
-        | "organization_mismatch"
-        | "project_mismatch"
-        | "model_not_allowed"
-        | "not_found"
-        | "model_not_found"
-        | "method_not_allowed"
-        | "timeout"
-        | "conflict"
-        | "payload_too_large"
-        | "unsupported_media_type"
-        | "rate_limited"
-        | "quota_exceeded"
-        | "headers_too_large"
-        | "client_closed"
-        | "internal"
-        | "upstream_failed"
-        | "overloaded"
-        | "upstream_timeout";
+      /** Code of the error, as in error responses. */
+      code: string;
       /** Message of the error. */
       message: string;
       /** When the call failed, UNIX seconds. */
@@ -260,33 +235,8 @@ export interface RoutedModel {
       calls: number;
       /** Failed attempts by code, most frequent first. */
       errors: {
-        /** Code of the error. */
-        code:
-          | "invalid_request"
-          | "invalid_json"
-          | "unsupported_parameter"
-          | "context_length_exceeded"
-          | "content_filter"
-          | "invalid_api_key"
-          | "permission_denied"
-          | "organization_mismatch"
-          | "project_mismatch"
-          | "model_not_allowed"
-          | "not_found"
-          | "model_not_found"
-          | "method_not_allowed"
-          | "timeout"
-          | "conflict"
-          | "payload_too_large"
-          | "unsupported_media_type"
-          | "rate_limited"
-          | "quota_exceeded"
-          | "headers_too_large"
-          | "client_closed"
-          | "internal"
-          | "upstream_failed"
-          | "overloaded"
-          | "upstream_timeout";
+        /** Code of the error, as in error responses. */
+        code: string;
         /** Number of attempts that failed with it. */
         count: number;
       }[];
@@ -326,33 +276,8 @@ export interface EngineStatus {
   models: number | null;
   /** Why the engine did not list its models at the last refresh; otherwise null. */
   error: {
-    /** Code of the error. */
-    code:
-      | "invalid_request"
-      | "invalid_json"
-      | "unsupported_parameter"
-      | "context_length_exceeded"
-      | "content_filter"
-      | "invalid_api_key"
-      | "permission_denied"
-      | "organization_mismatch"
-      | "project_mismatch"
-      | "model_not_allowed"
-      | "not_found"
-      | "model_not_found"
-      | "method_not_allowed"
-      | "timeout"
-      | "conflict"
-      | "payload_too_large"
-      | "unsupported_media_type"
-      | "rate_limited"
-      | "quota_exceeded"
-      | "headers_too_large"
-      | "client_closed"
-      | "internal"
-      | "upstream_failed"
-      | "overloaded"
-      | "upstream_timeout";
+    /** Code of the error, as in error responses. */
+    code: string;
     /** Message of the error. */
     message: string;
   } | null;
