@@ -61,7 +61,7 @@ function compile(name: string, target: string): void {
       },
     },
     // The console's other entry builds it from its sources.
-    ...(name === "console" ? { files: [`${source}/published.ts`] } : { include: [source] }),
+    include: [name === "console" ? `${source}/published.ts` : source],
     exclude: [`${source}/**/*.test.ts`],
   };
   const file = `${target}/tsconfig.json`;

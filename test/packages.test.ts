@@ -14,13 +14,14 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { readConsoleFiles } from "@sounding/console";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { serveProcess } from "./support/served-process.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("..", import.meta.url));
-const names = ["client", "server", "cli"] as const;
+const names = ["client", "console", "server", "cli"] as const;
 type Name = (typeof names)[number];
 
 let folder: string;
@@ -73,6 +74,21 @@ describe("the published packages", { timeout: 600_000 }, () => {
       );
     });
   }
+
+  test("the console has its built pages, and nothing to build them with", async () => {
+    const folder = join(root, "dist/packages/console");
+    const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as { dependencies?: object };
+    assert.equal(manifest.dependencies, undefined);
+    const built = (await import(join(folder, "dist/published.js"))) as typeof import("@sounding/console");
+    const files = await built.readConsoleFiles();
+    const page = Buffer.from(files.get("index.html")!.bytes).toString();
+    for (const [, path] of page.matchAll(/(?:src|href)="([^"]+)"/g)) assert.ok(files.has(path!), `${path} is missing`);
+    assert.deepEqual(
+      [...files.keys()].toSorted(),
+      [...(await readConsoleFiles()).keys()].toSorted(),
+      "the pages of a clone are others",
+    );
+  });
 
   test("the client runs in an otherwise empty folder", async () => {
     const directory = await install("client", ["client"]);
@@ -146,6 +162,7 @@ export const text = async (): Promise<string | null | undefined> => {
         body: JSON.stringify({ model: "flite", voice: "slt", input: "Six feet.", response_format: "mp3" }),
       });
       assert.deepEqual([speech.status, (await speech.arrayBuffer()).byteLength > 1000], [200, true]);
+      assert.match(await (await fetch(`${url}/console/`)).text(), /<div id="console">/);
     }
     const advised = /run in the folder where Sounding is installed: npm (install node-llama-cpp@.*)/;
     const doctor = run(process.execPath, [script, "doctor", "--json"], { cwd: directory });

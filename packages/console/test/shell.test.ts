@@ -61,12 +61,24 @@ describe("the console's frame", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").pressSequentially("gl");
+    await page.getByRole("combobox", { name: "Views, models" }).pressSequentially("gl");
     assert.match(page.url(), /\/console\/logs/);
-    await page.getByRole("combobox").fill("metr");
+    await page.getByRole("combobox", { name: "Views, models" }).fill("metr");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/console/metrics**");
     assert.deepEqual(console.problems, []);
+  });
+
+  test("finds models in the palette", async () => {
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("overview");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Views, models" }).fill("model trial");
+    await page.getByRole("option", { name: "sounding-trial" }).waitFor();
+    await assertAccessible(page);
+    await page.getByRole("option", { name: "sounding-trial" }).click();
+    await page.waitForURL("**/console/models/sounding-trial");
   });
 
   test("opens a trace by its ID from the palette", async () => {
@@ -74,7 +86,7 @@ describe("the console's frame", () => {
     const { page } = console;
     await console.open("overview");
     await page.keyboard.press("Control+k");
-    await page.getByRole("combobox").fill("4BF92F3577B34DA6A3CE929D0E0E4736");
+    await page.getByRole("combobox", { name: "Views, models" }).fill("4BF92F3577B34DA6A3CE929D0E0E4736");
     await page.keyboard.press("Enter");
     await page.waitForURL("**/console/traces/4bf92f3577b34da6a3ce929d0e0e4736");
   });

@@ -1,25 +1,18 @@
-/** The command palette: finds views, and opens a trace by its ID. */
+/** The command palette: finds views, models, projects, keys, and a trace by its ID. */
 import { useSignal } from "@preact/signals";
-import { Icon, type IconName } from "../design/icons.tsx";
+import { useQuery } from "../api/use-query.ts";
+import { Icon } from "../design/icons.tsx";
 import { Dialog } from "../design/dialog.tsx";
-import { href, navigate } from "../state/address.ts";
+import { navigate } from "../state/address.ts";
 import type { Session } from "../state/session.ts";
-import { viewAddress } from "./view-address.ts";
-import { views } from "./views.ts";
-
-interface Entry {
-  readonly id: string;
-  readonly title: string;
-  readonly kind: string;
-  readonly icon: IconName;
-  readonly address: string;
-}
+import { findEntries, readNames, type PaletteEntry } from "./palette-entries.ts";
 
 export function Palette({ session, onClose }: { readonly session: Session; readonly onClose: () => void }) {
   const text = useSignal("");
   const selected = useSignal(0);
-  const entries = findEntries(text.value, session);
-  const open = (entry: Entry | undefined) => {
+  const names = useQuery((signal) => readNames(session, signal));
+  const entries = findEntries(text.value, session, names.data.value ?? []);
+  const open = (entry: PaletteEntry | undefined) => {
     if (entry === undefined) return;
     onClose();
     navigate(entry.address);
@@ -53,7 +46,7 @@ export function Palette({ session, onClose }: { readonly session: Session; reado
       <div id="palette-entries" class="palette-entries" role="listbox" aria-label="Results">
         {entries.map((entry, index) => (
           <div
-            key={entry.id}
+            key={`${entry.kind} ${entry.address}`}
             id={`palette-${index}`}
             class="menu-item"
             role="option"
@@ -69,13 +62,4 @@ export function Palette({ session, onClose }: { readonly session: Session; reado
       {entries.length === 0 && <p class="muted">Nothing has this name.</p>}
     </Dialog>
   );
-}
-
-function findEntries(text: string, session: Session): Entry[] {
-  const wanted = text.trim().toLowerCase();
-  if (/^[0-9a-f]{32}$/.test(wanted))
-    return [{ id: wanted, title: wanted, kind: "Trace", icon: "traces", address: href(`traces/${wanted}`) }];
-  return views
-    .filter((view) => view.isAllowed(session) && view.title.toLowerCase().includes(wanted))
-    .map(({ id, title, icon }) => ({ id, title, kind: "View", icon, address: viewAddress(id) }));
 }
