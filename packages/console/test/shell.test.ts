@@ -26,9 +26,11 @@ describe("the console's frame", () => {
       assert.match(policy, /default-src 'none'/);
       assert.doesNotMatch(policy, /unsafe/);
     }
-    const moved = await fetch(`${server.url}/console`, { redirect: "manual" });
-    assert.equal(moved.status, 307);
-    assert.equal(new URL(moved.headers.get("location")!, moved.url).pathname, "/console/");
+    for (const path of ["/", "/console"]) {
+      const moved = await fetch(server.url + path, { redirect: "manual" });
+      assert.equal(moved.status, 307);
+      assert.equal(new URL(moved.headers.get("location")!, moved.url).pathname, "/console/");
+    }
     assert.equal((await fetch(`${server.url}/console/assets/none.js`)).status, 404);
   });
 

@@ -1,6 +1,16 @@
 /** The operations that serve the web console's page and files. None requires a key: the page signs in by itself. */
 import { operation } from "./operation.ts";
 
+export const getRoot = operation({
+  id: "getRoot",
+  method: "GET",
+  path: "/",
+  tag: "Console",
+  summary: "Redirect to the web console",
+  permission: "none",
+  answer: { status: 307, type: "text/html", description: "The console is at `/console/`." },
+});
+
 export const getConsole = operation({
   id: "getConsole",
   method: "GET",

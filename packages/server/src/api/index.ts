@@ -3,7 +3,7 @@ import { adminOperations } from "./admin-operations.ts";
 import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
-import { getConsole, getConsoleFile } from "./console.ts";
+import { getConsole, getConsoleFile, getRoot } from "./console.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
@@ -52,6 +52,7 @@ export const operations: readonly Operation[] = [
   getOpenApi,
   getDocs,
   getDocsScript,
+  getRoot,
   getConsole,
   getConsoleFile,
 ];

@@ -1,6 +1,6 @@
 /** The web console at `/console/`: the files of the package @sounding/console. docs/adr/0031-web-console.md */
 import type { ConsoleFile, ConsoleFiles } from "@sounding/console";
-import { getConsole, getConsoleFile } from "../api/console.ts";
+import { getConsole, getConsoleFile, getRoot } from "../api/console.ts";
 import { AppError } from "../errors.ts";
 import { route, type ResponseHeaders, type Route, type RouteResponse } from "../http/route.ts";
 import type { LeveledLogger } from "../logger.ts";
@@ -25,7 +25,8 @@ export function createWebConsole({ logger }: { readonly logger: Pick<LeveledLogg
   };
   return {
     routes: [
-      route(getConsole, () => ({ kind: "empty", status: 307, headers: { location: "console/" } })),
+      route(getRoot, () => toConsole),
+      route(getConsole, () => toConsole),
       route(getConsoleFile, async ({ path, headers }) => {
         const name = path["path"] ?? "";
         const file = name === "index.html" ? undefined : (await load())?.get(name);
@@ -38,6 +39,9 @@ export function createWebConsole({ logger }: { readonly logger: Pick<LeveledLogg
     prepare: async () => (await load()) !== undefined,
   };
 }
+
+/** Relative, since a proxy may add a prefix: from `/` and from `/console` it leads to the same place. */
+const toConsole: RouteResponse = { kind: "empty", status: 307, headers: { location: "console/" } };
 
 async function readFiles(): Promise<ConsoleFiles> {
   const { readConsoleFiles } = await import("@sounding/console");

@@ -35,7 +35,7 @@ describe("the paths under /prometheus", () => {
   }
 
   test("do not change the errors of other paths", async () => {
-    for (const path of ["/prometheuses", "/v1/prometheus/api", "/"]) {
+    for (const path of ["/prometheuses", "/v1/prometheus/api", "/api"]) {
       const { error } = (await (await fetch(server.url + path)).json()) as { error: { code: string } };
       assert.equal(error.code, "not_found", path);
     }
