@@ -70,9 +70,14 @@ export async function request(path: string, options: RequestOptions = {}): Promi
     throw new ApiError(`The server at ${apiRoot.host} cannot be reached. Check that it is running, then try again.`);
   }
   if (response.ok) return response;
+  throw await failureOf(response);
+}
+
+/** The error of a response that is not 2xx; ends the session if the server does not accept it any longer. */
+export async function failureOf(response: Response): Promise<ApiError> {
   const failure = await errorOf(response);
   if (failure.status === 401) handleUnauthorized(failure);
-  throw failure;
+  return failure;
 }
 
 /** The JSON value of a response. */

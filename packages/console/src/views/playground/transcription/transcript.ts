@@ -1,0 +1,98 @@
+/** A transcript that grows with the events of a streamed transcription. */
+import type { TextPiece } from "../audio/spoken-text.tsx";
+import type { TimedWord } from "../audio/timed-words.ts";
+
+export interface TranscriptWord {
+  readonly word: string;
+  /** Seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly confidence?: number;
+  readonly segment?: number;
+}
+
+export interface TranscriptSegment {
+  readonly id: number;
+  /** Seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly speaker_id?: string;
+}
+
+export type TranscriptEvent =
+  | { readonly type: "transcript.text.delta"; readonly delta: string }
+  | ({ readonly type: "transcript.word" } & TranscriptWord)
+  | { readonly type: "transcript.segment"; readonly segment: TranscriptSegment }
+  | { readonly type: "transcript.text.done"; readonly text: string };
+
+/** A segment and its text in pieces that can be clicked. */
+export interface SegmentText {
+  readonly segment: TranscriptSegment;
+  readonly pieces: readonly TextPiece[];
+}
+
+export class Transcript {
+  /** All text so far. */
+  text = "";
+  readonly segments: SegmentText[] = [];
+  readonly words: TranscriptWord[] = [];
+  /** What can be clicked: words, or whole segments where the times of words are not known. */
+  readonly timed: TimedWord[] = [];
+  /** How much of the text is in the segments. */
+  #inSegments = 0;
+  #nextWord = 0;
+
+  /** The text after the last complete segment. */
+  get tail(): string {
+    return this.text.slice(this.#inSegments).trimStart();
+  }
+
+  take(event: TranscriptEvent): void {
+    switch (event.type) {
+      case "transcript.text.delta":
+        this.text += event.delta;
+        break;
+      case "transcript.word": {
+        const { type: _, ...word } = event;
+        this.words.push(word);
+        break;
+      }
+      case "transcript.segment":
+        this.#addSegment(event.segment);
+        break;
+      case "transcript.text.done":
+        this.text = event.text;
+        break;
+    }
+  }
+
+  #addSegment(segment: TranscriptSegment): void {
+    const at = this.text.indexOf(segment.text, this.#inSegments);
+    if (at >= 0) this.#inSegments = at + segment.text.length;
+    const words = this.words.slice(this.#nextWord);
+    this.#nextWord = this.words.length;
+    this.segments.push({ segment, pieces: this.#piecesOf(segment, words) });
+  }
+
+  #piecesOf({ text, start, end }: TranscriptSegment, words: readonly TranscriptWord[]): TextPiece[] {
+    if (words.length === 0) {
+      this.timed.push({ text, start, end });
+      return [{ word: this.timed.length - 1, text }];
+    }
+    const pieces: TextPiece[] = [];
+    let done = 0;
+    for (const { word, start, end } of words) {
+      const at = text.indexOf(word, done);
+      // The spelling of words may differ from that of the text.
+      const shown = at < 0 ? word : text.slice(done, at);
+      if (at < 0) pieces.push(pieces.length === 0 ? "" : " ");
+      else if (shown !== "") pieces.push(shown);
+      pieces.push({ word: this.timed.length, text: word });
+      this.timed.push({ text: word, start, end });
+      if (at >= 0) done = at + word.length;
+    }
+    if (done > 0 && done < text.length) pieces.push(text.slice(done));
+    return pieces;
+  }
+}
