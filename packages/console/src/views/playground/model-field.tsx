@@ -37,8 +37,8 @@ export function ModelField({
       )}
       {model?.state === "unavailable" && (
         <Notice kind="warning">
-          Its latest calls failed: <span class="foreign">{model.state_reason ?? "no reason is known"}</span>. You can try it
-          nevertheless, or see <a href={href(`models/${model.id}`)}>its targets</a>.
+          Its latest calls failed: <span class="foreign">{model.state_reason ?? "no reason is known"}</span>. You can
+          try it nevertheless, or see <a href={href(`models/${model.id}`)}>its targets</a>.
         </Notice>
       )}
     </div>

@@ -36,7 +36,13 @@ export function AudioPlayer({ player, children }: { readonly player: Player; rea
   const name = player.playing.value ? "Pause" : "Play";
   return (
     <div class="audio-player" role="group" aria-label="Player">
-      <button type="button" class="button icon-only audio-play" aria-label={name} title={`${name} (k)`} onClick={toggle}>
+      <button
+        type="button"
+        class="button icon-only audio-play"
+        aria-label={name}
+        title={`${name} (k)`}
+        onClick={toggle}
+      >
         <Icon name={player.playing.value ? "pause" : "play"} />
       </button>
       <Waveform player={player} />

@@ -44,7 +44,8 @@ export class FilePlayer implements Player {
     element.addEventListener("seeked", () => (this.position.value = element.currentTime));
     element.addEventListener("error", () => {
       if (!this.#closed)
-        this.problem.value = "This browser cannot play the file. It can still be transcribed, if the server can read it.";
+        this.problem.value =
+          "This browser cannot play the file. It can still be transcribed, if the server can read it.";
     });
     element.src = URL.createObjectURL(file);
   }

@@ -146,10 +146,10 @@ export class SamplePlayer implements Player {
     });
   }
 
-  /** Seconds; samples reach the ear after the device's latency. */
+  /** Seconds; samples reach the ear after the latency of the device, which Safari does not report. */
   #heard(): number {
-    const { currentTime, outputLatency = 0 } = this.#context;
-    const sample = this.#anchor.sample + (currentTime - outputLatency - this.#anchor.time) * this.sampleRate;
+    const { currentTime, outputLatency } = this.#context;
+    const sample = this.#anchor.sample + (currentTime - (outputLatency || 0) - this.#anchor.time) * this.sampleRate;
     return Math.max(this.#anchor.sample, Math.min(sample, this.#scheduledTo)) / this.sampleRate;
   }
 }

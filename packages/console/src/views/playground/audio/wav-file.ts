@@ -4,8 +4,9 @@
 export function wavFile(samples: Int16Array<ArrayBuffer>, sampleRate: number): [ArrayBuffer, Int16Array<ArrayBuffer>] {
   const header = new DataView(new ArrayBuffer(44));
   const bytes = samples.byteLength;
-  const ascii = (at: number, text: string): void =>
-    [...text].forEach((character, index) => header.setUint8(at + index, character.charCodeAt(0)));
+  const ascii = (at: number, text: string): void => {
+    for (let index = 0; index < text.length; index += 1) header.setUint8(at + index, text.charCodeAt(index));
+  };
   ascii(0, "RIFF");
   header.setUint32(4, 36 + bytes, true);
   ascii(8, "WAVEfmt ");

@@ -4,12 +4,16 @@ import { inPython, inShell } from "../code-values.ts";
 import { speechBody, type SpeechFormat, type SpeechParameters } from "./speech-parameters.ts";
 
 /** Parameters that OpenAI's client does not know. */
-const extras = ["sample_rate", "speech_synthesis_language"];
+const extras = new Set(["sample_rate", "speech_synthesis_language"]);
 
 /** @param url of the server, without a slash at its end */
 export function speechCode(
   language: CodeLanguage,
-  { url, parameters, format }: { readonly url: string; readonly parameters: SpeechParameters; readonly format: SpeechFormat },
+  {
+    url,
+    parameters,
+    format,
+  }: { readonly url: string; readonly parameters: SpeechParameters; readonly format: SpeechFormat },
 ): string {
   const body = speechBody(parameters, format);
   const file = `speech.${format}`;
@@ -28,8 +32,8 @@ export function speechCode(
         `await speech.write_to_file(${JSON.stringify(file)});\n`,
       ].join("\n");
     case "Python": {
-      const known = Object.entries(body).filter(([name]) => !extras.includes(name));
-      const others = Object.fromEntries(Object.entries(body).filter(([name]) => extras.includes(name)));
+      const known = Object.entries(body).filter(([name]) => !extras.has(name));
+      const others = Object.fromEntries(Object.entries(body).filter(([name]) => extras.has(name)));
       const lines = known.map(([name, value]) => `    ${name}=${inPython(value)},`);
       if (Object.keys(others).length > 0) lines.push(`    extra_body=${inPython(others)},`);
       return [

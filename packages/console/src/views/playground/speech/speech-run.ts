@@ -1,15 +1,16 @@
 /** One call of speech synthesis: plays the audio while it arrives, with the times of its words. */
 import { signal } from "@preact/signals";
+import type { TTSWordBoundaryEvent } from "@sounding/client";
 import { ApiError, request } from "../../../api/request.ts";
+import { createTraceParent } from "../../../api/trace-parent.ts";
 import { SamplePlayer } from "../audio/sample-player.ts";
-import { newTraceParent } from "../trace-parent.ts";
 import { readLines } from "./read-lines.ts";
 import { speechBody, type SpeechParameters } from "./speech-parameters.ts";
-import { SpokenInput, type WordBoundary } from "./spoken-input.ts";
+import { SpokenInput } from "./spoken-input.ts";
 
 type Line =
   | { readonly type: "audio"; readonly data: string }
-  | ({ readonly type: "word_boundary" } & WordBoundary)
+  | TTSWordBoundaryEvent
   | { readonly type: "error"; readonly error: { readonly message: string; readonly code?: string | null } };
 
 export class SpeechRun {
@@ -27,11 +28,11 @@ export class SpeechRun {
   readonly #controller = new AbortController();
 
   constructor(parameters: SpeechParameters) {
-    const { traceId, traceparent } = newTraceParent();
+    const { traceId, header } = createTraceParent();
     this.parameters = parameters;
     this.traceId = traceId;
     this.text = new SpokenInput(parameters.input);
-    void this.#run(traceparent);
+    void this.#run(header);
   }
 
   /** Ends the call, on the server too. What has arrived can still be played. */
@@ -73,7 +74,9 @@ export class SpeechRun {
       this.error.value =
         error instanceof ApiError
           ? error
-          : new Error("The connection ended before the audio was complete. Check that the server runs, then try again.");
+          : new Error(
+              "The connection ended before the audio was complete. Check that the server runs, then try again.",
+            );
     } finally {
       this.totalMs.value = performance.now() - startedMs;
       this.player.value?.complete();
@@ -96,7 +99,7 @@ export class SpeechRun {
         break;
       }
       case "error":
-        throw new ApiError(line.error.message, { status: -1, code: line.error.code ?? undefined });
+        throw new ApiError(line.error.message, { status: 200, code: line.error.code ?? undefined });
     }
   }
 }

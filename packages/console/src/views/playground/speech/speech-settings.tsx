@@ -1,16 +1,15 @@
 /** The settings of a speech call: model, voice, speed, and what they can be for the model. */
-import { useSignal } from "@preact/signals";
+import type { VoiceList } from "@sounding/client";
 import { useEffect, useId } from "preact/hooks";
 import { requestJson } from "../../../api/request.ts";
 import { useQuery } from "../../../api/use-query.ts";
 import { Icon } from "../../../design/icons.tsx";
 import { Notice } from "../../../design/states.tsx";
 import { parameters, setParameters } from "../../../state/address.ts";
+import { playSample, sample, stopSample } from "../../models/play-sample.ts";
 import { firstModel, ModelField } from "../model-field.tsx";
 import type { PlaygroundModel } from "../playground-model.ts";
-import { sampleText } from "./sample-texts.ts";
 import type { SpeechParameters } from "./speech-parameters.ts";
-import { SpeechRun } from "./speech-run.ts";
 import { byLanguage, languageName, languagesOf, speaks, voiceLabel, type Voice } from "./voices.ts";
 
 const sampleRates = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000];
@@ -31,7 +30,7 @@ export function useSpeechSettings(models: readonly PlaygroundModel[]): SpeechSet
   const model = read("model") ?? firstModel(models);
   const { data, error } = useQuery(
     async (signal) => {
-      const { data: voices } = await requestJson<{ readonly data: readonly Voice[] }>("v1/audio/voices", {
+      const { data: voices } = await requestJson<VoiceList>("v1/audio/voices", {
         query: { model },
         signal,
       });
@@ -41,8 +40,7 @@ export function useSpeechSettings(models: readonly PlaygroundModel[]): SpeechSet
   );
   const voices = data.value?.model === model ? data.value.voices : undefined;
   const language = read("language");
-  const fitting = (voices ?? []).filter((voice) => speaks(voice, language));
-  const voice = read("voice") ?? fitting[0]?.name ?? "";
+  const voice = read("voice") ?? voices?.find((each) => speaks(each, language))?.name ?? "";
   const languages = voices?.find(({ name }) => name === voice)?.languages ?? [];
   const speed = Number(read("speed") ?? 1);
   return {
@@ -215,7 +213,7 @@ function VoiceFields({
               </optgroup>
             ))}
           </select>
-          <VoiceSample key={value.voice} settings={value} language={language ?? selected?.languages[0]} />
+          <VoiceSample voice={selected} />
         </div>
         {selected?.description && <p class="hint foreign">{selected.description}</p>}
       </div>
@@ -224,20 +222,10 @@ function VoiceFields({
 }
 
 /** Speaks a sentence with the selected voice. */
-function VoiceSample({
-  settings,
-  language,
-}: {
-  readonly settings: SpeechSettingsValue;
-  readonly language: string | undefined;
-}) {
-  const run = useSignal<SpeechRun | undefined>(undefined);
-  const stop = () => {
-    run.value?.close();
-    run.value = undefined;
-  };
-  useEffect(() => stop, []);
-  const active = run.value !== undefined && (run.value.player.value?.playing.value ?? run.value.state.value === "running");
+function VoiceSample({ voice }: { readonly voice: Voice | undefined }) {
+  useEffect(() => stopSample, [voice?.name]);
+  const current = sample.value?.voice === voice?.name ? sample.value : undefined;
+  const active = current !== undefined && current.state !== "failed";
   const name = active ? "Stop the sample" : "Play a sample";
   return (
     <>
@@ -246,17 +234,14 @@ function VoiceSample({
         class="button icon-only"
         aria-label={name}
         title={name}
-        disabled={settings.voice === ""}
-        onClick={() => {
-          stop();
-          if (!active) run.value = new SpeechRun({ ...settings, input: sampleText(language) });
-        }}
+        disabled={voice === undefined}
+        onClick={() => (active || voice === undefined ? stopSample() : void playSample(voice))}
       >
         <Icon name={active ? "stop" : "play"} />
       </button>
-      {run.value?.error.value !== undefined && (
+      {current?.error !== undefined && (
         <Notice kind="error">
-          <span class="foreign">{run.value.error.value.message}</span>
+          <span class="foreign">{current.error.message}</span>
         </Notice>
       )}
     </>

@@ -1,15 +1,7 @@
 /** The input of a speech call, divided into words as the server reports when each is spoken. */
+import type { TTSWordBoundaryEvent } from "@sounding/client";
 import type { TextPiece } from "../audio/spoken-text.tsx";
 import type { TimedWord } from "../audio/timed-words.ts";
-
-/** A word boundary of the API. */
-export interface WordBoundary {
-  readonly text: string;
-  readonly audio_offset_ms: number;
-  readonly duration_ms: number;
-  readonly text_offset: number;
-  readonly word_length: number;
-}
 
 export class SpokenInput {
   readonly words: TimedWord[] = [];
@@ -27,7 +19,7 @@ export class SpokenInput {
     return this.#input.slice(this.#end);
   }
 
-  add({ text_offset, word_length, audio_offset_ms, duration_ms }: WordBoundary): void {
+  add({ text_offset, word_length, audio_offset_ms, duration_ms }: TTSWordBoundaryEvent): void {
     if (text_offset < this.#end) return;
     if (text_offset > this.#end) this.pieces.push(this.#input.slice(this.#end, text_offset));
     this.#end = text_offset + word_length;

@@ -1,12 +1,7 @@
 /** The voices of a model, by language. */
+import type { VoiceList } from "@sounding/client";
 
-export interface Voice {
-  readonly name: string;
-  /** Its main language first; `*` for every language. */
-  readonly languages: readonly string[];
-  readonly gender: string | null;
-  readonly description: string | null;
-}
+export type Voice = VoiceList["data"][number];
 
 const names = new Intl.DisplayNames(["en"], { type: "language", fallback: "code" });
 

@@ -62,7 +62,9 @@ export function RecordingSource({ onRecording }: { readonly onRecording: (file: 
               Record
             </button>
           </div>
-          <p class="small muted">Or drop a recording here: WAV, MP3, FLAC, Ogg, WebM, or M4A if the server has ffmpeg.</p>
+          <p class="small muted">
+            Or drop a recording here: WAV, MP3, FLAC, Ogg, WebM, or M4A if the server has ffmpeg.
+          </p>
         </>
       ) : (
         <RecordingMeter recorder={recorder.value} onStop={() => void stop()} />

@@ -1,5 +1,5 @@
 /** Subtitles of a transcript, as SubRip and WebVTT. */
-import type { TranscriptSegment, TranscriptWord } from "./transcript.ts";
+import type { TranscriptionSegment, TranscriptionWord } from "@sounding/client";
 
 interface Cue {
   /** Seconds. */
@@ -10,9 +10,9 @@ interface Cue {
 }
 
 export interface Spoken {
-  readonly segments: readonly TranscriptSegment[];
+  readonly segments: readonly TranscriptionSegment[];
   /** Empty if their times are not known. */
-  readonly words: readonly TranscriptWord[];
+  readonly words: readonly TranscriptionWord[];
 }
 
 /** Two lines of 42 characters and seven seconds are what viewers can read. https://partnerhelp.netflixstudios.com/hc/en-us/articles/217350977 */
@@ -58,8 +58,8 @@ function cuesOf({ segments, words }: Spoken): Cue[] {
   });
 }
 
-function cutBetweenWords(words: readonly TranscriptWord[]): TranscriptWord[][] {
-  const parts: TranscriptWord[][] = [];
+function cutBetweenWords(words: readonly TranscriptionWord[]): TranscriptionWord[][] {
+  const parts: TranscriptionWord[][] = [];
   let length = 0;
   for (const word of words) {
     const part = parts.at(-1);

@@ -1,34 +1,11 @@
 /** A transcript that grows with the events of a streamed transcription. */
+import type { TranscriptionSegment, TranscriptionStreamEvent, TranscriptionWord } from "@sounding/client";
 import type { TextPiece } from "../audio/spoken-text.tsx";
 import type { TimedWord } from "../audio/timed-words.ts";
 
-export interface TranscriptWord {
-  readonly word: string;
-  /** Seconds. */
-  readonly start: number;
-  readonly end: number;
-  readonly confidence?: number;
-  readonly segment?: number;
-}
-
-export interface TranscriptSegment {
-  readonly id: number;
-  /** Seconds. */
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-  readonly speaker_id?: string;
-}
-
-export type TranscriptEvent =
-  | { readonly type: "transcript.text.delta"; readonly delta: string }
-  | ({ readonly type: "transcript.word" } & TranscriptWord)
-  | { readonly type: "transcript.segment"; readonly segment: TranscriptSegment }
-  | { readonly type: "transcript.text.done"; readonly text: string };
-
 /** A segment and its text in pieces that can be clicked. */
 export interface SegmentText {
-  readonly segment: TranscriptSegment;
+  readonly segment: TranscriptionSegment;
   readonly pieces: readonly TextPiece[];
 }
 
@@ -36,7 +13,7 @@ export class Transcript {
   /** All text so far. */
   text = "";
   readonly segments: SegmentText[] = [];
-  readonly words: TranscriptWord[] = [];
+  readonly words: TranscriptionWord[] = [];
   /** What can be clicked: words, or whole segments where the times of words are not known. */
   readonly timed: TimedWord[] = [];
   /** How much of the text is in the segments. */
@@ -48,7 +25,7 @@ export class Transcript {
     return this.text.slice(this.#inSegments).trimStart();
   }
 
-  take(event: TranscriptEvent): void {
+  take(event: TranscriptionStreamEvent): void {
     switch (event.type) {
       case "transcript.text.delta":
         this.text += event.delta;
@@ -67,7 +44,7 @@ export class Transcript {
     }
   }
 
-  #addSegment(segment: TranscriptSegment): void {
+  #addSegment(segment: TranscriptionSegment): void {
     const at = this.text.indexOf(segment.text, this.#inSegments);
     if (at >= 0) this.#inSegments = at + segment.text.length;
     const words = this.words.slice(this.#nextWord);
@@ -75,7 +52,7 @@ export class Transcript {
     this.segments.push({ segment, pieces: this.#piecesOf(segment, words) });
   }
 
-  #piecesOf({ text, start, end }: TranscriptSegment, words: readonly TranscriptWord[]): TextPiece[] {
+  #piecesOf({ text, start, end }: TranscriptionSegment, words: readonly TranscriptionWord[]): TextPiece[] {
     if (words.length === 0) {
       this.timed.push({ text, start, end });
       return [{ word: this.timed.length - 1, text }];

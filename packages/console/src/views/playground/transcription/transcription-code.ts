@@ -6,7 +6,11 @@ import { transcriptionFields, type TranscriptionParameters } from "./transcripti
 /** @param url of the server, without a slash at its end */
 export function transcriptionCode(
   language: CodeLanguage,
-  { url, parameters, file }: { readonly url: string; readonly parameters: TranscriptionParameters; readonly file: string },
+  {
+    url,
+    parameters,
+    file,
+  }: { readonly url: string; readonly parameters: TranscriptionParameters; readonly file: string },
 ): string {
   const fields = transcriptionFields(parameters);
   switch (language) {

@@ -47,7 +47,9 @@ export function TranscriptionResult({
 
 function Progress({ run }: { readonly run: TranscriptionRun }) {
   const uploading = run.state.value === "uploading";
-  const text = uploading ? `Uploading the recording: ${formatShare(run.uploaded.value)}` : "Waiting for the first text…";
+  const text = uploading
+    ? `Uploading the recording: ${formatShare(run.uploaded.value)}`
+    : "Waiting for the first text…";
   return (
     <div class="transcription-progress">
       <progress

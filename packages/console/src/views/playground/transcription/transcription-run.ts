@@ -3,13 +3,14 @@
  * the progress of uploads.
  */
 import { signal } from "@preact/signals";
+import type { TranscriptionStreamEvent } from "@sounding/client";
+import { createEventDecoder } from "../../../api/event-decoder.ts";
 import { ApiError, apiUrl, failureOf } from "../../../api/request.ts";
-import { newTraceParent } from "../trace-parent.ts";
-import { EventText } from "./event-text.ts";
-import { Transcript, type TranscriptEvent } from "./transcript.ts";
+import { createTraceParent } from "../../../api/trace-parent.ts";
+import { Transcript } from "./transcript.ts";
 import { transcriptionFields, type TranscriptionParameters } from "./transcription-parameters.ts";
 
-type Data = TranscriptEvent | { readonly type?: undefined; readonly error: { readonly message: string } };
+type Data = TranscriptionStreamEvent | { readonly type?: undefined; readonly error: { readonly message: string } };
 
 export class TranscriptionRun {
   readonly traceId: string;
@@ -24,17 +25,20 @@ export class TranscriptionRun {
   readonly totalMs = signal<number | undefined>(undefined);
   readonly #request = new XMLHttpRequest();
   readonly #startedMs = performance.now();
-  readonly #events = new EventText();
+  readonly #events = createEventDecoder();
   #read = 0;
   #ended = false;
 
   constructor(parameters: TranscriptionParameters, file: File) {
-    const { traceId, traceparent } = newTraceParent();
+    const { traceId, header } = createTraceParent();
     this.traceId = traceId;
     const request = this.#request;
     request.open("POST", apiUrl("v1/audio/transcriptions"));
-    request.setRequestHeader("traceparent", traceparent);
-    request.upload.addEventListener("progress", ({ loaded, total }) => (this.uploaded.value = loaded / Math.max(1, total)));
+    request.setRequestHeader("traceparent", header);
+    request.upload.addEventListener(
+      "progress",
+      ({ loaded, total }) => (this.uploaded.value = loaded / Math.max(1, total)),
+    );
     request.upload.addEventListener("load", () => {
       if (this.state.value === "uploading") this.state.value = "running";
     });
@@ -63,7 +67,7 @@ export class TranscriptionRun {
   #receive(): void {
     const { status, responseText } = this.#request;
     if (status < 200 || status > 299 || !this.#isActive()) return;
-    const data = this.#events.push(responseText.slice(this.#read));
+    const data = this.#events.push(new TextEncoder().encode(responseText.slice(this.#read)));
     this.#read = responseText.length;
     for (const each of data) this.#take(each);
   }
@@ -74,7 +78,7 @@ export class TranscriptionRun {
       return;
     }
     const event = JSON.parse(data) as Data;
-    if (event.type === undefined) return this.#fail(new Error(event.error.message));
+    if (event.type === undefined) return this.#fail(new ApiError(event.error.message, { status: 200 }));
     this.transcript.take(event);
     if (this.transcript.text !== "") this.firstTextMs.value ??= performance.now() - this.#startedMs;
     this.eventCount.value += 1;

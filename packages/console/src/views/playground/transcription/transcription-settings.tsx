@@ -70,16 +70,16 @@ export function TranscriptionSettingsForm({
       <details open={prompt.value !== ""}>
         <summary>More settings</summary>
         <div class="field">
-        <label for={`${id}-prompt`}>Prompt</label>
-        <textarea
-          id={`${id}-prompt`}
-          class="textarea"
-          rows={2}
-          maxLength={32_768}
-          value={prompt.value}
-          onInput={(event) => (prompt.value = event.currentTarget.value)}
-        />
-        <p class="hint">Words that the speaker may use. Models without support for prompts ignore it.</p>
+          <label for={`${id}-prompt`}>Prompt</label>
+          <textarea
+            id={`${id}-prompt`}
+            class="textarea"
+            rows={2}
+            maxLength={32_768}
+            value={prompt.value}
+            onInput={(event) => (prompt.value = event.currentTarget.value)}
+          />
+          <p class="hint">Words that the speaker may use. Models without support for prompts ignore it.</p>
         </div>
       </details>
     </section>
