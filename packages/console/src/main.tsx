@@ -6,23 +6,31 @@ import { ErrorState, Loading } from "./design/states.tsx";
 import { Shell } from "./shell/shell.tsx";
 import { listenToKeys } from "./shell/shortcuts.ts";
 import { followLinks } from "./state/address.ts";
-import { loadSession, session } from "./state/session.ts";
+import { session, watchSession } from "./state/session.ts";
 import { keepLive } from "./state/time-range.ts";
 import { SignIn } from "./views/sign-in/sign-in.tsx";
+import { openSession } from "./state/sign-in-link.ts";
 
 function Console() {
   const failure = useSignal<Error | undefined>(undefined);
   const load = () => {
     failure.value = undefined;
-    loadSession().catch((error: Error) => (failure.value = error));
+    openSession().catch((error: Error) => (failure.value = error));
   };
-  useEffect(load, []);
+  useEffect(() => {
+    load();
+    // Another link that is opened in this tab changes only the fragment.
+    const follow = () => void (location.hash.startsWith("#code=") && load());
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
   if (failure.value !== undefined) return <ErrorState error={failure.value} onRetry={load} />;
   if (session.value === undefined) return <Loading what="the console" />;
   return session.value === null ? <SignIn /> : <Shell session={session.value} />;
 }
 
 followLinks();
+watchSession();
 listenToKeys();
 keepLive();
 render(<Console />, document.querySelector("#console")!);

@@ -1,6 +1,6 @@
 /** Who is signed in, and what the key may do. The page itself never holds a key. */
-import { signal } from "@preact/signals";
-import { onUnauthorized, requestJson, type ApiError } from "../api/request.ts";
+import { batch, signal } from "@preact/signals";
+import { onUnauthorized, request, requestJson, type ApiError } from "../api/request.ts";
 
 export type Permission = "inference" | "telemetry_write" | "telemetry_read" | "admin";
 
@@ -11,29 +11,68 @@ export interface Session {
   readonly project: string | null;
   readonly key_id: string;
   readonly key_name: string;
-  /** Whether the key may administer every organization. */
+  /** The separate key for administration. */
+  readonly operator_key_name: string | null;
+  /** Whether the session may administer every organization. */
   readonly operator: boolean;
+  /** The permissions of both keys. */
   readonly permissions: readonly Permission[];
+  /** UNIX seconds. */
+  readonly expires_at: number;
 }
+
+/** What is exchanged for a session. */
+export type Credentials =
+  | { readonly code: string }
+  | { readonly key: string; readonly operator_key?: string | undefined };
 
 /** Undefined until the server has answered; null if nobody is signed in. */
 export const session = signal<Session | null | undefined>(undefined);
 
 /** Why the session ended, for the sign-in page. */
-export const endReason = signal<ApiError | undefined>(undefined);
+export const endReason = signal<string | undefined>(undefined);
 
 /** Asks the server who is signed in. */
 export async function loadSession(): Promise<void> {
-  onUnauthorized((error) => {
-    if (session.value !== null && session.value !== undefined) endReason.value = error;
-    session.value = null;
-  });
   try {
-    session.value = await requestJson<Session>("authentication/validate", { method: "POST" });
+    session.value = await requestJson<Session>("authentication/session");
   } catch (error) {
-    if (session.value === undefined) session.value = null;
+    if ((error as ApiError).status !== 401) throw error;
+    session.value = null;
+  }
+}
+
+/** @throws ApiError */
+export async function signIn(credentials: Credentials): Promise<void> {
+  const signedIn = await requestJson<Session>("authentication/sessions", { json: credentials });
+  batch(() => {
+    session.value = signedIn;
+    endReason.value = undefined;
+  });
+}
+
+/** @throws ApiError if the server did not end the session */
+export async function signOut(): Promise<void> {
+  try {
+    await request("authentication/session", { method: "DELETE" });
+  } catch (error) {
     if ((error as ApiError).status !== 401) throw error;
   }
+  batch(() => {
+    session.value = null;
+    endReason.value = undefined;
+  });
+}
+
+/** Shows the sign-in page as soon as any request finds that the session has ended. */
+export function watchSession(): void {
+  onUnauthorized(({ code, message }) => {
+    const wasSignedIn = session.value !== null && session.value !== undefined;
+    // Without a cookie, for example after signing out in another tab, the server only misses a key.
+    if (code === "invalid_session") endReason.value = message;
+    else if (wasSignedIn) endReason.value = "You have been signed out.";
+    if (wasSignedIn) session.value = null;
+  });
 }
 
 export function may(permission: Permission): boolean {
