@@ -14,6 +14,8 @@ export interface LogEntry {
   /** Shared by the entries of a stream. */
   readonly labels: Readonly<Record<string, string>>;
   readonly attributes: Readonly<Record<string, string>>;
+  /** About what it takes in memory, in characters. */
+  readonly size: number;
 }
 
 export type LogsAnswer = Pick<LogsResult, "data" | "next_cursor">;
@@ -30,6 +32,7 @@ export function entriesOf({ data }: LogsAnswer): LogEntry[] {
         line,
         labels: stream,
         attributes: details?.structuredMetadata ?? {},
+        size: sizeOf(line, details?.structuredMetadata),
       })),
     )
     .sort(newestFirst);
@@ -39,6 +42,12 @@ export function newestFirst(left: LogEntry, right: LogEntry): number {
   const [one, other] = [left.unixNano, right.unixNano];
   if (one.length !== other.length) return other.length - one.length;
   return one === other ? 0 : one < other ? 1 : -1;
+}
+
+function sizeOf(line: string, attributes: Readonly<Record<string, string>> = {}): number {
+  let size = line.length + 400;
+  for (const [name, value] of Object.entries(attributes)) size += name.length + value.length;
+  return size;
 }
 
 function levelOf(severity: string | undefined): Level {
