@@ -16,7 +16,7 @@ const paths = {
   check: "M3 8.500l3.5 3.500L13 5",
   copy: "M6 6h8v8H6zM10 6V2H2v8h4",
   download: "M8 2v8M4.5 7L8 10.5 11.5 7M2.5 14h11",
-  refresh: "M13.5 8A5.5 5.5 0 112.6 7M13.5 2.500V8H8",
+  refresh: "M13.500 2.500v4h-4M13.200 6.500a5.500 5.500 0 10.3 3",
   left: "M10 3L5 8l5 5",
   right: "M6 3l5 5-5 5",
   down: "M3 6l5 5 5-5",

@@ -13,8 +13,8 @@ export function AnswerFooter({ answer, actions }: { readonly answer: Answer; rea
   const showsCode = useSignal(false);
   const { traceId, request } = answer;
   return (
-    <footer class="playground-footer">
-      <dl class="playground-metrics">
+    <footer class="chat-footer">
+      <dl class="chat-metrics">
         {metricsOf(answer).map(({ name, value }) => (
           <div key={name}>
             <dt>{name}</dt>
@@ -22,7 +22,7 @@ export function AnswerFooter({ answer, actions }: { readonly answer: Answer; rea
           </div>
         ))}
       </dl>
-      <div class="row playground-actions">
+      <div class="row chat-actions">
         {traceId !== undefined && may("telemetry_read") && (
           <a class="button quiet" href={href(`traces/${traceId}`)}>
             <Icon name="traces" />

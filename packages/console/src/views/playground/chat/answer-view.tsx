@@ -24,10 +24,10 @@ export function AnswerView({ step, actions }: { readonly step: Step; readonly ac
   const showsTokens = useSignal(true);
   const running = isRunning(answer);
   return (
-    <article class={`playground-answer ${answer.state}`} aria-busy={running} aria-label={`Answer of ${answer.model}`}>
-      <header class="playground-author">
+    <article class={`chat-answer ${answer.state}`} aria-busy={running} aria-label={`Answer of ${answer.model}`}>
+      <header class="chat-author">
         <span class="clip">{answer.model}</span>
-        {running && <span class="playground-pulse" aria-hidden="true" />}
+        {running && <span class="chat-pulse" aria-hidden="true" />}
         {answer.tokens.length > 0 && (
           <button
             type="button"
@@ -62,7 +62,7 @@ export function AnswerView({ step, actions }: { readonly step: Step; readonly ac
 function Reasoning({ answer }: { readonly answer: Answer }) {
   const open = useSignal(false);
   return (
-    <details class="playground-reasoning" onToggle={(event) => (open.value = event.currentTarget.open)}>
+    <details class="chat-reasoning" onToggle={(event) => (open.value = event.currentTarget.open)}>
       <summary>
         Reasoning
         <span class="muted"> · {formatCount(answer.reasoning.length)} characters</span>

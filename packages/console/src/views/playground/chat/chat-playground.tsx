@@ -18,16 +18,14 @@ export function ChatPlayground({ models }: PlaygroundProps) {
   const settingsOpen = useSignal(false);
   const showProblems = (): void => {
     settingsOpen.value = true;
-    requestAnimationFrame(() =>
-      document.querySelector<HTMLElement>('.playground-settings [aria-invalid="true"]')?.focus(),
-    );
+    requestAnimationFrame(() => document.querySelector<HTMLElement>('.chat-settings [aria-invalid="true"]')?.focus());
   };
   const textOnly = models.find(({ id, engine }) => engine === "llama-cpp" && chat.settings.value.models.includes(id));
   const noImages = textOnly === undefined ? undefined : `${textOnly.id} reads only text.`;
   return (
-    <div class={`playground-chat ${settingsOpen.value ? "settings-open" : ""}`}>
-      <div class="playground-main">
-        <div class="row playground-bar">
+    <div class={`chat-layout ${settingsOpen.value ? "settings-open" : ""}`}>
+      <div class="chat-main">
+        <div class="row chat-bar">
           <ModelPicker chat={chat} models={models} />
           <span class="row spread">
             <button
@@ -40,7 +38,7 @@ export function ChatPlayground({ models }: PlaygroundProps) {
             </button>
             <button
               type="button"
-              class="button playground-settings-button"
+              class="button chat-settings-button"
               aria-expanded={settingsOpen.value}
               onClick={() => (settingsOpen.value = !settingsOpen.value)}
             >
@@ -53,7 +51,7 @@ export function ChatPlayground({ models }: PlaygroundProps) {
         <ConversationView chat={chat} noImages={noImages} onProblems={showProblems} />
         <Composer chat={chat} noImages={noImages} onProblems={showProblems} />
       </div>
-      <section class="playground-settings" aria-label="Settings of the chat">
+      <section class="chat-settings" aria-label="Settings of the chat">
         <SettingsPanel chat={chat} />
       </section>
     </div>

@@ -29,7 +29,7 @@ export function CodeDialog({ body, onClose }: { readonly body: ChatBody; readonl
           <CopyButton text={code} label="Copy the code" />
         </span>
       </div>
-      <pre class="playground-code" tabIndex={0} dir="ltr">
+      <pre class="chat-code" tabIndex={0} dir="ltr">
         <code>{shortenImages(code)}</code>
       </pre>
       <p class="small muted">

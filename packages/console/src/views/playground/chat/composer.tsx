@@ -21,7 +21,7 @@ export function Composer({
     if (!chat.send() && !empty && !running) onProblems();
   };
   return (
-    <div class="playground-composer">
+    <div class="chat-composer">
       <MessageEditor
         label="Message"
         placeholder="Write a message…"
@@ -31,12 +31,10 @@ export function Composer({
         onSubmit={send}
         onEscape={() => chat.stop()}
       >
-        <span class="small muted playground-keys">
-          {running ? "Esc stops" : "Enter sends, Shift + Enter starts a line"}
-        </span>
+        <span class="small muted chat-keys">{running ? "Esc stops" : "Enter sends, Shift + Enter starts a line"}</span>
         <span class="spread row">
           {wrong > 0 && (
-            <button type="button" class="button quiet playground-wrong" onClick={onProblems}>
+            <button type="button" class="button quiet chat-wrong" onClick={onProblems}>
               <Icon name="warning" />
               {wrong === 1 ? "1 parameter" : `${wrong} parameters`} to correct
             </button>

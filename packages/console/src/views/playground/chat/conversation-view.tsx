@@ -38,10 +38,10 @@ export function ConversationView({
     toEnd();
   }, [turns.length]);
   return (
-    <div class="playground-conversation">
+    <div class="chat-conversation">
       <div
         ref={scroller}
-        class="playground-scroller"
+        class="chat-scroller"
         tabIndex={0}
         role="log"
         aria-label="Conversation"
@@ -50,7 +50,7 @@ export function ConversationView({
           (follows.value = scrollHeight - scrollTop - clientHeight < nearEnd)
         }
       >
-        <div ref={content} class="playground-turns">
+        <div ref={content} class="chat-turns">
           {turns.length === 0 && <ExampleList chat={chat} />}
           {turns.map((turn, index) => (
             <TurnView
@@ -67,7 +67,7 @@ export function ConversationView({
       {!follows.value && (
         <button
           type="button"
-          class="button playground-to-end"
+          class="button chat-to-end"
           onClick={() => {
             follows.value = true;
             toEnd();

@@ -11,7 +11,7 @@ export function ExampleList({ chat }: { readonly chat: ChatStore }) {
     chat.send();
   };
   return (
-    <div class="playground-empty">
+    <div class="chat-empty">
       <h2>{cleared ? "The conversation is cleared" : "Try a model"}</h2>
       {cleared ? (
         <button type="button" class="button" onClick={() => chat.undoClear()}>
@@ -20,9 +20,9 @@ export function ExampleList({ chat }: { readonly chat: ChatStore }) {
       ) : (
         <p class="muted">Write a message below, or begin with an example.</p>
       )}
-      <div class="playground-examples">
+      <div class="chat-examples">
         {examples.map((example) => (
-          <button key={example.title} type="button" class="playground-example" onClick={() => use(example)}>
+          <button key={example.title} type="button" class="chat-example" onClick={() => use(example)}>
             <strong>{example.title}</strong>
             <span class="small muted">{example.description}</span>
           </button>

@@ -26,7 +26,7 @@ export function Markdown({ text }: { readonly text: string }) {
     last.text = shown;
   }
   return (
-    <div class="playground-markdown">
+    <div class="chat-markdown">
       {last.blocks.map((block) => {
         const known = last.elements.get(block);
         if (known !== undefined) return known;
@@ -47,7 +47,7 @@ function BlockElement({ block }: { readonly block: Block }) {
   if (block.kind === "code") return <Code text={block.text} language={block.language} />;
   if (block.kind === "heading") {
     return (
-      <p class="foreign playground-markdown-heading" dir="auto">
+      <p class="foreign chat-markdown-heading" dir="auto">
         <Spans text={block.text} />
       </p>
     );
@@ -60,10 +60,10 @@ function BlockElement({ block }: { readonly block: Block }) {
     );
   }
   return (
-    <ul class="playground-markdown-list">
+    <ul class="chat-markdown-list">
       {block.items.map(({ depth, marker, text }, index) => (
         <li key={index} data-depth={depth} dir="auto">
-          <span class="playground-markdown-marker">{marker}</span>
+          <span class="chat-markdown-marker">{marker}</span>
           <span class="foreign">
             <Spans text={text} />
           </span>
@@ -80,7 +80,7 @@ function Code({ text, language }: { readonly text: string; readonly language: st
         <span class="foreign">{language === "" ? "Code" : language}</span>
         <CopyButton text={text} label="Copy the code" iconOnly />
       </figcaption>
-      <pre tabIndex={0} dir="ltr" class="playground-markdown-code">
+      <pre tabIndex={0} dir="ltr" class="chat-markdown-code">
         <code>{text}</code>
       </pre>
     </figure>

@@ -41,7 +41,7 @@ export function MessageEditor(props: MessageEditorProps) {
   };
   return (
     <div
-      class={`playground-editor ${dropping.value ? "dropping" : ""}`}
+      class={`chat-editor ${dropping.value ? "dropping" : ""}`}
       onDragOver={(event) => {
         if (event.dataTransfer?.types.includes("Files") !== true) return;
         event.preventDefault();
@@ -57,7 +57,7 @@ export function MessageEditor(props: MessageEditorProps) {
       }}
     >
       {value.images.length > 0 && (
-        <ul class="playground-images" aria-label="Images of the message">
+        <ul class="chat-images" aria-label="Images of the message">
           {value.images.map(({ name, url }, index) => (
             <li key={index}>
               <img src={url} alt={name} />
@@ -96,7 +96,7 @@ export function MessageEditor(props: MessageEditorProps) {
         }}
       />
       {problems.value.length > 0 && (
-        <ul class="playground-image-problems" role="alert">
+        <ul class="chat-image-problems" role="alert">
           {problems.value.map((problem) => (
             <li key={problem}>{problem}</li>
           ))}

@@ -16,7 +16,7 @@ export function ModelPicker({
     chat.change({ models: selected.map((each, index) => (index === column ? id : each)) });
   const other = models.find(({ id, state }) => id !== selected[0] && state !== "unavailable") ?? models[0];
   return (
-    <div class="row playground-models">
+    <div class="row chat-models">
       {selected.map((id, column) => (
         <ModelSelect
           key={column}
@@ -70,7 +70,7 @@ function ModelSelect({
   const reason = models.find(({ id }) => id === value)?.state_reason ?? undefined;
   return (
     <select
-      class="select playground-model"
+      class="select chat-model"
       aria-label={label}
       title={reason}
       disabled={disabled}

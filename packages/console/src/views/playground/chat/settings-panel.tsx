@@ -11,9 +11,9 @@ export function SettingsPanel({ chat }: { readonly chat: ChatStore }) {
   const { parameters } = chat.settings.value;
   const changed = Object.values(parameters).some((value) => value !== "");
   return (
-    <div class="playground-settings-fields">
+    <div class="chat-settings-fields">
       <SystemPrompt chat={chat} />
-      <div class="playground-pair">
+      <div class="chat-pair">
         <TextField chat={chat} name="temperature" label="Temperature" hint="0 to 2" placeholder="Default" numeric />
         <TextField chat={chat} name="top_p" label="Top P" hint="0 to 1" placeholder="Default" numeric />
         <TextField

@@ -37,7 +37,7 @@ export function TokenView({ tokens }: { readonly tokens: readonly TokenProbabili
     <>
       <div
         ref={list}
-        class="playground-tokens"
+        class="chat-tokens"
         role="application"
         aria-label={`${tokens.length} tokens with their probabilities. Use the arrow keys.`}
         tabIndex={0}
@@ -62,7 +62,7 @@ export function TokenView({ tokens }: { readonly tokens: readonly TokenProbabili
         {runs.current}
         <TokenRun key="rest" tokens={tokens} from={finished * runLength} to={tokens.length} />
       </div>
-      <div ref={detail} popover="manual" class="menu playground-token" role="status">
+      <div ref={detail} popover="manual" class="menu chat-token" role="status">
         {token !== undefined && <Alternatives token={token} />}
       </div>
     </>
@@ -93,7 +93,7 @@ function Alternatives({ token }: { readonly token: TokenProbability }) {
   const others = token.top_logprobs;
   const listed = others.some((other) => other.token === token.token) ? others : [token, ...others];
   return (
-    <table class="playground-alternatives">
+    <table class="chat-alternatives">
       <caption class="visually-hidden">The token and its alternatives</caption>
       <tbody>
         {listed.map((each, index) => (

@@ -14,7 +14,7 @@ export function ToolCalls({ step, actions }: { readonly step: Step; readonly act
   const missing = toolCalls.filter(({ id }) => (written.value[id] ?? "").trim() === "");
   return (
     <form
-      class="playground-tools"
+      class="chat-tools"
       onSubmit={(event) => {
         event.preventDefault();
         if (missing.length === 0) actions.sendResults(written.value);
@@ -51,17 +51,17 @@ function ToolCallCard({
   const id = useId();
   const { value, problem } = parseJsonText(call.arguments);
   return (
-    <section class="playground-tool" aria-label={`Call of the tool ${call.name}`}>
+    <section class="chat-tool" aria-label={`Call of the tool ${call.name}`}>
       <p>
         <span class="badge">Tool call</span> <code class="foreign">{call.name}</code>
       </p>
-      <div class="playground-arguments mono">
+      <div class="chat-arguments mono">
         <ClippedText text={problem === undefined ? JSON.stringify(value, null, 2) : call.arguments} />
       </div>
       {result !== undefined && (
         <>
           <p class="small muted">Result</p>
-          <div class="playground-arguments mono">
+          <div class="chat-arguments mono">
             <ClippedText text={result} />
           </div>
         </>

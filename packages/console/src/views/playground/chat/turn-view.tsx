@@ -20,12 +20,12 @@ interface TurnProps {
 export function TurnView({ chat, turn, last, noImages, onProblems }: TurnProps) {
   const busy = chat.running.value;
   return (
-    <section class="playground-turn" aria-label="Message and answers">
+    <section class="chat-turn" aria-label="Message and answers">
       <UserMessage chat={chat} turn={turn} noImages={noImages} onProblems={onProblems} />
       {turn.columns.some((steps) => steps.length > 0) && (
-        <div class={`playground-columns ${turn.columns.length > 1 ? "two" : ""}`}>
+        <div class={`chat-columns ${turn.columns.length > 1 ? "two" : ""}`}>
           {turn.columns.map((steps, column) => (
-            <div key={column} class="playground-column">
+            <div key={column} class="chat-column">
               {steps.map((step, index) => (
                 <AnswerView
                   key={step.id}
@@ -58,7 +58,7 @@ function UserMessage({ chat, turn, noImages, onProblems }: Omit<TurnProps, "last
   if (edited.value !== undefined) {
     const draft = edited.value;
     return (
-      <div class="playground-user editing">
+      <div class="chat-user editing">
         <MessageEditor
           label="Edit the message"
           value={draft}
@@ -81,10 +81,10 @@ function UserMessage({ chat, turn, noImages, onProblems }: Omit<TurnProps, "last
     );
   }
   return (
-    <div class="playground-user">
-      <div class="playground-bubble">
+    <div class="chat-user">
+      <div class="chat-bubble">
         {images.length > 0 && (
-          <ul class="playground-images" aria-label="Images of the message">
+          <ul class="chat-images" aria-label="Images of the message">
             {images.map(({ name, url }, index) => (
               <li key={index}>
                 <img src={url} alt={name} />
@@ -94,7 +94,7 @@ function UserMessage({ chat, turn, noImages, onProblems }: Omit<TurnProps, "last
         )}
         <ClippedText text={text} limit={4_000} />
       </div>
-      <div class="row playground-actions">
+      <div class="row chat-actions">
         {text !== "" && <CopyButton text={text} label="Copy the message" iconOnly />}
         <button
           type="button"
