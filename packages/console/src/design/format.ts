@@ -38,7 +38,8 @@ export function formatDuration(ms: number): string {
 /** `1,234`, `12.3k`, `4.56M`. */
 export function formatCount(count: number): string {
   if (!Number.isFinite(count)) return "–";
-  if (Math.abs(count) < 10_000) return trim(count, Math.abs(count) < 10 ? 3 : 5).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+  if (Math.abs(count) < 10_000)
+    return trim(count, Math.abs(count) < 10 ? 3 : 5).replace(/(?<!\.\d*)\B(?=(\d{3})+(?!\d))/g, ",");
   return scaled(count, ["k", "M", "G", "T", "P"]);
 }
 

@@ -12,9 +12,11 @@ export function chartColor(property: string): string {
 
 /** The value for a canvas, which knows neither custom properties nor `light-dark()`. */
 export function canvasColor(element: HTMLElement, property: string): string {
-  const previous = element.style.color;
-  element.style.color = chartColor(property);
-  const { color } = getComputedStyle(element);
-  element.style.color = previous;
+  // A new element has its color at once; the color of a known one may be in transition.
+  const probe = document.createElement("span");
+  probe.style.color = chartColor(property);
+  element.append(probe);
+  const { color } = getComputedStyle(probe);
+  probe.remove();
   return color;
 }

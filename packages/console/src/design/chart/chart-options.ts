@@ -30,7 +30,7 @@ export function chartOptions(element: HTMLElement, latest: RefObject<ChartProps>
       points: { show: !bars },
       ...(syncKey === undefined ? {} : { sync: { key: syncKey } }),
     },
-    scales: { y: { range: (_, __, max) => [0, Number.isFinite(max) && max > 0 ? max * 1.08 : 1] } },
+    scales: { y: { range: (_, min, max) => valueRange(min, max) } },
     axes: [
       { ...axis, show: !compact, grid: { show: false }, values: timeValues, space: 70, size: 26 },
       {
@@ -83,6 +83,12 @@ function isolatedPoints(plot: uPlot, seriesIndex: number): number[] | null {
     (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
   );
   return found.length === 0 ? null : found;
+}
+
+/** From zero, or from the least value if it is negative. */
+function valueRange(min: number, max: number): [number, number] {
+  const low = Number.isFinite(min) && min < 0 ? min * 1.08 : 0;
+  return [low, Number.isFinite(max) && max > 0 ? max * 1.08 : low < 0 ? 0 : 1];
 }
 
 /** The time of day, and the date where it changes. */
