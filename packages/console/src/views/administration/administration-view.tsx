@@ -1,10 +1,36 @@
-/** The view "Administration". */
+/** The view "Administration": organizations, projects and keys, as lists and one by one. */
+import { Tabs } from "../../design/tabs.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
+import { href, viewPath } from "../../state/address.ts";
+import { KeyList } from "./key-list.tsx";
+import { KeyPage } from "./key-page.tsx";
+import { OrganizationList } from "./organization-list.tsx";
+import { OrganizationPage } from "./organization-page.tsx";
+import { ProjectList } from "./project-list.tsx";
+import { ProjectPage } from "./project-page.tsx";
+
+const kinds = [
+  { id: "organizations", title: "Organizations", List: OrganizationList, Page: OrganizationPage },
+  { id: "projects", title: "Projects", List: ProjectList, Page: ProjectPage },
+  { id: "keys", title: "Keys", List: KeyList, Page: KeyPage },
+] as const;
+
+const tabs = kinds.map(({ id, title }) => ({ id, title, address: href(`administration/${id}`) }));
 
 export function AdministrationView() {
+  const [kindId = "", objectId] = viewPath.value.split("/");
+  const { id, List, Page } = kinds.find((kind) => kind.id === kindId) ?? kinds[0];
+  if (objectId !== undefined && objectId !== "")
+    return (
+      <div class="view">
+        <Page key={objectId} id={objectId} />
+      </div>
+    );
   return (
     <div class="view">
       <ViewHeader title="Administration" />
+      <Tabs tabs={tabs} current={id} label="Administration" />
+      <List key={id} />
     </div>
   );
 }

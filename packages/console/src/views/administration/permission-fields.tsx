@@ -1,0 +1,58 @@
+/** What a key may do, as checkboxes. */
+import type { Signal } from "@preact/signals";
+import { session, type Permission } from "../../state/session.ts";
+
+export const permissionTexts: Readonly<Record<Permission, string>> = {
+  inference: "Call models: chat completions, speech, transcription",
+  telemetry_write: "Send logs, metrics and traces",
+  telemetry_read: "Query logs, metrics and traces",
+  admin: "Administer the organization: its projects and keys",
+};
+const permissionNames = Object.keys(permissionTexts) as Permission[];
+
+export function PermissionFields({
+  permissions,
+  operator,
+}: {
+  readonly permissions: Signal<readonly Permission[]>;
+  readonly operator: Signal<boolean>;
+}) {
+  const chosen = permissions.value;
+  const toggle = (permission: Permission, on: boolean) => {
+    permissions.value = permissionNames.filter((each) => (each === permission ? on : chosen.includes(each)));
+  };
+  return (
+    <fieldset class="administration-choices">
+      <legend>Permissions</legend>
+      {permissionNames.map((permission) => (
+        <label key={permission} class="administration-check">
+          <input
+            type="checkbox"
+            checked={chosen.includes(permission)}
+            onChange={(event) => toggle(permission, event.currentTarget.checked)}
+          />
+          <span>
+            <code>{permission}</code> <span class="small muted">{permissionTexts[permission]}</span>
+          </span>
+        </label>
+      ))}
+      {session.value?.operator === true && chosen.includes("admin") && (
+        <label class="administration-check">
+          <input
+            type="checkbox"
+            checked={operator.value}
+            onChange={(event) => (operator.value = event.currentTarget.checked)}
+          />
+          <span>
+            Operator key <span class="small muted">Administers every organization</span>
+          </span>
+        </label>
+      )}
+      {chosen.length === 0 && (
+        <p class="small administration-problem" role="alert">
+          A key needs at least one permission.
+        </p>
+      )}
+    </fieldset>
+  );
+}

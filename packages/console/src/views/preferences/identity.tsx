@@ -1,0 +1,64 @@
+/** Whose key is signed in, and what it may do. */
+import { Icon } from "../../design/icons.tsx";
+import { href } from "../../state/address.ts";
+import type { Permission, Session } from "../../state/session.ts";
+
+const permissionTexts: Readonly<Record<Permission, string>> = {
+  inference: "Call models",
+  telemetry_read: "Query logs, metrics and traces",
+  telemetry_write: "Send logs, metrics and traces",
+  admin: "Administer the organization",
+};
+
+export function Identity({ session }: { readonly session: Session }) {
+  const administers = session.permissions.includes("admin");
+  return (
+    <>
+      <dl class="preferences-facts">
+        <div>
+          <dt>Organization</dt>
+          <dd class="foreign">{session.organization}</dd>
+        </div>
+        <div>
+          <dt>Project</dt>
+          <dd class="foreign">{session.project ?? "All of the organization"}</dd>
+        </div>
+        <div>
+          <dt>Key</dt>
+          <dd>
+            {administers ? (
+              <a class="foreign" href={href(`administration/keys/${session.key_id}`)}>
+                {session.key_name}
+              </a>
+            ) : (
+              <span class="foreign">{session.key_name}</span>
+            )}
+          </dd>
+        </div>
+        <div>
+          <dt>Key ID</dt>
+          <dd>
+            <code>{session.key_id}</code>
+          </dd>
+        </div>
+      </dl>
+      <ul class="preferences-permissions" aria-label="Permissions">
+        {(Object.keys(permissionTexts) as Permission[]).map((permission) => {
+          const has = session.permissions.includes(permission);
+          const text =
+            permission === "admin" && session.operator ? "Administer all organizations" : permissionTexts[permission];
+          return (
+            <li key={permission} class={has ? "" : "muted"}>
+              <Icon name={has ? "check" : "minus"} />
+              <span>
+                {text}
+                <span class="visually-hidden">{has ? ": yes" : ": no"}</span>
+              </span>
+              <code class="small muted">{permission}</code>
+            </li>
+          );
+        })}
+      </ul>
+    </>
+  );
+}
