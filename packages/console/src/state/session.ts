@@ -12,6 +12,7 @@ export interface Session {
   readonly key_id: string;
   readonly key_name: string;
   /** The separate key for administration. */
+  readonly operator_key_id: string | null;
   readonly operator_key_name: string | null;
   /** Whether the session may administer every organization. */
   readonly operator: boolean;

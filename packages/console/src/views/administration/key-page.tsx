@@ -104,7 +104,7 @@ function Dialogs({
   readonly onFinish: () => void;
   readonly onCreate: (key: KeyWithSecret) => void;
 }) {
-  const isOwn = item.id === session.value?.key_id;
+  const isOwn = [session.value?.key_id, session.value?.operator_key_id].includes(item.id);
   if (isDialogOpen("edit")) return <KeyEditDialog item={item} onClose={closeDialog} onDone={onFinish} />;
   if (isDialogOpen("rotate"))
     return (

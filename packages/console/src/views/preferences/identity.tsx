@@ -1,4 +1,5 @@
 /** Whose key is signed in, and what it may do. */
+import { formatTime } from "../../design/format.ts";
 import { Icon } from "../../design/icons.tsx";
 import { href } from "../../state/address.ts";
 import type { Permission, Session } from "../../state/session.ts";
@@ -35,11 +36,15 @@ export function Identity({ session }: { readonly session: Session }) {
             )}
           </dd>
         </div>
+        {session.operator_key_name !== null && (
+          <div>
+            <dt>Operator key</dt>
+            <dd class="foreign">{session.operator_key_name}</dd>
+          </div>
+        )}
         <div>
-          <dt>Key ID</dt>
-          <dd>
-            <code>{session.key_id}</code>
-          </dd>
+          <dt>Until</dt>
+          <dd>{formatTime(session.expires_at * 1000)}</dd>
         </div>
       </dl>
       <ul class="preferences-permissions" aria-label="Permissions">
