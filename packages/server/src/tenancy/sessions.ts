@@ -125,10 +125,16 @@ export async function redeemSignInCode(
   code: string,
   now = nowSeconds(),
 ): Promise<SessionKeys | undefined> {
+  const hash = hashSecret(code);
+  // Anyone can send codes: only those that exist take a lock for writing.
+  const exists = await control.read((database) =>
+    database.selectFrom("sign_in_codes").select("code_hash").where("code_hash", "=", hash).executeTakeFirst(),
+  );
+  if (exists === undefined) return undefined;
   const row = await control.write((transaction) =>
     transaction
       .deleteFrom("sign_in_codes")
-      .where("code_hash", "=", hashSecret(code))
+      .where("code_hash", "=", hash)
       .returning(["key_id", "operator_key_id", "expires_at"])
       .executeTakeFirst(),
   );

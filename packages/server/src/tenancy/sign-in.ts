@@ -20,6 +20,7 @@ import type { CheckedKey, CheckedSession } from "../tenant.ts";
 import type { ControlDatabase } from "./control-database.ts";
 import type { KeyCheck } from "./key-check.ts";
 import { createSessionCheck } from "./session-check.ts";
+import { SignInRate } from "./sign-in-rate.ts";
 import {
   createSession,
   createSignInCode,
@@ -54,6 +55,7 @@ export async function createSignIn({
   now,
 }: SignInOptions): Promise<SignInService> {
   const sessions = createSessionCheck({ control, logger, now });
+  const rate = new SignInRate(now ?? Date.now);
   const cookie = createSessionCookie(await installationOf(control));
 
   /** Counts wrong keys and codes of one address, like those of other requests. */
@@ -104,6 +106,7 @@ export async function createSignIn({
       throw new AppError("invalid_request", "code was sent with a key; send only one of them.", { param: "code" });
     const { secret, session } = await counted(clientAddress, async () => {
       const keys = body.code === undefined ? await checkedKeys(body) : await redeem(body.code);
+      rate.count(keys.keyId);
       const created = await createSession(control, keys);
       return { secret: created, session: await sessions.check(created) };
     });
@@ -136,6 +139,7 @@ export async function createSignIn({
         ? undefined
         : await counted(clientAddress, () => keyOf("operator_key", operatorSecret));
     requireAdmin(operatorKey);
+    rate.count(scope.key.keyId);
     const { code, expiresAt } = await createSignInCode(control, sessionKeys(scope.key, operatorKey));
     const { secure, host } = origin();
     const url = `${secure ? "https" : "http"}://${host}/console/sign-in#code=${code}`;

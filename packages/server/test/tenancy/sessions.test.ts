@@ -366,4 +366,26 @@ onEachDatabase("sessions", ({ open, location }) => {
     browser.cookie = "sounding_session_00000000=x";
     await browser.signIn({ key });
   });
+
+  test("a key may create 100 sessions and codes in a minute", async () => {
+    const control = await open();
+    const { key, operatorKey } = await firstKeys(control);
+    let time = Date.now();
+    await using server = await startSessionServer(control, { now: () => time });
+    const browser = new TestBrowser(server.url);
+    const signInStatus = async (secret: string): Promise<number> =>
+      (await browser.request("POST", "/authentication/sessions", { body: { key: secret } })).status;
+    const codes = new TestBrowser(server.url, { authorization: `Bearer ${key}` });
+    const createCode = () => codes.request("POST", "/authentication/sign_in_codes", { body: {} });
+    for (let index = 0; index < 50; index += 1) {
+      assert.equal(await signInStatus(key), 201);
+      assert.equal((await createCode()).status, 201);
+    }
+    assert.equal(await signInStatus(key), 429);
+    const refused = await createCode();
+    assert.deepEqual([refused.status, refused.headers.get("retry-after")], [429, "1"]);
+    assert.equal(await signInStatus(operatorKey), 201);
+    time += 1000;
+    assert.equal(await signInStatus(key), 201);
+  });
 });
