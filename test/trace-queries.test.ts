@@ -30,7 +30,11 @@ interface Tenant {
   names(body: object): Promise<string[]>;
 }
 
-const configuration = "telemetry: { token_prices: { large: { input: 2, output: 10 } } }";
+const configuration = `
+telemetry:
+  token_prices: { large: { input: 2, output: 10 } }
+  trace_presets: { checkout_traces: { description: Traces of the checkout., services: [shop] } }
+`;
 const hostile = `x' OR 1=1 --"} \\'\u0000%_\`;`;
 const second = 1_000_000_000n;
 /** The beginning of a minute, so that buckets are known. */
@@ -226,6 +230,16 @@ describe("trace queries", { timeout: 120_000 }, () => {
       const { error } = (await response.json()) as { error: { param: string } };
       assert.equal(error.param.split(".")[0], param, JSON.stringify(body));
     }
+  });
+
+  test("accept the presets that are listed, those of the configuration included", async () => {
+    const response = await fetch(`${server.url}/observability/traces`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    });
+    const { data } = (await response.json()) as { data: { name: string; description: string }[] };
+    assert.deepEqual(data.at(-1), { name: "checkout_traces", description: "Traces of the checkout." });
+    assert.equal(data.length, 7);
+    for (const { name } of data) assert.equal((await own.ask("traces", { trace: name })).status, 200, name);
   });
 
   test("with a cursor name the projects and services of each trace, with and without spans", async () => {

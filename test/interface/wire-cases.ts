@@ -21,6 +21,7 @@ const endpoints = [
   "POST /observability/metrics",
   "GET /observability/metrics",
   "POST /observability/traces",
+  "GET /observability/traces",
   "POST /observability/traces/histogram",
   "POST /observability/conversations",
   "GET /observability/projects",

@@ -1,22 +1,23 @@
 /** Attributes of spans as plain values: from OpenTelemetry's JSON encoding, in which every value names its type. */
 
-/** OTLP's AnyValue; empty for an empty value. */
-export type AnyValue = Readonly<Record<string, unknown>>;
-
+/** `value` is OTLP's AnyValue; absent or empty for an empty value. */
 export interface KeyValue {
   readonly key: string;
-  readonly value: AnyValue;
+  readonly value?: object;
 }
 
 /** A string, number, boolean, list or object; null for an empty value. 64-bit integers that are not exact stay strings. */
-export function plainValue(value: AnyValue): unknown {
-  const { stringValue, intValue, doubleValue, boolValue, bytesValue, arrayValue, kvlistValue } = value;
+export function plainValue(value: object = {}): unknown {
+  const { stringValue, intValue, doubleValue, boolValue, bytesValue, arrayValue, kvlistValue } = value as Readonly<
+    Record<string, unknown>
+  >;
   if (typeof stringValue === "string") return stringValue;
   if (intValue !== undefined) return Number.isSafeInteger(Number(intValue)) ? Number(intValue) : intValue;
   if (doubleValue !== undefined) return doubleValue;
   if (boolValue !== undefined) return boolValue;
   if (bytesValue !== undefined) return bytesValue;
-  if (arrayValue !== undefined) return ((arrayValue as { values?: AnyValue[] }).values ?? []).map(plainValue);
+  if (arrayValue !== undefined)
+    return ((arrayValue as { values?: object[] }).values ?? []).map((each) => plainValue(each));
   if (kvlistValue !== undefined) return plainAttributes((kvlistValue as { values?: KeyValue[] }).values);
   return null;
 }

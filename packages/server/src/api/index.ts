@@ -9,7 +9,7 @@ import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
 import { queryLogHistogram } from "./observability-log-histogram.ts";
 import { queryLogs } from "./observability-logs.ts";
-import { queryTraces } from "./observability.ts";
+import { listTracePresets, queryTraces } from "./observability.ts";
 import { queryConversations } from "./observability-conversations.ts";
 import { listSeenProjects } from "./observability-projects.ts";
 import { deleteSamples } from "./observability-samples.ts";
@@ -35,6 +35,7 @@ export const operations: readonly Operation[] = [
   ...prometheusRoots,
   ...Object.values(prometheusOperations).flat(),
   queryTraces,
+  listTracePresets,
   queryTraceHistogram,
   queryConversations,
   listSeenProjects,

@@ -230,3 +230,32 @@ export const queryTraces = operation({
   answer: { type: "application/json", schema: TracesAnswer, description: "The traces, newest first." },
   example: { trace: "inference_traces", time_window: "1h", limit: 10 },
 });
+
+export const TracePresetList = schema(
+  Type.Object(
+    {
+      data: Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: "What `trace` of a query accepts." }),
+            description: Type.String({ description: "Which traces it selects." }),
+          },
+          { description: "A kind of traces." },
+        ),
+        { description: "The kinds of traces: the built-in ones, then those of the server's configuration." },
+      ),
+    },
+    { description: "The values of `trace` in trace queries." },
+  ),
+);
+
+export const listTracePresets = operation({
+  id: "listTracePresets",
+  method: "GET",
+  path: "/observability/traces",
+  tag: "Observability",
+  summary: "List kinds of traces",
+  description: "Lists the names that `trace` accepts in trace queries, with descriptions.",
+  permission: "telemetry_read",
+  answer: { type: "application/json", schema: TracePresetList, description: "The kinds of traces." },
+});

@@ -1,10 +1,9 @@
-/** The view "Conversations". */
-import { ViewHeader } from "../../shell/view-header.tsx";
+/** The view "Conversations": the list, or one conversation. */
+import { viewPath } from "../../state/address.ts";
+import { ConversationListView } from "./conversation-list-view.tsx";
+import { ConversationView } from "./conversation-view.tsx";
 
 export function ConversationsView() {
-  return (
-    <div class="view">
-      <ViewHeader title="Conversations" time />
-    </div>
-  );
+  if (viewPath.value !== "") return <ConversationView key={viewPath.value} id={viewPath.value} />;
+  return <ConversationListView />;
 }

@@ -1,7 +1,7 @@
 /** Serves queries of traces and of conversations. */
 import { defaultConversationWindow, queryConversations } from "../../api/observability-conversations.ts";
 import { queryTraceHistogram } from "../../api/observability-trace-histogram.ts";
-import { defaultTraceWindow, queryTraces } from "../../api/observability.ts";
+import { defaultTraceWindow, listTracePresets, queryTraces } from "../../api/observability.ts";
 import type { TokenPrices } from "../../config/metric-presets.ts";
 import { incrementalJson } from "../../http/incremental-json.ts";
 import { route, type Route } from "../../http/route.ts";
@@ -50,6 +50,10 @@ export function traceRoutes({ store, tracePresets, tokenPrices }: TraceParts): R
       const search = { project, matches, range, nowUnixNano: now, limit, page, detail, costOf, signal };
       return incrementalJson(await searchTraces(reader, search));
     }),
+    route(listTracePresets, () => ({
+      kind: "json",
+      value: { data: tracePresets.all.map(({ description, name }) => ({ name, description })) },
+    })),
     route(queryTraceHistogram, async ({ body, scope, signal, memory }) => {
       const now = nowUnixNano();
       const project = projectOf(scope, body);
