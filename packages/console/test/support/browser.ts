@@ -7,8 +7,10 @@ import { chromium, type Browser, type BrowserContext, type BrowserContextOptions
 /** Debian's package; tests do not download browsers. */
 const executablePath = process.env["SOUNDING_TEST_CHROMIUM"] ?? "/usr/bin/chromium";
 
-export async function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] });
+/** @param more arguments of Chromium */
+export async function launchBrowser(more: readonly string[] = []): Promise<Browser> {
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", ...more];
+  return chromium.launch({ executablePath, args });
 }
 
 export interface ConsolePage extends AsyncDisposable {

@@ -14,9 +14,11 @@ export interface SpeechParameters {
   readonly language: string | undefined;
   /** Empty: none. */
   readonly instructions: string;
+  /** Whether the server reports when each word is spoken. */
+  readonly wordTimes: boolean;
 }
 
-/** The body of the request. What has its default is left out. */
+/** The body of a request for the audio alone. What has its default is left out. */
 export function speechBody(parameters: SpeechParameters, format: SpeechFormat): Record<string, unknown> {
   const { model, voice, input, speed, sampleRate, language, instructions } = parameters;
   return {

@@ -51,7 +51,9 @@ function Spoken({ run, player }: { readonly run: SpeechRun; readonly player: Sam
         <SpokenWords pieces={run.text.pieces} count={count} />
         <span class="muted">{run.text.rest}</span>
       </SpokenText>
-      {count === 0 && <p class="small muted">The model does not report when words are spoken.</p>}
+      {count === 0 && run.parameters.wordTimes && (
+        <p class="small muted">The model does not report when words are spoken.</p>
+      )}
     </>
   );
 }

@@ -4,7 +4,7 @@ import type { TTSWordBoundaryEvent } from "@sounding/client";
 import { ApiError, request } from "../../../api/request.ts";
 import { createTraceParent } from "../../../api/trace-parent.ts";
 import { SamplePlayer } from "../audio/sample-player.ts";
-import { readLines } from "./read-lines.ts";
+import { readLines, readSamples } from "./read-stream.ts";
 import { speechBody, type SpeechParameters } from "./speech-parameters.ts";
 import { SpokenInput } from "./spoken-input.ts";
 
@@ -12,6 +12,11 @@ type Line =
   | { readonly type: "audio"; readonly data: string }
   | TTSWordBoundaryEvent
   | { readonly type: "error"; readonly error: { readonly message: string; readonly code?: string | null } };
+
+interface Call {
+  readonly sampleRate: number;
+  readonly startedMs: number;
+}
 
 export class SpeechRun {
   readonly parameters: SpeechParameters;
@@ -51,21 +56,30 @@ export class SpeechRun {
   async #run(traceparent: string): Promise<void> {
     const startedMs = performance.now();
     const { signal } = this.#controller;
+    const { wordTimes } = this.parameters;
     try {
       const response = await request("v1/audio/speech", {
         json: {
           ...speechBody(this.parameters, "pcm"),
           stream: true,
-          enable_word_boundary: true,
-          boundary_types: ["word"],
+          // Sentences would be sent whole.
+          ...(wordTimes ? { enable_word_boundary: true, boundary_types: ["word"] } : {}),
         },
         headers: { traceparent },
         signal,
       });
       const sampleRate = Number(response.headers.get("x-sample-rate"));
-      for await (const line of readLines(response)) {
-        if (signal.aborted) return;
-        this.#take(line as Line, { sampleRate, startedMs });
+      const call = { sampleRate, startedMs };
+      if (wordTimes) {
+        for await (const line of readLines(response)) {
+          if (signal.aborted) return;
+          this.#take(line as Line, call);
+        }
+      } else {
+        for await (const samples of readSamples(response)) {
+          if (signal.aborted) return;
+          this.#play(samples, call);
+        }
       }
       if (!signal.aborted) this.state.value = "complete";
     } catch (error) {
@@ -83,24 +97,27 @@ export class SpeechRun {
     }
   }
 
-  #take(line: Line, { sampleRate, startedMs }: { sampleRate: number; startedMs: number }): void {
+  #take(line: Line, call: Call): void {
     switch (line.type) {
       case "word_boundary":
         this.text.add(line);
         this.pieceCount.value = this.text.pieces.length;
         break;
-      case "audio": {
-        const player = this.player.value ?? new SamplePlayer(sampleRate);
-        player.append(samplesOf(line.data));
-        if (this.player.value !== undefined) break;
-        player.play();
-        this.player.value = player;
-        this.firstAudioMs.value = performance.now() - startedMs;
+      case "audio":
+        this.#play(samplesOf(line.data), call);
         break;
-      }
       case "error":
         throw new ApiError(line.error.message, { status: 200, code: line.error.code ?? undefined });
     }
+  }
+
+  #play(samples: Int16Array, { sampleRate, startedMs }: Call): void {
+    const player = this.player.value ?? new SamplePlayer(sampleRate);
+    player.append(samples);
+    if (this.player.value !== undefined) return;
+    player.play();
+    this.player.value = player;
+    this.firstAudioMs.value = performance.now() - startedMs;
   }
 }
 

@@ -51,6 +51,7 @@ export function useSpeechSettings(models: readonly PlaygroundModel[]): SpeechSet
       sampleRate: sampleRates.find((rate) => String(rate) === read("sample_rate")),
       language: languages.length > 1 || languages.includes("*") ? language : undefined,
       instructions: read("instructions") ?? "",
+      wordTimes: read("word_times") !== "off",
     },
     voices,
     voicesError: error.value,
@@ -102,9 +103,21 @@ export function SpeechSettingsForm({
           </output>
         </div>
       </div>
-      <details open={value.sampleRate !== undefined || value.instructions !== ""}>
+      <details open={value.sampleRate !== undefined || value.instructions !== "" || !value.wordTimes}>
         <summary>More settings</summary>
         <div class="stack">
+          <div class="field">
+            <label class="row" for={`${id}-words`}>
+              <input
+                id={`${id}-words`}
+                type="checkbox"
+                checked={value.wordTimes}
+                onChange={(event) => set({ word_times: event.currentTarget.checked ? undefined : "off" })}
+              />
+              Highlight words
+            </label>
+            <p class="hint">Remote models begin earlier without: they are otherwise called phrase by phrase.</p>
+          </div>
           <div class="field">
             <label for={`${id}-rate`}>Sample rate</label>
             <select

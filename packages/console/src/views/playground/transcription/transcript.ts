@@ -59,17 +59,21 @@ export class Transcript {
     }
     const pieces: TextPiece[] = [];
     let done = 0;
-    for (const { word, start, end } of words) {
+    const spelledAlike = words.every(({ word }) => {
       const at = text.indexOf(word, done);
-      // The spelling of words may differ from that of the text.
-      const shown = at < 0 ? word : text.slice(done, at);
-      if (at < 0) pieces.push(pieces.length === 0 ? "" : " ");
-      else if (shown !== "") pieces.push(shown);
+      if (at >= 0) done = at + word.length;
+      return at >= 0;
+    });
+    done = 0;
+    for (const { word, start, end } of words) {
+      const at = spelledAlike ? text.indexOf(word, done) : 0;
+      const between = spelledAlike ? text.slice(done, at) : pieces.length === 0 ? "" : " ";
+      if (between !== "") pieces.push(between);
       pieces.push({ word: this.timed.length, text: word });
       this.timed.push({ text: word, start, end });
-      if (at >= 0) done = at + word.length;
+      done = at + word.length;
     }
-    if (done > 0 && done < text.length) pieces.push(text.slice(done));
+    if (spelledAlike && done < text.length) pieces.push(text.slice(done));
     return pieces;
   }
 }

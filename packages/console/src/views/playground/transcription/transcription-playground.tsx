@@ -11,7 +11,7 @@ import type { PlaygroundProps } from "../playground-model.ts";
 import { RecordingSource } from "./recording-source.tsx";
 import { transcriptionCode } from "./transcription-code.ts";
 import { TranscriptionResult } from "./transcription-result.tsx";
-import { TranscriptionRun } from "./transcription-run.ts";
+import { TranscriptionRun, withKnownTimes } from "./transcription-run.ts";
 import { readTranscriptionSettings, TranscriptionSettingsForm } from "./transcription-settings.tsx";
 
 interface Recording {
@@ -87,7 +87,7 @@ export function TranscriptionPlayground({ models }: PlaygroundProps) {
             code={(language) =>
               transcriptionCode(language, {
                 url: apiRoot.href.replace(/\/$/, ""),
-                parameters,
+                parameters: withKnownTimes(parameters),
                 file: file?.name ?? "recording.wav",
               })
             }

@@ -39,6 +39,9 @@ export function TranscriptionResult({
             <span class="foreign">{error.message}</span>
           </Notice>
         ))}
+      {run.lacksWordTimes.value && !empty && (
+        <p class="small muted">This model does not report the times of words: click a segment to play it.</p>
+      )}
       <Facts run={run} player={player} />
       {!active && !empty && <ExportMenu transcript={transcript} name={name} />}
     </section>

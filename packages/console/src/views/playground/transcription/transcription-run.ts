@@ -12,6 +12,15 @@ import { transcriptionFields, type TranscriptionParameters } from "./transcripti
 
 type Data = TranscriptionStreamEvent | { readonly type?: undefined; readonly error: { readonly message: string } };
 
+/** Models that refused to report the times of words. */
+const modelsWithoutWordTimes = new Set<string>();
+
+/** Asks for the times of words only from models that may have them. */
+export function withKnownTimes(parameters: TranscriptionParameters): TranscriptionParameters {
+  const refused = parameters.timestamps === "word" && modelsWithoutWordTimes.has(parameters.model);
+  return refused ? { ...parameters, timestamps: "segment" } : parameters;
+}
+
 export class TranscriptionRun {
   readonly traceId: string;
   readonly state = signal<"uploading" | "running" | "complete" | "stopped" | "failed">("uploading");
@@ -21,24 +30,44 @@ export class TranscriptionRun {
   readonly transcript = new Transcript();
   /** Changes with each event. */
   readonly eventCount = signal(0);
+  /** Whether the times of words were wanted, but the model has none. */
+  readonly lacksWordTimes = signal(false);
   readonly firstTextMs = signal<number | undefined>(undefined);
   readonly totalMs = signal<number | undefined>(undefined);
-  readonly #request = new XMLHttpRequest();
+  readonly #parameters: TranscriptionParameters;
+  readonly #file: File;
+  readonly #traceParent: string;
   readonly #startedMs = performance.now();
   readonly #events = createEventDecoder();
+  #request = new XMLHttpRequest();
   #read = 0;
   #ended = false;
 
   constructor(parameters: TranscriptionParameters, file: File) {
     const { traceId, header } = createTraceParent();
     this.traceId = traceId;
-    const request = this.#request;
+    this.#traceParent = header;
+    this.#parameters = parameters;
+    this.#file = file;
+    this.#send();
+  }
+
+  /** Ends the call, on the server too. The text so far stays. */
+  stop(): void {
+    if (this.#isActive()) this.#settle("stopped");
+    this.#request.abort();
+  }
+
+  #send(): void {
+    const parameters = withKnownTimes(this.#parameters);
+    this.lacksWordTimes.value = parameters.timestamps !== this.#parameters.timestamps;
+    this.state.value = "uploading";
+    const request = (this.#request = new XMLHttpRequest());
     request.open("POST", apiUrl("v1/audio/transcriptions"));
-    request.setRequestHeader("traceparent", header);
-    request.upload.addEventListener(
-      "progress",
-      ({ loaded, total }) => (this.uploaded.value = loaded / Math.max(1, total)),
-    );
+    request.setRequestHeader("traceparent", this.#traceParent);
+    request.upload.addEventListener("progress", ({ loaded, total }) => {
+      this.uploaded.value = loaded / Math.max(1, total);
+    });
     request.upload.addEventListener("load", () => {
       if (this.state.value === "uploading") this.state.value = "running";
     });
@@ -51,13 +80,7 @@ export class TranscriptionRun {
         ),
       ),
     );
-    request.send(formOf(parameters, file));
-  }
-
-  /** Ends the call, on the server too. The text so far stays. */
-  stop(): void {
-    if (this.#isActive()) this.#settle("stopped");
-    this.#request.abort();
+    request.send(formOf(parameters, this.#file));
   }
 
   #isActive(): boolean {
@@ -92,12 +115,21 @@ export class TranscriptionRun {
         const value = this.#request.getResponseHeader(name);
         if (value !== null) headers.set(name, value);
       }
-      return this.#fail(await failureOf(new Response(responseText, { status, headers })));
+      return this.#refused(await failureOf(new Response(responseText, { status, headers })));
     }
     this.#receive();
     if (!this.#isActive()) return;
     if (this.#ended) this.#settle("complete");
     else this.#fail(new Error("The connection ended before the transcription was complete. Try again."));
+  }
+
+  #refused(error: ApiError): void {
+    const { model, timestamps } = this.#parameters;
+    const refusesWords = error.code === "unsupported_parameter" && error.param === "timestamp_granularities";
+    if (!refusesWords || timestamps !== "word" || this.lacksWordTimes.value || !this.#isActive())
+      return this.#fail(error);
+    modelsWithoutWordTimes.add(model);
+    this.#send();
   }
 
   #fail(error: Error): void {
