@@ -97,8 +97,25 @@ routing: { failure_threshold: 2, open_ms: 600000 }
     await console.open("models/large");
     await page.getByText("Call it").waitFor();
     assert.equal(await page.getByRole("heading", { name: "Targets" }).count(), 0);
-    await console.open("models/reserve");
+    await console.open("models/absent");
     await page.getByRole("heading", { name: "No such model" }).waitFor();
+    // It may be called as gpu/small, although only `small` is listed.
+    await console.open("models/gpu/small");
+    await page.getByText('"model": "gpu/small"').waitFor();
+    assert.deepEqual(console.problems, []);
+  });
+
+  test("charts the calls of the model and its aliases, of all projects or one", async () => {
+    const chat = { model: "default", messages: [{ role: "user", content: "Hello?" }] };
+    assert.ok((await server.call("/v1/chat/completions", chat)).status >= 500);
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("models/large?from=now-15m&live=1");
+    const calls = page.locator("section", { has: page.getByRole("heading", { name: "Calls", exact: true }) }).last();
+    await calls.getByText("failure").waitFor();
+    await calls.getByRole("img", { name: "Calls over time" }).waitFor();
+    await console.open("models/large?from=now-15m&project=another");
+    await calls.getByText("Nothing in this time range").waitFor();
     assert.deepEqual(console.problems, []);
   });
 

@@ -28,14 +28,12 @@ export async function readNames(session: Session, signal: AbortSignal): Promise<
   const [models, projects, keys] = await Promise.all([
     list(has("inference"), "v1/models"),
     list(has("telemetry_read"), "observability/projects"),
-    list(has("admin"), "admin/v1/keys"),
+    list(has("admin"), "admin/v1/keys?limit=100&order=desc"),
   ]);
   return [
     ...models.data.map(({ id = "" }) => entry("Model", "models", id, href(`models/${id}`))),
     ...projects.data.map(({ name = "" }) => entry("Project", "traces", name, href("traces", { project: name }))),
-    ...keys.data.map(({ name = "", id = "" }) =>
-      entry("Key", "key", name, href("administration/keys", { search: name === "" ? id : name })),
-    ),
+    ...keys.data.map(({ name = "", id = "" }) => entry("Key", "key", name, href(`administration/keys/${id}`))),
   ];
 }
 

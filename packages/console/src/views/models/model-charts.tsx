@@ -3,8 +3,11 @@ import { useQuery } from "../../api/use-query.ts";
 import { Chart, Legend, type ChartSeries } from "../../design/chart/chart.tsx";
 import { formatCount, formatDuration } from "../../design/format.ts";
 import { ErrorState } from "../../design/states.tsx";
+import { parameter } from "../../state/address.ts";
 import { moments, zoomTo } from "../../state/time-range.ts";
 import { modelMatcher, querySeries, type Series, type SeriesSet } from "./series.ts";
+
+const selectedProject = parameter("project");
 
 interface Panel {
   readonly title: string;
@@ -88,7 +91,7 @@ export function ModelCharts({ ids, chats }: { readonly ids: readonly string[]; r
   return (
     <div class="models-charts">
       {shown.map((panel) => (
-        <ChartPanel key={panel.title} panel={panel} matcher={modelMatcher(ids)} />
+        <ChartPanel key={panel.title} panel={panel} matcher={modelMatcher(ids, selectedProject.value)} />
       ))}
     </div>
   );

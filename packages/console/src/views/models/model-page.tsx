@@ -5,6 +5,7 @@ import { CodeBlock } from "../../design/code-block.tsx";
 import { CopyButton } from "../../design/copy-button.tsx";
 import { Icon } from "../../design/icons.tsx";
 import { EmptyState, ErrorState, Loading, Notice } from "../../design/states.tsx";
+import { ProjectSelect } from "../../shell/project-select.tsx";
 import { ViewHeader } from "../../shell/view-header.tsx";
 import { href } from "../../state/address.ts";
 import { may } from "../../state/session.ts";
@@ -12,7 +13,7 @@ import { useEvery } from "../../state/use-every.ts";
 import { callExamples } from "./call-examples.ts";
 import { ModelCharts } from "./model-charts.tsx";
 import { refreshMs } from "./model-list.tsx";
-import { loadModels, type Capability, type ModelRow } from "./model-rows.ts";
+import { loadModel, type Capability, type ModelRow } from "./model-rows.ts";
 import { StateBadge } from "./model-state.tsx";
 import { ModelVoices } from "./model-voices.tsx";
 import { TargetsTable } from "./targets-table.tsx";
@@ -21,10 +22,11 @@ import { TryLinks } from "./try-links.tsx";
 const capabilityNames = { chat: "Chat", speech: "Speech", transcription: "Transcription" } as const;
 
 export function ModelPage({ id }: { readonly id: string }) {
-  const query = useQuery(loadModels);
+  // In an object, since a model that does not exist is a result too.
+  const query = useQuery((signal) => loadModel(id, signal).then((found) => ({ found })), [id]);
   useEvery(refreshMs, query.reload);
-  const rows = query.data.value?.rows;
-  const model = rows?.find((row) => row.id === id || row.aliases.includes(id));
+  const loaded = query.data.value;
+  const model = loaded?.found;
   return (
     <div class="view">
       <a class="models-back" href={href("models")}>
@@ -39,7 +41,7 @@ export function ModelPage({ id }: { readonly id: string }) {
         <Content model={model} id={id} />
       ) : query.error.value !== undefined ? (
         <ErrorState error={query.error.value} onRetry={query.reload} />
-      ) : rows === undefined ? (
+      ) : loaded === undefined ? (
         <Loading what="the model" />
       ) : (
         <UnknownModel />
@@ -82,6 +84,9 @@ function Content({ model, id }: { readonly model: ModelRow; readonly id: string 
         <section class="stack" aria-labelledby="models-charts-title">
           <div class="row">
             <h2 id="models-charts-title">Your calls</h2>
+            <span class="spread">
+              <ProjectSelect />
+            </span>
           </div>
           <ModelCharts ids={[model.id, ...model.aliases]} chats={capabilities.includes("chat")} />
         </section>

@@ -1,7 +1,7 @@
 /** The models of the list: what the key may call, and for an operator where the calls go. */
 import type { Model } from "@sounding/client";
 import type { EngineStatus, RoutedModel } from "../../api/admin-types.ts";
-import { requestJson } from "../../api/request.ts";
+import { ApiError, requestJson } from "../../api/request.ts";
 import { may, session } from "../../state/session.ts";
 
 export type Capability = Model["capabilities"][number];
@@ -40,6 +40,27 @@ export async function loadModels(signal: AbortSignal): Promise<ModelData> {
     get<EngineStatus>("admin/v1/engines", operator),
   ]);
   return { rows: toRows(callable, routed), failedEngines: engines.filter(({ error }) => error !== null) };
+}
+
+/** One model, which may be listed or not: callers may name any model of an engine. Undefined if it does not exist. */
+export async function loadModel(id: string, signal: AbortSignal): Promise<ModelRow | undefined> {
+  const { rows } = await loadModels(signal);
+  const listed = rows.find((row) => row.id === id || row.aliases.includes(id));
+  if (listed !== undefined) return listed;
+  const get = async <Item>(path: string, wanted: boolean): Promise<readonly Item[]> => {
+    if (!wanted) return [];
+    try {
+      return [await requestJson<Item>(`${path}/${encodeURIComponent(id)}`, { signal })];
+    } catch (error) {
+      if (error instanceof ApiError && [403, 404].includes(error.status)) return [];
+      throw error;
+    }
+  };
+  const [callable, routed] = await Promise.all([
+    get<Model>("v1/models", may("inference")),
+    get<RoutedModel>("admin/v1/models", session.value?.operator === true),
+  ]);
+  return toRows(callable, routed)[0];
 }
 
 function toRows(callable: readonly Model[], routed: readonly RoutedModel[]): ModelRow[] {

@@ -31,10 +31,11 @@ export function stepSeconds({ startMs, endMs }: Moments): number {
   return steps.find((step) => step >= wanted) ?? steps.at(-1)!;
 }
 
-/** A matcher of the calls that name one of these IDs. */
-export function modelMatcher(ids: readonly string[]): string {
+/** A matcher of the calls that name one of these IDs, of all projects or one. */
+export function modelMatcher(ids: readonly string[], project?: string): string {
   const pattern = ids.map((id) => id.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|");
-  return `{model_key=~${JSON.stringify(pattern)}}`;
+  const ofProject = project === undefined ? "" : `,project_name=${JSON.stringify(project)}`;
+  return `{model_key=~${JSON.stringify(pattern)}${ofProject}}`;
 }
 
 /** @param query PromQL, in which `STEP` stands for the step */
