@@ -1,5 +1,6 @@
 /** The parts of a trace as the API sends them, in Tempo's JSON encoding: zero and empty values are absent. */
 import type { TracesResult } from "@sounding/client";
+import type { KeyValue } from "../../genai/any-value.ts";
 
 export type TempoTrace = Omit<TracesResult["traces"][number], "batches"> & {
   readonly batches?: readonly {
@@ -7,23 +8,6 @@ export type TempoTrace = Omit<TracesResult["traces"][number], "batches"> & {
     readonly scopeSpans: readonly { readonly scope: TempoScope; readonly spans: readonly TempoSpan[] }[];
   }[];
 };
-
-export interface AnyValue {
-  readonly stringValue?: string;
-  readonly boolValue?: boolean;
-  /** 64 bits, as text. */
-  readonly intValue?: string | number;
-  readonly doubleValue?: number | string;
-  /** In base64. */
-  readonly bytesValue?: string;
-  readonly arrayValue?: { readonly values?: readonly AnyValue[] };
-  readonly kvlistValue?: { readonly values?: readonly KeyValue[] };
-}
-
-export interface KeyValue {
-  readonly key: string;
-  readonly value?: AnyValue;
-}
 
 interface Attributed {
   readonly attributes?: readonly KeyValue[];
@@ -62,34 +46,6 @@ export interface TempoSpan extends Attributed {
   readonly links?: readonly TempoLink[];
   readonly droppedLinksCount?: number;
   readonly status?: { readonly message?: string; readonly code?: string | number };
-}
-
-/** A value as text: strings as they are, everything else as JSON. */
-export function valueText(value: AnyValue | undefined): string {
-  const plain = plainValue(value);
-  return typeof plain === "string" ? plain : JSON.stringify(plain);
-}
-
-/** A value as plain JSON. Integers beyond 2^53 stay text. */
-export function plainValue(value: AnyValue | undefined): unknown {
-  if (value === undefined) return null;
-  if (value.stringValue !== undefined) return value.stringValue;
-  if (value.intValue !== undefined) {
-    const integer = Number(value.intValue);
-    return Number.isSafeInteger(integer) ? integer : String(value.intValue);
-  }
-  if (value.doubleValue !== undefined) return value.doubleValue;
-  if (value.boolValue !== undefined) return value.boolValue;
-  if (value.bytesValue !== undefined) return value.bytesValue;
-  if (value.arrayValue !== undefined) return (value.arrayValue.values ?? []).map(plainValue);
-  if (value.kvlistValue !== undefined) return plainAttributes(value.kvlistValue.values);
-  return null;
-}
-
-/** Attributes by name. */
-export function plainAttributes(attributes: readonly KeyValue[] = []): Record<string, unknown> {
-  // Names come from senders: entries cannot set a prototype.
-  return Object.fromEntries(attributes.map(({ key, value }) => [key, plainValue(value)]));
 }
 
 /** An ID in hexadecimal digits. */

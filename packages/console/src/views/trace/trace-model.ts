@@ -1,13 +1,6 @@
 /** A trace as the view needs it: its spans in the order of the tree, with times relative to its start. */
-import {
-  hexId,
-  valueText,
-  type KeyValue,
-  type TempoResource,
-  type TempoScope,
-  type TempoSpan,
-  type TempoTrace,
-} from "./tempo-json.ts";
+import { plainValue, valueText, type KeyValue } from "../../genai/any-value.ts";
+import { hexId, type TempoResource, type TempoScope, type TempoSpan, type TempoTrace } from "./tempo-json.ts";
 
 export interface TraceSpan {
   /** Its place in `TraceModel.spans`. */
@@ -251,5 +244,5 @@ function attribute(
   name: string,
 ): string | undefined {
   const found = attributes.find(({ key }) => key === name);
-  return found && valueText(found.value);
+  return found && valueText(plainValue(found.value));
 }
