@@ -82,6 +82,7 @@ function titleOf({ status, param }: AnswerError, incomplete: boolean): string {
   if (incomplete) return "The answer is incomplete";
   if (status === 429) return "Too many requests";
   if (status === 0) return "The server cannot be reached";
+  if (param?.startsWith("messages") === true) return "The message was not accepted";
   if (param !== undefined) return `“${param}” was not accepted`;
   if (status === 503) return "The model is not available right now";
   return "The model did not answer";

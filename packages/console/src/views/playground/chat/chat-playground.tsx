@@ -10,18 +10,18 @@ import { createChatStore, type ChatStore } from "./chat-store.ts";
 import { Composer } from "./composer.tsx";
 import { ConversationView } from "./conversation-view.tsx";
 import { ModelPicker } from "./model-picker.tsx";
+import { RecordedCallNotice, useRecordedCall } from "./recorded-call-notice.tsx";
 import { SettingsPanel } from "./settings-panel.tsx";
 import { storeChat, storedChat } from "./stored-chat.ts";
 
 export function ChatPlayground({ models }: PlaygroundProps) {
   const chat = useChat(models);
+  const recorded = useRecordedCall(chat);
   const settingsOpen = useSignal(false);
   const showProblems = (): void => {
     settingsOpen.value = true;
     requestAnimationFrame(() => document.querySelector<HTMLElement>('.chat-settings [aria-invalid="true"]')?.focus());
   };
-  const textOnly = models.find(({ id, engine }) => engine === "llama-cpp" && chat.settings.value.models.includes(id));
-  const noImages = textOnly === undefined ? undefined : `${textOnly.id} reads only text.`;
   return (
     <div class={`chat-layout ${settingsOpen.value ? "settings-open" : ""}`}>
       <div class="chat-main">
@@ -48,8 +48,9 @@ export function ChatPlayground({ models }: PlaygroundProps) {
           </span>
         </div>
         <UnavailableModels chat={chat} models={models} />
-        <ConversationView chat={chat} noImages={noImages} onProblems={showProblems} />
-        <Composer chat={chat} noImages={noImages} onProblems={showProblems} />
+        <RecordedCallNotice progress={recorded} />
+        <ConversationView chat={chat} onProblems={showProblems} />
+        <Composer chat={chat} onProblems={showProblems} />
       </div>
       <section class="chat-settings" aria-label="Settings of the chat">
         <SettingsPanel chat={chat} />

@@ -1,5 +1,5 @@
 /** The chat playground's state and what can be done with it. */
-import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
+import { batch, computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { emptyParameters, parameterOf, readParameters, type ChatParameters, type Problems } from "./chat-parameters.ts";
 import {
   isRunning,
@@ -43,6 +43,8 @@ export interface ChatStore {
   readonly cleared: ReadonlySignal<readonly Turn[]>;
   /** Everything is read when it is called. */
   snapshot(): ChatState;
+  /** Replaces everything. */
+  load(state: ChatState): void;
   change(changes: Partial<ChatSettings>): void;
   changeParameters(changes: Partial<ChatParameters>): void;
   /** Sends the draft. Returns whether it was sent. */
@@ -116,6 +118,16 @@ export function createChatStore(state: ChatState, onAnswer: (answer: Signal<Answ
     running,
     problems: computed(() => ({ ...refused.value, ...reading.value.problems })),
     snapshot: () => ({ settings: settings.peek(), draft: draft.peek(), turns: turns.peek() }),
+    load(loaded) {
+      store.stop();
+      batch(() => {
+        const { models } = loaded.settings;
+        settings.value = { ...loaded.settings, models: models.length > 0 ? models : settings.peek().models };
+        draft.value = loaded.draft;
+        turns.value = loaded.turns;
+        refused.value = {};
+      });
+    },
     change: (changes) => void (settings.value = { ...settings.peek(), ...changes }),
     changeParameters(changes) {
       const names = Object.keys(changes);

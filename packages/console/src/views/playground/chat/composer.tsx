@@ -5,11 +5,9 @@ import { MessageEditor } from "./message-editor.tsx";
 
 export function Composer({
   chat,
-  noImages,
   onProblems,
 }: {
   readonly chat: ChatStore;
-  readonly noImages: string | undefined;
   /** Called when the message cannot be sent because of a parameter. */
   readonly onProblems: () => void;
 }) {
@@ -26,7 +24,6 @@ export function Composer({
         label="Message"
         placeholder="Write a message…"
         value={draft}
-        noImages={noImages}
         onChange={(value) => (chat.draft.value = value)}
         onSubmit={send}
         onEscape={() => chat.stop()}

@@ -9,15 +9,7 @@ import { TurnView } from "./turn-view.tsx";
 /** Pixels from the end that still count as the end. */
 const nearEnd = 48;
 
-export function ConversationView({
-  chat,
-  noImages,
-  onProblems,
-}: {
-  readonly chat: ChatStore;
-  readonly noImages: string | undefined;
-  readonly onProblems: () => void;
-}) {
+export function ConversationView({ chat, onProblems }: { readonly chat: ChatStore; readonly onProblems: () => void }) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);
@@ -53,14 +45,7 @@ export function ConversationView({
         <div ref={content} class="chat-turns">
           {turns.length === 0 && <ExampleList chat={chat} />}
           {turns.map((turn, index) => (
-            <TurnView
-              key={turn.id}
-              chat={chat}
-              turn={turn}
-              last={index === turns.length - 1}
-              noImages={noImages}
-              onProblems={onProblems}
-            />
+            <TurnView key={turn.id} chat={chat} turn={turn} last={index === turns.length - 1} onProblems={onProblems} />
           ))}
         </div>
       </div>

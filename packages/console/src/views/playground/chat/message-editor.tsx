@@ -13,8 +13,6 @@ interface MessageEditorProps {
   /** Enter, without Shift. */
   readonly onSubmit: () => void;
   readonly onEscape?: () => void;
-  /** Why images cannot be attached. */
-  readonly noImages: string | undefined;
   readonly placeholder?: string;
   readonly autofocus?: boolean;
   /** Buttons. */
@@ -22,7 +20,7 @@ interface MessageEditorProps {
 }
 
 export function MessageEditor(props: MessageEditorProps) {
-  const { label, value, onChange, onSubmit, onEscape, noImages, placeholder, autofocus = false, children } = props;
+  const { label, value, onChange, onSubmit, onEscape, placeholder, autofocus = false, children } = props;
   const problems = useSignal<readonly string[]>([]);
   const dropping = useSignal(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -34,7 +32,6 @@ export function MessageEditor(props: MessageEditorProps) {
   }, [autofocus]);
   const attach = async (files: readonly File[]): Promise<void> => {
     if (files.length === 0) return;
-    if (noImages !== undefined) return void (problems.value = [noImages]);
     const added = await readImages(files, latest.current.images);
     problems.value = added.problems;
     if (added.images.length > 0) onChange({ ...latest.current, images: [...latest.current.images, ...added.images] });
@@ -120,8 +117,7 @@ export function MessageEditor(props: MessageEditorProps) {
           type="button"
           class="button quiet icon-only"
           aria-label="Add images"
-          title={noImages ?? "Add images"}
-          disabled={noImages !== undefined}
+          title="Add images"
           onClick={() => picker.current!.click()}
         >
           <Icon name="image" />

@@ -51,7 +51,7 @@ function ToolCallCard({
   const id = useId();
   const { value, problem } = parseJsonText(call.arguments);
   return (
-    <section class="chat-tool" aria-label={`Call of the tool ${call.name}`}>
+    <div class="chat-tool" role="group" aria-label={`Call of the tool ${call.name}`}>
       <p>
         <span class="badge">Tool call</span> <code class="foreign">{call.name}</code>
       </p>
@@ -79,6 +79,6 @@ function ToolCallCard({
           />
         </div>
       )}
-    </section>
+    </div>
   );
 }

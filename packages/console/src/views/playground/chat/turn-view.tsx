@@ -13,15 +13,14 @@ interface TurnProps {
   readonly turn: Turn;
   /** Whether it is the last one. */
   readonly last: boolean;
-  readonly noImages: string | undefined;
   readonly onProblems: () => void;
 }
 
-export function TurnView({ chat, turn, last, noImages, onProblems }: TurnProps) {
+export function TurnView({ chat, turn, last, onProblems }: TurnProps) {
   const busy = chat.running.value;
   return (
-    <section class="chat-turn" aria-label="Message and answers">
-      <UserMessage chat={chat} turn={turn} noImages={noImages} onProblems={onProblems} />
+    <div class="chat-turn">
+      <UserMessage chat={chat} turn={turn} onProblems={onProblems} />
       {turn.columns.some((steps) => steps.length > 0) && (
         <div class={`chat-columns ${turn.columns.length > 1 ? "two" : ""}`}>
           {turn.columns.map((steps, column) => (
@@ -42,11 +41,11 @@ export function TurnView({ chat, turn, last, noImages, onProblems }: TurnProps) 
           ))}
         </div>
       )}
-    </section>
+    </div>
   );
 }
 
-function UserMessage({ chat, turn, noImages, onProblems }: Omit<TurnProps, "last">) {
+function UserMessage({ chat, turn, onProblems }: Omit<TurnProps, "last">) {
   const edited = useSignal<Draft | undefined>(undefined);
   const busy = useComputed(() => chat.running.value).value;
   const { text, images } = turn;
@@ -62,7 +61,6 @@ function UserMessage({ chat, turn, noImages, onProblems }: Omit<TurnProps, "last
         <MessageEditor
           label="Edit the message"
           value={draft}
-          noImages={noImages}
           autofocus
           onChange={(value) => (edited.value = value)}
           onSubmit={() => run(draft)}
