@@ -11,8 +11,8 @@ import type { SessionCookie } from "./session-cookie.ts";
 
 export interface Sessions {
   readonly cookie: SessionCookie;
-  /** Looks up a session by its secret; synchronous when it is cached. */
-  check(secret: string): CheckedSession | Promise<CheckedSession>;
+  /** Looks up a session by its secret, undefined if there is none; synchronous when it is cached. */
+  check(secret: string): CheckedSession | undefined | Promise<CheckedSession | undefined>;
 }
 
 export interface SessionParts {
@@ -40,12 +40,10 @@ export async function authenticateSession(
   }: SessionParts & { readonly permission: Permission | "any"; readonly from: AttemptedFrom },
 ): Promise<{ readonly session: CheckedSession; readonly scope: Scope }> {
   requireSameOrigin(request, originOf);
-  let session: CheckedSession;
-  try {
-    session = await sessions.check(secret);
-  } catch (error) {
-    if (error instanceof AppError && error.code === "invalid_session") from.failedKeys.count(from.address);
-    throw error;
+  const session = await sessions.check(secret);
+  if (session === undefined) {
+    from.failedKeys.count(from.address);
+    throw new AppError("invalid_session", "Your session has ended. It has expired or was signed out. Sign in again.");
   }
   return { session, scope: Scope.fromKey(sessionKey(session, permission), claimOf(request.headers)) };
 }

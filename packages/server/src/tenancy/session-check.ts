@@ -11,10 +11,10 @@ import { sessionIdleSeconds } from "./sessions.ts";
 
 export interface SessionCheck {
   /**
-   * The session with this secret; synchronous on a cache hit.
-   * @throws AppError invalid_session; overloaded while the database is unreachable and the session is not cached
+   * The session with this secret, undefined if there is none; synchronous on a cache hit.
+   * @throws AppError invalid_session if it has ended; overloaded while the database is unreachable and it is not cached
    */
-  check(secret: string): CheckedSession | Promise<CheckedSession>;
+  check(secret: string): CheckedSession | undefined | Promise<CheckedSession | undefined>;
   /** Forgets cached sessions, after one was ended. */
   clear(): void;
   /** Writes when sessions and their keys were last used. Call it before the database is closed. */
@@ -46,8 +46,8 @@ export function createSessionCheck({ control, logger, now = Date.now }: SessionC
   const known = createRevalidatingCache<string, KnownSession>({ load: (hash) => loadSession(control, hash), now });
   control.onChange(() => known.clear());
 
-  function admit(found: KnownSession | undefined, hash: string): CheckedSession {
-    if (found === undefined || !equalHashes(found.hash, hash)) throw ended("It has expired or was signed out.");
+  function admit(found: KnownSession | undefined, hash: string): CheckedSession | undefined {
+    if (found === undefined || !equalHashes(found.hash, hash)) return undefined;
     const time = now();
     if (time >= found.expiresMs) throw ended("It has expired.");
     if (time - found.usedMs >= sessionIdleSeconds * 1000) throw ended("It was not used for a week.");
@@ -65,7 +65,7 @@ export function createSessionCheck({ control, logger, now = Date.now }: SessionC
 
   return {
     check(secret) {
-      if (secret.length > maximumSecretLength) throw ended("The cookie is not one of this server's.");
+      if (secret.length > maximumSecretLength) return undefined;
       const hash = hashSecret(secret);
       const found = known.get(hash.slice(0, cacheIdLength), hash);
       return found instanceof Promise ? found.then((loaded) => admit(loaded, hash)) : admit(found, hash);

@@ -108,7 +108,7 @@ export async function createSignIn({
       const keys = body.code === undefined ? await checkedKeys(body) : await redeem(body.code);
       rate.count(keys.keyId);
       const created = await createSession(control, keys);
-      return { secret: created, session: await sessions.check(created) };
+      return { secret: created, session: requireSession(await sessions.check(created)) };
     });
     const { secure } = origin();
     const previous = cookie.read(headers, secure);

@@ -30,7 +30,8 @@ const sessions: Sessions & { checks: number } = {
   checks: 0,
   check(secret) {
     this.checks += 1;
-    if (secret !== "right") throw new AppError("invalid_session", "It has ended.");
+    if (secret === "ended") throw new AppError("invalid_session", "This API key has been revoked.");
+    if (secret !== "right") return undefined;
     return {
       sessionId: "sess_1",
       key: testKey({ keyId: "key_of_session" }),
@@ -120,10 +121,12 @@ describe("a request with a session's cookie", () => {
     }
   });
 
-  test("counts as a wrong key if the session does not exist", async () => {
+  test("counts as a wrong key if the session never existed, but not if it has ended", async () => {
     await using server = await startTestHttp({ routes, sessions, failedKeys: new FailedKeys(2, () => 0) });
     const ask = async (secret: string) =>
       (await fetch(`${server.url}/v1/item`, { headers: { cookie: `sounding_session_test=${secret}` } })).status;
-    assert.deepEqual([await ask("a"), await ask("b"), await ask("c"), await ask("right")], [401, 401, 429, 200]);
+    for (let index = 0; index < 3; index += 1) assert.equal(await ask("ended"), 401);
+    assert.deepEqual([await ask("a"), await ask("b"), await ask("c")], [401, 401, 429]);
+    assert.deepEqual([await ask("ended"), await ask("right")], [401, 200]);
   });
 });
