@@ -32,7 +32,7 @@ export async function sendTrace(
   for (let start = 0; start < spans.length; start += batchSize) {
     const byService = Map.groupBy(spans.slice(start, start + batchSize), ({ service = "checkout" }) => service);
     const resourceSpans = [...byService].map(([service, each]) => ({
-      resource: { attributes: toAttributes({ "service.name": service }) },
+      resource: { attributes: toAttributes({ "service.name": service, "project.name": "shop" }) },
       scopeSpans: [{ scope: { name: "console.test" }, spans: each.map((span) => toSpan(span, traceId, startMs)) }],
     }));
     const response = await call("/v1/traces", { resourceSpans });
