@@ -12,7 +12,7 @@ import { SpanContent } from "./span-content.tsx";
 import { SpanEvents } from "./span-events.tsx";
 import { callFacts, isChatCall, type CallFacts } from "./span-facts.ts";
 import { SpanLinks } from "./span-links.tsx";
-import type { TraceSpan } from "./trace-model.ts";
+import type { TraceModel, TraceSpan } from "./trace-model.ts";
 import type { TraceState } from "./trace-state.ts";
 import { serviceColor } from "./waterfall-row.tsx";
 
@@ -46,7 +46,7 @@ export function SpanDetails({ span, state }: { readonly span: TraceSpan; readonl
       </header>
       <div class="trace-details-body" tabIndex={0} role="region" aria-label="Content of the span">
         <dl class="trace-facts">
-          <Facts span={span} facts={facts} />
+          <Facts span={span} facts={facts} cost={facts.cost ?? costOfOnlyCall(model, facts)} />
         </dl>
         <div class="row">
           {isChatCall(facts) && <PlaygroundLink traceId={model.id} spanId={span.id} />}
@@ -80,7 +80,21 @@ export function SpanDetails({ span, state }: { readonly span: TraceSpan; readonl
   );
 }
 
-function Facts({ span, facts }: { readonly span: TraceSpan; readonly facts: CallFacts }) {
+/** The API prices traces: if a trace has one call, that is the price of the call. */
+function costOfOnlyCall({ models, cost }: TraceModel, facts: CallFacts): number | undefined {
+  const isOnly = models.length === 1 && models[0]!.calls === 1;
+  return isOnly && isChatCall(facts) && facts.outputTokens !== undefined ? (cost ?? undefined) : undefined;
+}
+
+function Facts({
+  span,
+  facts,
+  cost,
+}: {
+  readonly span: TraceSpan;
+  readonly facts: CallFacts;
+  readonly cost: number | undefined;
+}) {
   const tokens = [
     facts.inputTokens !== undefined && `${formatCount(facts.inputTokens)} in`,
     facts.outputTokens !== undefined && `${formatCount(facts.outputTokens)} out`,
@@ -109,7 +123,7 @@ function Facts({ span, facts }: { readonly span: TraceSpan; readonly facts: Call
           {further.length > 0 && <span class="muted"> ({further.join(", ")})</span>}
         </Fact>
       )}
-      {facts.cost !== undefined && <Fact name="Cost">{formatCost(facts.cost)}</Fact>}
+      {cost !== undefined && <Fact name="Cost">{formatCost(cost)}</Fact>}
       {facts.timeToFirstTokenMs !== undefined && (
         <Fact name={facts.operation === "speech" ? "Time to first audio" : "Time to first token"}>
           {formatDuration(facts.timeToFirstTokenMs)}
