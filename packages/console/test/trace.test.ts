@@ -201,6 +201,8 @@ describe("the console's view of a trace", () => {
     await page.getByText("The bank refused the card").click();
     await details(page).getByRole("heading", { name: "charge card" }).waitFor();
     assert.match(page.url(), /tab=logs/);
+    await page.keyboard.press("Escape");
+    await details(page).waitFor({ state: "detached" });
     await tabs.getByRole("link", { name: "Raw JSON" }).click();
     await page.getByText(`"traceID": "${checkoutId}",`).waitFor();
     const [file] = await Promise.all([

@@ -1,5 +1,5 @@
 /** The view of one trace: its spans, logs and raw JSON, and what went wrong if it cannot be shown. */
-import { computed, useComputed, type ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { ApiError } from "../../api/request.ts";
 import { EmptyState, ErrorState, Loading, Notice } from "../../design/states.tsx";
@@ -17,6 +17,7 @@ import { TraceHeader } from "./trace-header.tsx";
 import { readTrace } from "./trace-model.ts";
 import { createTraceState, type TraceState } from "./trace-state.ts";
 import { useTrace } from "./use-trace.ts";
+import { useWaterfallKeys } from "./waterfall-keys.ts";
 import { Waterfall } from "./waterfall.tsx";
 
 /** @param traceId as in the address: may be anything */
@@ -102,6 +103,7 @@ const tab = parameter("tab");
 
 function ShownTrace({ trace, growing }: { readonly trace: ReadonlySignal<TempoTrace>; readonly growing: boolean }) {
   const state = useMemo(() => createTraceState(computed(() => readTrace(trace.value))), [trace]);
+  useWaterfallKeys(state);
   const model = state.model.value;
   const selected = state.selected.value;
   const current = tab.value === "logs" || tab.value === "json" ? tab.value : "spans";
@@ -138,7 +140,7 @@ function tabAddress(id: string, tab: string | undefined): string {
 
 function Spans({ state }: { readonly state: TraceState }) {
   const { length } = state.model.value.spans;
-  const hidden = useComputed(() => length - state.rows.value.length).value;
+  const hidden = length - state.rows.value.length;
   return (
     <>
       <Toolbar state={state} />

@@ -1,13 +1,13 @@
 /** The spans of a trace as a tree with bars on a time axis: virtual, folding, zooming, with a keyboard. */
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { VirtualList, type VirtualListHandle } from "../../design/virtual-list.tsx";
 import { preferences } from "../../state/preferences.ts";
 import { Minimap } from "./minimap.tsx";
 import { TimeAxis } from "./time-axis.tsx";
 import type { TraceState } from "./trace-state.ts";
 import { rowId, WaterfallRow } from "./waterfall-row.tsx";
-import { moveSelection, useWaterfallKeys } from "./waterfall-keys.ts";
+import { moveSelection } from "./waterfall-keys.ts";
 
 const rowHeights = { comfortable: 30, compact: 24 } as const;
 
@@ -16,20 +16,19 @@ export function Waterfall({ state }: { readonly state: TraceState }) {
   const frame = useRef<HTMLDivElement>(null);
   const rows = state.rows.value;
   const { spans } = state.model.value;
-  useWaterfallKeys(state);
   useEffect(() => zoomWithWheel(frame.current!, state), [state]);
   // Follows the selection, also when the address changes, but not when rows are folded or arrive.
-  const shown = useMemo(() => ({ key: undefined as string | undefined }), []);
+  const shown = useRef<string | undefined>(undefined);
   useSignalEffect(() => {
     const span = state.selected.value;
     const element = list.current.element;
     if (span === undefined) element?.removeAttribute("aria-activedescendant");
     else element?.setAttribute("aria-activedescendant", rowId(span));
-    if (span !== undefined && span.key !== shown.key) {
+    if (span !== undefined && span.key !== shown.current) {
       const row = state.rows.peek().indexOf(span.index);
       if (row !== -1) requestAnimationFrame(() => list.current.scrollToIndex(row, "auto"));
     }
-    shown.key = span?.key;
+    shown.current = span?.key;
   });
   return (
     <div class="trace-waterfall" ref={frame}>
