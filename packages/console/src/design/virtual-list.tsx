@@ -21,7 +21,7 @@ interface VirtualListProps {
   readonly rowHeight: number;
   /** Whether rows have different heights and are measured. */
   readonly measured?: boolean;
-  /** Keeps a row's measurement when rows are added above it. */
+  /** Keeps a row's measurement when rows are added above it. A new function places all rows again: memoize it for long lists. */
   readonly keyOf?: (index: number) => string | number;
   readonly renderRow: (index: number) => ComponentChildren;
   readonly label: string;
@@ -96,13 +96,7 @@ export function VirtualList(props: VirtualListProps) {
             class="virtual-list-row"
             role="presentation"
             data-index={index}
-            ref={
-              measured
-                ? (row) => {
-                    if (row !== null) virtualizer.measureElement(row);
-                  }
-                : null
-            }
+            ref={measured ? virtualizer.measureElement : null}
             style={{ transform: `translateY(${start}px)`, ...(measured ? {} : { height: `${rowHeight}px` }) }}
           >
             {renderRow(index)}

@@ -80,7 +80,7 @@ function preciseTime({ ms, unixNano }: LogEntry): string {
 function Block({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <section class="logs-block">
-      <h3 class="small muted">{name}</h3>
+      <h2 class="logs-heading">{name}</h2>
       <pre tabIndex={0}>{children}</pre>
     </section>
   );
@@ -99,7 +99,7 @@ function Message({ line }: { readonly line: string }) {
   return (
     <section class="logs-block">
       <div class="row">
-        <h3 class="small muted">Message</h3>
+        <h2 class="logs-heading">Message</h2>
         <button
           type="button"
           class="button quiet small"
@@ -144,7 +144,7 @@ function Values({
 }) {
   return (
     <section>
-      <h3 class="small muted">{title}</h3>
+      <h2 class="logs-heading">{title}</h2>
       <dl class="logs-values">
         {rows.map(({ name, value, filter }) => (
           <div key={name}>

@@ -53,6 +53,8 @@ export class LogFeed {
   #range: FeedRange | undefined;
   #cursor = "";
   #limit = firstPage;
+  /** Less once the server could not send a page of that many long lines. */
+  #largestPage = furtherPage;
   #seen = new SeenEntries();
   #clockOffsetMs = 0;
   #newestMs = 0;
@@ -66,6 +68,7 @@ export class LogFeed {
     this.#range = range;
     this.#cursor = "";
     this.#limit = firstPage;
+    this.#largestPage = furtherPage;
     this.#seen = new SeenEntries();
     this.#waiting = [];
     batch(() => {
@@ -101,7 +104,7 @@ export class LogFeed {
     if (range === undefined || this.loading.value || this.loadingMore.value || !this.hasMore.value) return;
     const { signal: leaving } = this.#controller;
     this.loadingMore.value = true;
-    this.#limit = Math.min(this.#limit * 4, furtherPage);
+    this.#limit = Math.min(this.#limit * 4, this.#largestPage);
     try {
       const page = await this.#readNext(range, leaving);
       const entries = [...this.entries.value, ...page];
@@ -142,6 +145,7 @@ export class LogFeed {
   async #readNext(range: FeedRange, leaving: AbortSignal): Promise<readonly LogEntry[]> {
     const page = await readPage({ ...range, cursor: this.#cursor, limit: this.#limit, signal: leaving });
     leaving.throwIfAborted();
+    if (page.limit < this.#limit) this.#largestPage = page.limit;
     this.#limit = page.limit;
     this.#cursor = page.nextCursor ?? "";
     this.#clockOffsetMs = page.clockOffsetMs;

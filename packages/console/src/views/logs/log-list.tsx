@@ -1,6 +1,6 @@
 /** The list of lines: scrolled, followed, read with the keyboard, copied and downloaded. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { copyText } from "../../design/copy-button.tsx";
 import { formatCount } from "../../design/format.ts";
 import { Icon } from "../../design/icons.tsx";
@@ -53,12 +53,14 @@ function Lines({ feed, entries }: { readonly feed: LogFeed; readonly entries: re
   const dated = endMs - startMs > 86_400_000;
   const paused = scrolled.value || expanded.value.size > 0;
   useEffect(() => void (feed.paused = paused), [feed, paused]);
+  useEffect(() => () => void (feed.paused = false), [feed]);
   const toggle = ({ id }: LogEntry): void => {
     const next = new Set(expanded.value);
     if (!next.delete(id)) next.add(id);
     expanded.value = next;
     current.value = id;
   };
+  const keyOf = useCallback((index: number) => entries[index]?.id ?? index, [entries]);
   const move = (step: number): void => {
     const at = entries.findIndex(({ id }) => id === current.value);
     const next = Math.max(0, Math.min(entries.length - 1, at + step));
@@ -118,7 +120,7 @@ function Lines({ feed, entries }: { readonly feed: LogFeed; readonly entries: re
         count={entries.length}
         rowHeight={rowHeight()}
         measured
-        keyOf={(index) => entries[index]?.id ?? index}
+        keyOf={keyOf}
         handle={list}
         onScroll={(element) => void (scrolled.value = element.scrollTop > 4)}
         onReach={(index) => {

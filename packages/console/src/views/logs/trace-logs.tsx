@@ -1,6 +1,6 @@
 /** The logs of one trace, oldest first: shown next to its spans. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useCallback, useEffect, useRef } from "preact/hooks";
 import { requestJson } from "../../api/request.ts";
 import { useQuery } from "../../api/use-query.ts";
 import { EmptyState, ErrorState, Loading, Notice } from "../../design/states.tsx";
@@ -73,6 +73,7 @@ function TraceEntries({
 }: Pick<TraceLogsProps, "onSelectSpan" | "spanId"> & { readonly entries: readonly LogEntry[] }) {
   const expanded = useSignal<ReadonlySet<string>>(new Set());
   const list = useRef<VirtualListHandle>(undefined!);
+  const keyOf = useCallback((index: number) => entries[index]!.id, [entries]);
   const isOfSpan = ({ labels }: LogEntry) => spanId !== undefined && labels["span_id"] === spanId;
   useEffect(() => {
     const first = entries.findIndex(isOfSpan);
@@ -84,7 +85,7 @@ function TraceEntries({
       count={entries.length}
       rowHeight={rowHeight()}
       measured
-      keyOf={(index) => entries[index]!.id}
+      keyOf={keyOf}
       handle={list}
       renderRow={(index) => {
         const entry = entries[index]!;
