@@ -95,6 +95,28 @@ describe("sounding traces", { timeout: 60_000 }, () => {
     });
   });
 
+  test("sends its filters, and says that nothing matches them", async () => {
+    server.answer(json({ traces: [] }));
+    const filters = ["--service", "shop", "--model", "large", "--conversation", "c1", "--search", "declined"];
+    assert.deepEqual(await sounding(["traces", ...filters, "--min-duration", "500"]), {
+      code: 0,
+      stdout: "",
+      stderr: "No traces match in the last 24h.\n",
+    });
+    assert.deepEqual(JSON.parse(server.requests[0]!.body), {
+      trace: "all_traces",
+      service_name: "shop",
+      model: "large",
+      conversation_id: "c1",
+      search: "declined",
+      min_duration_ms: 500,
+      time_window: "24h",
+      limit: 20,
+      detail: false,
+    });
+    assert.match((await sounding(["traces", "--min-duration", "1s"])).stderr, /--min-duration is "1s"/);
+  });
+
   test("shows the cost if there are prices, and fits a terminal", async () => {
     const hostile = {
       ...refused,

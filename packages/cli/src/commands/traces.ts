@@ -15,7 +15,7 @@ export const tracesCommand = command({
   name: "traces",
   summary: "List traces, or show one as a tree",
   description: `Without an ID, lists the newest traces of the key's organization, newest first. A trace with the status "✓ 2 failed" succeeded
-although two of its spans failed. The tokens are those of all model calls, and the cost is shown if the server's configuration
+although two of its spans failed. With several filters, one span must match all of them. The tokens are those of all model calls, and the cost is shown if the server's configuration
 has prices. With an ID, shows the trace's spans as a tree with their durations. With --json, prints the server's response unchanged. The key needs the permission telemetry_read.`,
   arguments: [{ name: "trace-id", description: "ID of the trace to show, or at least its first 8 digits." }],
   options: {
@@ -32,6 +32,19 @@ has prices. With an ID, shows the trace's spans as a tree with their durations. 
       value: "STATUS",
       choices: ["error"],
       description: "Only traces with a failed span; the same as --preset error_traces.",
+    },
+    service: { type: "string", value: "NAME", description: "Only traces with a span of this service." },
+    model: { type: "string", value: "ID", description: "Only traces with a span of this model." },
+    conversation: { type: "string", value: "ID", description: "Only traces of this conversation or session." },
+    search: {
+      type: "string",
+      value: "TEXT",
+      description: "Only traces with a span that contains this text, in its name, attributes or recorded content.",
+    },
+    "min-duration": {
+      type: "string",
+      value: "MS",
+      description: "Only traces with a span that took at least this long, in milliseconds.",
     },
     since: { type: "string", value: "WINDOW", default: "24h", description: "How far to look back: 15m, 24h, 7d." },
     limit: {
@@ -52,6 +65,7 @@ has prices. With an ID, shows the trace's spans as a tree with their durations. 
   },
   examples: [
     ["sounding traces --status error --since 1h", "Show the failed traces of the last hour."],
+    ["sounding traces --model gpt-4o --min-duration 5000", "Show traces with a slow call of a model."],
     ["sounding traces 5b8efff798038103d269b633813fc60c", "Show one trace as a tree."],
     ["sounding traces 5b8efff79803 --attributes", "The same, with everything that was recorded."],
   ],
@@ -61,6 +75,12 @@ has prices. With an ID, shows the trace's spans as a tree with their durations. 
     const query = {
       trace: presetOf(values),
       project_name: values.project,
+      service_name: values.service,
+      model: values.model,
+      conversation_id: values.conversation,
+      search: values.search,
+      min_duration_ms:
+        values["min-duration"] === undefined ? undefined : readInteger("min-duration", values["min-duration"]),
       time_window: values.since,
       limit: readInteger("limit", values.limit),
       detail: false,
@@ -94,7 +114,19 @@ function presetOf({ preset, status }: { preset?: string | undefined; status?: st
   return "error_traces";
 }
 
-function noTraces({ since, project }: { readonly since: string; readonly project?: string | undefined }): string {
+interface Listed {
+  readonly since: string;
+  readonly project?: string | undefined;
+  readonly service?: string | undefined;
+  readonly model?: string | undefined;
+  readonly conversation?: string | undefined;
+  readonly search?: string | undefined;
+  readonly "min-duration"?: string | undefined;
+}
+
+function noTraces({ since, project, ...values }: Listed): string {
+  const filters = [values.service, values.model, values.conversation, values.search, values["min-duration"]];
+  if (filters.some((filter) => filter !== undefined)) return `No traces match in the last ${since}.`;
   const where = project === undefined ? "" : ` in the project ${JSON.stringify(project)}`;
   return `No traces${where} in the last ${since}. \`sounding project list\` lists the projects that have telemetry.`;
 }
