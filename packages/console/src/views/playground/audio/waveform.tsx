@@ -15,6 +15,7 @@ export function Waveform({ player }: { readonly player: Player }) {
   const element = useRef<HTMLDivElement>(null);
   const rest = useRef<HTMLCanvasElement>(null);
   const heard = useRef<HTMLCanvasElement>(null);
+  const frame = useRef<HTMLDivElement>(null);
   const draw = () => {
     const peaks = player.waveform.peek()?.peaks;
     const box = element.current;
@@ -43,8 +44,8 @@ export function Waveform({ player }: { readonly player: Player }) {
     void player.waveform.value;
     void player.duration.value;
     void preferences.value;
-    const frame = requestAnimationFrame(draw);
-    return () => cancelAnimationFrame(frame);
+    const request = requestAnimationFrame(draw);
+    return () => cancelAnimationFrame(request);
   });
   useEffect(() => {
     const sizes = new ResizeObserver(draw);
@@ -58,7 +59,10 @@ export function Waveform({ player }: { readonly player: Player }) {
   }, [player]);
   useSignalEffect(() => {
     const share = player.duration.value === 0 ? 0 : player.position.value / player.duration.value;
-    if (heard.current !== null) heard.current.style.clipPath = `inset(0 ${(1 - share) * 100}% 0 0)`;
+    if (frame.current === null || heard.current === null) return;
+    const left = (1 - share) * 100;
+    frame.current.style.transform = `translateX(${-left}%)`;
+    heard.current.style.transform = `translateX(${left}%)`;
   });
   const seconds = useComputed(() => Math.round(player.position.value));
   const total = useComputed(() => Math.round(player.duration.value));
@@ -100,7 +104,9 @@ export function Waveform({ player }: { readonly player: Player }) {
       }}
     >
       <canvas ref={rest} />
-      <canvas ref={heard} />
+      <div ref={frame} class="audio-heard">
+        <canvas ref={heard} />
+      </div>
     </div>
   );
 }

@@ -49,7 +49,7 @@ function Spoken({ run, player }: { readonly run: SpeechRun; readonly player: Sam
       <AudioPlayer player={player} />
       <SpokenText words={run.text.words} player={player} label="Spoken words">
         <SpokenWords pieces={run.text.pieces} count={count} />
-        <span class="muted">{run.text.rest}</span>
+        <span class="muted">{upcoming(run.text.rest)}</span>
       </SpokenText>
       {count === 0 && run.parameters.wordTimes && (
         <p class="small muted">The model does not report when words are spoken.</p>
@@ -74,4 +74,11 @@ function Facts({ run, player }: { readonly run: SpeechRun; readonly player: Samp
       ]}
     />
   );
+}
+
+/** Laying out all of a book again for each word would take longer than the word. */
+const longestUpcoming = 2_000;
+
+function upcoming(rest: string): string {
+  return rest.length <= longestUpcoming ? rest : `${rest.slice(0, longestUpcoming)}…`;
 }

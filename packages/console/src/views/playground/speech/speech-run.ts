@@ -101,7 +101,6 @@ export class SpeechRun {
     switch (line.type) {
       case "word_boundary":
         this.text.add(line);
-        this.pieceCount.value = this.text.pieces.length;
         break;
       case "audio":
         this.#play(samplesOf(line.data), call);
@@ -114,6 +113,8 @@ export class SpeechRun {
   #play(samples: Int16Array, { sampleRate, startedMs }: Call): void {
     const player = this.player.value ?? new SamplePlayer(sampleRate);
     player.append(samples);
+    // The words of these samples came before them.
+    this.pieceCount.value = this.text.pieces.length;
     if (this.player.value !== undefined) return;
     player.play();
     this.player.value = player;
