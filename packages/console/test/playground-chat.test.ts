@@ -113,6 +113,12 @@ models:
     for (const stop of [
       () => page.getByRole("button", { name: "Stop", exact: true }).click(),
       () => page.keyboard.press("Escape"),
+      async () => {
+        await page.getByRole("log").focus();
+        await page.keyboard.press("Escape");
+        await page.keyboard.press("/");
+        assert.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), "Message");
+      },
       () => page.getByRole("link", { name: "Models" }).first().click(),
     ]) {
       const aborts = upstream.aborts;
@@ -123,7 +129,7 @@ models:
     }
     await page.goBack();
     await page.getByText("The beginning").last().waitFor();
-    assert.equal(await page.getByText("Stopped.").count(), 3);
+    assert.equal(await page.getByText("Stopped.").count(), 4);
     assert.deepEqual(console.problems, []);
   });
 
@@ -350,7 +356,7 @@ models:
         .getByText("stop", { exact: true })
         .waitFor();
     }
-    assert.ok((await page.evaluate<number>(fromEnd)) < 2);
+    await page.waitForFunction(`${fromEnd} < 2`);
     await page.getByRole("log").hover();
     await page.mouse.wheel(0, -10_000);
     const latest = page.getByRole("button", { name: "Latest" });
@@ -362,7 +368,7 @@ models:
     assert.equal(await page.evaluate("document.querySelector('[role=log]').scrollTop"), 0);
     await latest.click();
     await latest.waitFor({ state: "detached" });
-    assert.ok((await page.evaluate<number>(fromEnd)) < 2);
+    await page.waitForFunction(`${fromEnd} < 2`);
   });
 
   test("works with the model that comes with the server", async () => {

@@ -53,7 +53,7 @@ function FailedAnswer({
           <strong>{titleOf(error, incomplete)}</strong>
         </p>
         <p class="foreign">{error.message}</p>
-        {error.code === "model_unavailable" && (
+        {error.status >= 502 && (
           <p>
             <a href={href(`models/${model}`)}>See the state of this model</a>, or select another one.
           </p>
@@ -78,13 +78,15 @@ function FailedAnswer({
   );
 }
 
-function titleOf({ status, param }: AnswerError, incomplete: boolean): string {
+function titleOf({ status, code, param }: AnswerError, incomplete: boolean): string {
   if (incomplete) return "The answer is incomplete";
+  if (code === "insufficient_quota") return "The budget is used up";
+  if (code === "model_not_found" || code === "model_not_allowed") return "Your key cannot call this model";
   if (status === 429) return "Too many requests";
   if (status === 0) return "The server cannot be reached";
   if (param?.startsWith("messages") === true) return "The message was not accepted";
   if (param !== undefined) return `“${param}” was not accepted`;
-  if (status === 503) return "The model is not available right now";
+  if (status >= 502) return "The model is not available right now";
   return "The model did not answer";
 }
 

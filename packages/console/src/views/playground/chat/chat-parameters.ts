@@ -135,7 +135,7 @@ export function parameterOf(param: string | undefined, parameters: ChatParameter
   if (name === "response_format") return parameters.response_format === "json_schema" ? "schema" : "response_format";
   if (name === "logprobs") return "top_logprobs";
   if (name === "max_tokens") return "max_completion_tokens";
-  if (name in emptyParameters) return name as ParameterName;
+  if (Object.hasOwn(emptyParameters, name)) return name as ParameterName;
   const extra = parseJsonText(parameters.extra).value;
   return typeof extra === "object" && extra !== null && Object.hasOwn(extra, name) ? "extra" : undefined;
 }

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { Icon } from "../../../design/icons.tsx";
 import { Notice } from "../../../design/states.tsx";
+import { useShortcuts } from "../../../shell/shortcuts.ts";
 import type { PlaygroundModel, PlaygroundProps } from "../playground-model.ts";
 import { addCost } from "./answer-cost.ts";
 import { followSettings, settingsOfAddress } from "./chat-address.ts";
@@ -22,6 +23,23 @@ export function ChatPlayground({ models }: PlaygroundProps) {
     settingsOpen.value = true;
     requestAnimationFrame(() => document.querySelector<HTMLElement>('.chat-settings [aria-invalid="true"]')?.focus());
   };
+  useShortcuts(
+    () => [
+      {
+        keys: "Escape",
+        description: "Stop the answers",
+        group: "This view",
+        run: () => (chat.running.peek() ? chat.stop() : false),
+      },
+      {
+        keys: "/",
+        description: "Write a message",
+        group: "This view",
+        run: () => document.querySelector<HTMLElement>(".chat-composer textarea")?.focus(),
+      },
+    ],
+    [chat],
+  );
   return (
     <div class={`chat-layout ${settingsOpen.value ? "settings-open" : ""}`}>
       <div class="chat-main">

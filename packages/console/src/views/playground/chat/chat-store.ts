@@ -97,7 +97,9 @@ export function createChatStore(state: ChatState, onAnswer: (answer: Signal<Answ
       stream_options: { include_usage: true },
     };
     const step: Step = { id: crypto.randomUUID(), answer: signal(waitingAnswer(model)), results: {} };
-    const columns = models.map((_, each) => turn.columns[each] ?? []);
+    // A turn keeps the column of a model that is no longer compared.
+    const width = Math.max(models.length, column + 1);
+    const columns = Array.from({ length: width }, (_, each) => turn.columns[each] ?? []);
     replace({ ...turn, columns: columns.map((steps, each) => (each === column ? [...steps, step] : steps)) });
     await runAnswer(step.answer, body, controller.signal);
     const { error } = step.answer.peek();

@@ -20,6 +20,9 @@ export function Composer({
   };
   return (
     <div class="chat-composer">
+      <span class="visually-hidden" role="status">
+        {running && "The model is answering."}
+      </span>
       <MessageEditor
         label="Message"
         placeholder="Write a message…"

@@ -11,6 +11,8 @@ interface Chunk {
     readonly delta?: {
       readonly content?: string | null;
       readonly reasoning_content?: string | null;
+      /** Some engines call it so. */
+      readonly reasoning?: string | null;
       readonly refusal?: string | null;
       readonly tool_calls?: readonly {
         readonly index: number;
@@ -57,7 +59,8 @@ export async function runAnswer(answer: Signal<Answer>, body: ChatBody, signal: 
   const tokens: TokenProbability[] = [];
   const apply = (chunk: Chunk): void => {
     const choice = chunk.choices?.find(({ index }) => index === 0);
-    const { content, reasoning_content: reasoning, refusal, tool_calls: calls } = choice?.delta ?? {};
+    const { content, refusal, tool_calls: calls, ...delta } = choice?.delta ?? {};
+    const reasoning = delta.reasoning_content ?? delta.reasoning;
     for (const piece of calls ?? []) toolCalls[piece.index] = extendCall(toolCalls[piece.index], piece);
     tokens.push(...(choice?.logprobs?.content ?? []));
     const grows = Boolean(content) || Boolean(reasoning) || Boolean(refusal) || (calls?.length ?? 0) > 0;

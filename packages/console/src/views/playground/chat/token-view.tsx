@@ -8,12 +8,18 @@ import { useRef } from "preact/hooks";
 import { formatShare } from "../../../design/format.ts";
 import type { TokenProbability } from "./conversation.ts";
 
-/** Tokens that are rendered together, once. */
-const runLength = 64;
+/** The complete lines of an answer: rendered once, and laid out once, while the answer grows. */
+interface CompleteLines {
+  readonly elements: VNode[];
+  /** Index of the first token after them. */
+  end: number;
+  /** Tokens that were looked at. */
+  seen: number;
+}
 
 export function TokenView({ tokens }: { readonly tokens: readonly TokenProbability[] }) {
   const selected = useSignal<number | undefined>(undefined);
-  const runs = useRef<VNode[]>([]);
+  const { current: lines } = useRef<CompleteLines>({ elements: [], end: 0, seen: 0 });
   const list = useRef<HTMLDivElement>(null);
   const detail = useRef<HTMLDivElement>(null);
   const elementAt = (index: number): HTMLElement | null =>
@@ -28,10 +34,12 @@ export function TokenView({ tokens }: { readonly tokens: readonly TokenProbabili
     detail.current.showPopover();
     requestAnimationFrame(() => detail.current !== null && placeBelow(detail.current, element));
   };
-  const finished = Math.floor(tokens.length / runLength);
-  if (runs.current.length > finished) runs.current = [];
-  for (let run = runs.current.length; run < finished; run++)
-    runs.current.push(<TokenRun key={run} tokens={tokens} from={run * runLength} to={(run + 1) * runLength} />);
+  for (; lines.seen < tokens.length; lines.seen++) {
+    if (!tokens[lines.seen]!.token.endsWith("\n")) continue;
+    const next = lines.seen + 1;
+    lines.elements.push(<TokenLine key={lines.end} tokens={tokens} from={lines.end} to={next} />);
+    lines.end = next;
+  }
   const token = selected.value === undefined ? undefined : tokens[selected.value];
   return (
     <>
@@ -59,8 +67,8 @@ export function TokenView({ tokens }: { readonly tokens: readonly TokenProbabili
           event.stopPropagation();
         }}
       >
-        {runs.current}
-        <TokenRun key="rest" tokens={tokens} from={finished * runLength} to={tokens.length} />
+        {lines.elements}
+        <TokenLine key={lines.end} tokens={tokens} from={lines.end} to={tokens.length} />
       </div>
       <div ref={detail} popover="manual" class="menu chat-token" role="status">
         {token !== undefined && <Alternatives token={token} />}
@@ -69,7 +77,7 @@ export function TokenView({ tokens }: { readonly tokens: readonly TokenProbabili
   );
 }
 
-function TokenRun({
+function TokenLine({
   tokens,
   from,
   to,
@@ -79,13 +87,13 @@ function TokenRun({
   readonly to: number;
 }) {
   return (
-    <span>
+    <div>
       {tokens.slice(from, to).map(({ token, logprob }, index) => (
         <span key={index} data-index={from + index} data-level={levelOf(logprob)}>
           {token}
         </span>
       ))}
-    </span>
+    </div>
   );
 }
 
