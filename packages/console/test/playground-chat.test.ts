@@ -346,8 +346,6 @@ models:
   test("follows the newest text until someone scrolls up", async () => {
     await using console = await openChat();
     const { page } = console;
-    const fromEnd =
-      '(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector("[role=log]"))';
     for (let count = 1; count <= 3; count++) {
       await ask(page, "long");
       await page
@@ -356,7 +354,7 @@ models:
         .getByText("stop", { exact: true })
         .waitFor();
     }
-    await page.waitForFunction(`${fromEnd} < 2`);
+    await untilAtEnd(page);
     await page.getByRole("log").hover();
     await page.mouse.wheel(0, -10_000);
     const latest = page.getByRole("button", { name: "Latest" });
@@ -368,7 +366,7 @@ models:
     assert.equal(await page.evaluate("document.querySelector('[role=log]').scrollTop"), 0);
     await latest.click();
     await latest.waitFor({ state: "detached" });
-    await page.waitForFunction(`${fromEnd} < 2`);
+    await untilAtEnd(page);
   });
 
   test("works with the model that comes with the server", async () => {
@@ -509,6 +507,13 @@ function messageField(page: Page) {
 
 async function sendIsShown(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).waitFor();
+}
+
+/** Waits until the conversation shows its end. */
+async function untilAtEnd(page: Page): Promise<void> {
+  const fromEnd =
+    '(({ scrollHeight, scrollTop, clientHeight }) => scrollHeight - scrollTop - clientHeight)(document.querySelector("[role=log]"))';
+  while ((await page.evaluate<number>(fromEnd)) >= 2);
 }
 
 /** Sends a message once the last answer is complete. */

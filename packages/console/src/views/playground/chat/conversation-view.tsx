@@ -13,6 +13,7 @@ export function ConversationView({ chat, onProblems }: { readonly chat: ChatStor
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const follows = useSignal(true);
+  const lastTop = useRef(0);
   const toEnd = (): void => {
     const element = scroller.current;
     if (element !== null) element.scrollTop = element.scrollHeight;
@@ -38,9 +39,12 @@ export function ConversationView({ chat, onProblems }: { readonly chat: ChatStor
         role="log"
         aria-label="Conversation"
         aria-live="off"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) =>
-          (follows.value = scrollHeight - scrollTop - clientHeight < nearEnd)
-        }
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          // The text may have grown since it was scrolled to its end, so only moving up counts as leaving it.
+          if (scrollHeight - scrollTop - clientHeight < nearEnd) follows.value = true;
+          else if (scrollTop < lastTop.current) follows.value = false;
+          lastTop.current = scrollTop;
+        }}
       >
         <div ref={content} class="chat-turns">
           {turns.length === 0 && <ExampleList chat={chat} />}
