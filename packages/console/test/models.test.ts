@@ -87,6 +87,17 @@ routing: { failure_threshold: 2, open_ms: 600000 }
     assert.deepEqual(console.problems, []);
   });
 
+  test("shows a session of two keys what the API key may call, and the operator key's targets", async () => {
+    await using console = await openConsole(browser, { url: server.url });
+    const { page, context } = console;
+    const data = { key: server.key, operator_key: server.operatorKey };
+    assert.equal((await context.request.post(`${server.url}/authentication/sessions`, { data })).status(), 201);
+    await console.open("models/large");
+    await page.getByRole("heading", { name: "Targets" }).waitFor();
+    await page.getByRole("link", { name: "Chat with large in the playground" }).waitFor();
+    assert.deepEqual(console.problems, []);
+  });
+
   test("shows other keys neither targets nor hidden models nor engines that fail", async () => {
     await using console = await openConsole(browser, server);
     const { page } = console;

@@ -2,7 +2,6 @@
 import { useQuery } from "../../api/use-query.ts";
 import { Chart, Legend, type ChartSeries } from "../../design/chart/chart.tsx";
 import { formatCount, formatDuration } from "../../design/format.ts";
-import { ErrorState } from "../../design/states.tsx";
 import { parameter } from "../../state/address.ts";
 import { moments, zoomTo } from "../../state/time-range.ts";
 import { modelMatcher, querySeries, type Series, type SeriesSet } from "./series.ts";
@@ -115,7 +114,12 @@ function ChartPanel({ panel, matcher }: { readonly panel: Panel; readonly matche
         <span class="spread">{series.length > 0 && <Legend series={series} />}</span>
       </div>
       {query.error.value !== undefined && data === undefined ? (
-        <ErrorState error={query.error.value} onRetry={query.reload} />
+        <div class="models-nothing" role="alert">
+          <p class="foreign muted">{query.error.value.message}</p>
+          <button type="button" class="button" onClick={query.reload}>
+            Try again
+          </button>
+        </div>
       ) : series.length === 0 ? (
         <p class="models-nothing muted">{data === undefined ? "Loading…" : "Nothing in this time range"}</p>
       ) : (
