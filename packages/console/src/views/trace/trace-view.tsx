@@ -146,7 +146,7 @@ function Spans({ state }: { readonly state: TraceState }) {
       <Toolbar state={state} />
       {length >= manySpans && (
         <Notice>
-          This trace has {formatCount(length)} spans. All of them are shown
+          This trace has {length.toLocaleString("en")} spans. All of them are shown
           {hidden > 0 && `, except ${formatCount(hidden)} that are folded`}; search or zoom to find the ones that
           matter.
         </Notice>
