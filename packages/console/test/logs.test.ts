@@ -16,6 +16,7 @@ let server: RunningServer;
 let browser: Browser;
 
 interface Tenant {
+  readonly id: string;
   readonly url: string;
   readonly key: string;
   readonly sender: OtlpSender;
@@ -27,7 +28,7 @@ async function newTenant(name: string): Promise<Tenant> {
   const permissions = ["telemetry_read", "telemetry_write"];
   const body = { organization_id: id, name: "all", permissions };
   const { secret } = await administer<{ secret: string }>(server, "keys", body);
-  return { url: server.url, key: secret, sender: otlpSender(server.url, secret) };
+  return { id, url: server.url, key: secret, sender: otlpSender(server.url, secret) };
 }
 
 const nowNanos = (): bigint => BigInt(Date.now()) * 1_000_000n;
@@ -280,6 +281,16 @@ describe("the lines of an organization", { timeout: 240_000 }, () => {
     await page.getByRole("combobox", { name: "Project" }).selectOption("q");
     await page.waitForURL(/project=q/);
     await line(page, "own p").waitFor({ state: "detached" });
+    const { id: projectId } = await administer<{ id: string }>(server, "projects", {
+      organization_id: own.id,
+      name: "q",
+    });
+    const bound = { organization_id: own.id, project_id: projectId, name: "q", permissions: ["telemetry_read"] };
+    const { secret } = await administer<{ secret: string }>(server, "keys", bound);
+    await using ofProject = await openConsole(browser, { url: server.url, key: secret });
+    await ofProject.open("logs");
+    await line(ofProject.page, "own q").waitFor();
+    assert.deepEqual(await texts(ofProject.page), ["own q"]);
     await console.open("logs?search=secret");
     await page.getByRole("heading", { name: "No lines match" }).waitFor();
     // The ID of another organization's line opens nothing.
@@ -290,7 +301,7 @@ describe("the lines of an organization", { timeout: 240_000 }, () => {
     await stranger.page.waitForURL(/line=/);
     await page.goto(stranger.page.url());
     await page.getByText("This line does not exist").waitFor();
-    assert.deepEqual([...console.problems, ...stranger.problems], []);
+    assert.deepEqual([...console.problems, ...ofProject.problems, ...stranger.problems], []);
   });
 
   test("render harmlessly, whatever they contain", async () => {
