@@ -30,6 +30,7 @@ export interface CodeEditorOptions {
 }
 
 export interface CodeEditor {
+  /** Sets the text, unless it is one that the editor has reported and that was changed since. */
   setText(text: string): void;
   setProblem(problem: EditorProblem | undefined): void;
   focus(): void;
@@ -50,6 +51,8 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
     onRun();
     return true;
   };
+  /** Texts that the owner was told of, and may give back after more was typed: they are older than the editor's. */
+  const reported: string[] = [];
   const view = new EditorView({
     root,
     parent: root,
@@ -80,7 +83,9 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
           ...defaultKeymap,
         ]),
         EditorView.updateListener.of(({ docChanged, state }) => {
-          if (docChanged) onChange(state.doc.toString());
+          if (!docChanged) return;
+          reported.push(state.doc.toString());
+          onChange(reported.at(-1)!);
         }),
       ],
     }),
@@ -88,7 +93,10 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
   return {
     setText(next) {
       const { doc } = view.state;
-      if (doc.toString() !== next) view.dispatch({ changes: { from: 0, to: doc.length, insert: next } });
+      const isKnown = doc.toString() === next;
+      if (!isKnown && reported.includes(next)) return;
+      reported.length = 0;
+      if (!isKnown) view.dispatch({ changes: { from: 0, to: doc.length, insert: next } });
     },
     setProblem: (problem) => view.dispatch({ effects: changeProblem.of(problem) }),
     focus: () => view.focus(),

@@ -62,7 +62,7 @@ export function QueryEditor(props: QueryEditorProps) {
       close();
     };
   }, [language]);
-  useEffect(() => editor.current?.setText(text), [text]);
+  useEffect(() => editor.current?.setText(text));
   useEffect(() => editor.current?.setProblem(problem), [problem]);
   return (
     <div class="query-editor" data-ready={ready.value}>

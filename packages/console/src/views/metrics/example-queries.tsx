@@ -9,7 +9,7 @@ const examples: readonly (readonly [title: string, query: string])[] = [
   ["Tokens per minute, read and generated", "sum by (token_type) (increase(token_usage_total[1m]))"],
   [
     "Share of failed calls",
-    'sum(rate(inference_requests_total{status!="success"}[5m])) / sum(rate(inference_requests_total[5m]))',
+    '1 - sum(rate(inference_requests_total{status="success"}[5m])) / sum(rate(inference_requests_total[5m]))',
   ],
   ["Distribution of durations, for a heat map", "sum by (le) (increase(inference_duration_seconds_bucket[1m]))"],
 ];

@@ -30,7 +30,7 @@ export function Explorer() {
     const filled = texts.filter((text) => text.trim() !== "");
     drafts.value = filled.length === 0 ? [""] : filled;
     for (const text of filled) rememberQuery(session.value?.organization_id ?? "", text);
-    if (isSame(filled, ran)) refresh();
+    if (isSame(filled, queries.peek() ?? [])) refresh();
     else setQueries(filled);
   };
   useShortcuts(() => [{ keys: "mod+Enter", description: "Run the queries", group: "This view", run: () => run() }]);

@@ -84,7 +84,7 @@ function optionsOf(
         size: 28,
         grid: { show: false },
         space: 70,
-        values: (_, ticks) => ticks.map((tick) => timeOf(tick * 1000)),
+        values: (_, ticks) => ticks.map((tick) => timeOf(tick * 1000, latest.current)),
       },
       {
         ...axis,
@@ -112,8 +112,9 @@ function optionsOf(
   };
 }
 
-function timeOf(ms: number): string {
-  return formatTime(ms, { date: false }).slice(0, 5);
+/** The time of day; with the date if the range is longer than a day. */
+function timeOf(ms: number, { moments }: HeatmapProps): string {
+  return formatTime(ms).slice(moments.endMs - moments.startMs > 86_400_000 ? 5 : 11, 16);
 }
 
 function boundOf(value: number, format: HeatmapProps["format"]): string {

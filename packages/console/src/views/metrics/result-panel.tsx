@@ -33,8 +33,9 @@ export function ResultPanel({
   const panel = useRef<HTMLElement>(null);
   const showsMore = useSignal(false);
   useEffect(() => {
-    const observer = new ResizeObserver(() => onWidth(panel.current!.clientWidth));
-    observer.observe(panel.current!);
+    const element = panel.current!;
+    const observer = new ResizeObserver(() => onWidth(element.clientWidth));
+    observer.observe(element);
     return () => observer.disconnect();
   }, []);
   return (

@@ -43,7 +43,8 @@ export function toSeries(results: readonly ResultOfQuery[]): ResultSeries[] {
       const one = { labels: {}, times: [atSeconds * 1000], values: [toNumber(value)], histograms: [undefined] };
       return [{ ...one, key: `${index}`, query: index, name: prefix + (data.resultType === "string" ? value : query) }];
     }
-    const names = shortNames(data.result.map(({ metric }) => metric));
+    const names = distinct(shortNames(data.result.map(({ metric }) => metric)));
+    const keys = distinct(data.result.map(({ metric }) => clip(fullName(metric))));
     return data.result.map((series, at) => {
       const { histogram, histograms = [], metric, value, values = [] } = series;
       const floats = value === undefined ? values : [value];
@@ -54,7 +55,7 @@ export function toSeries(results: readonly ResultOfQuery[]): ResultSeries[] {
       ].toSorted((left, right) => left.time - right.time);
       const name = names[at] === "" ? clip(query) : names[at]!;
       return {
-        key: `${letterOf(index)}:${clip(fullName(metric))}`,
+        key: `${letterOf(index)}:${keys[at]!}`,
         query: index,
         name: prefix + name,
         labels: metric,
@@ -81,6 +82,16 @@ function shortNames(all: readonly Labels[]): string[] {
   return all.map((each) =>
     clip(differing.flatMap((label) => (each[label] === undefined ? [] : [`${label}=${each[label]}`])).join(", ")),
   );
+}
+
+/** Names that are the same once they are clipped get a number. */
+function distinct(names: readonly string[]): string[] {
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name} (${count})`;
+  });
 }
 
 /** `name{label="value"}`. */

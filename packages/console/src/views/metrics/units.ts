@@ -21,13 +21,19 @@ export function unitOf(query: string, metadata: Metadata): Unit {
   if (isMean(query, names)) return unitOfMetric(metadata[names[0]!.replace(parts, "")]);
   const [unit, ...others] = units;
   if (unit === undefined || others.length > 0) return "none";
-  // A quotient of equal units has none; comparisons keep theirs.
-  return hasQuotient(query) && names.length > 1 ? "none" : unit;
+  const uses = allNames(query, metadata).length;
+  if (!hasQuotient(query) || uses < 2) return unit;
+  // One metric divided by itself is a share; of two metrics, nobody knows.
+  return names.length === 1 && !/\bcount\b|\*/.test(query) ? "ratio" : "none";
 }
 
 function namesIn(query: string, metadata: Metadata): string[] {
+  return [...new Set(allNames(query, metadata))];
+}
+
+function allNames(query: string, metadata: Metadata): string[] {
   const words = query.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'/g, '""').match(/[A-Za-z_:][\w:]*/g) ?? [];
-  return [...new Set(words)].filter((word) => word in metadata || word.replace(parts, "") in metadata);
+  return words.filter((word) => word in metadata || word.replace(parts, "") in metadata);
 }
 
 function unitOfName(query: string, name: string, metadata: Metadata): Unit {
