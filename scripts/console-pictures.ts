@@ -5,8 +5,7 @@
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Browser, Page } from "playwright-core";
-import { launchBrowser, openConsole } from "../packages/console/test/support/browser.ts";
+import { launchBrowser, openConsole, type Browser, type Page } from "../packages/console/test/support/browser.ts";
 import { sendDemo, startConsoleServer, type RunningServer } from "../packages/console/test/support/console-server.ts";
 
 /** Larger pictures would slow the documentation down. */
@@ -43,7 +42,7 @@ function picturesOf(traceId: string): Picture[] {
       theme: "light",
       show: async (page, open) => {
         await open(`traces/${traceId}`);
-        await page.getByRole("treeitem").nth(1).click();
+        await page.getByRole("treeitem", { name: /^chat/ }).first().click();
       },
     },
     { name: "traces", theme: "dark", show: (_, open) => open("traces?project=demo") },
@@ -61,7 +60,7 @@ function picturesOf(traceId: string): Picture[] {
 }
 
 async function take(browser: Browser, server: RunningServer, { name, theme, show }: Picture): Promise<void> {
-  await using console = await openConsole(browser, { ...server, theme, viewport: { width: 1280, height: 800 } });
+  await using console = await openConsole(browser, { ...server, theme, viewport: { width: 1200, height: 700 } });
   await show(console.page, console.open);
   await console.page.waitForLoadState("networkidle");
   const path = join(folder, `${name}.png`);

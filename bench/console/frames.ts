@@ -1,5 +1,5 @@
 /** The frames of a page while something happens: how many, and the longest. */
-import type { Page } from "playwright-core";
+import type { Page } from "../../packages/console/test/support/browser.ts";
 
 export interface Frames {
   readonly perSecond: number;

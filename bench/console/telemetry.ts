@@ -39,7 +39,11 @@ export async function sendLargeTrace(target: Target, spanCount: number): Promise
 }
 
 /** Sends log records of the last hour, in requests of 5,000. */
-export async function sendLogs(target: Target, count: number, { fromMs = Date.now() - 3_500_000, lengthMs = 3_400_000 } = {}): Promise<void> {
+export async function sendLogs(
+  target: Target,
+  count: number,
+  { fromMs = Date.now() - 3_500_000, lengthMs = 3_400_000 } = {},
+): Promise<void> {
   const severities = [5, 9, 9, 9, 13, 17];
   for (let first = 0; first < count; first += 5_000) {
     const size = Math.min(5_000, count - first);
@@ -52,7 +56,9 @@ export async function sendLogs(target: Target, count: number, { fromMs = Date.no
         attributes: [{ key: "http.route", value: { stringValue: "/orders/{id}" } }],
       };
     });
-    const resource = { attributes: [{ key: "service.name", value: { stringValue: services[(first / 5_000) % services.length] } }] };
+    const resource = {
+      attributes: [{ key: "service.name", value: { stringValue: services[(first / 5_000) % services.length] } }],
+    };
     await send(target, "v1/logs", { resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] });
   }
 }

@@ -4,6 +4,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from "playwright-core";
 
+export type { Browser, Page } from "playwright-core";
+
 /** Debian's package; tests do not download browsers. */
 const executablePath = process.env["SOUNDING_TEST_CHROMIUM"] ?? "/usr/bin/chromium";
 
