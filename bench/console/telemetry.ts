@@ -42,7 +42,7 @@ export async function sendLargeTrace(target: Target, spanCount: number): Promise
 export async function sendLogs(
   target: Target,
   count: number,
-  { fromMs = Date.now() - 3_500_000, lengthMs = 3_400_000 } = {},
+  { fromMs = Date.now() - 3_500_000, lengthMs = 3_400_000, name = "request" } = {},
 ): Promise<void> {
   const severities = [5, 9, 9, 9, 13, 17];
   for (let first = 0; first < count; first += 5_000) {
@@ -52,7 +52,7 @@ export async function sendLogs(
       return {
         timeUnixNano: nanoseconds(fromMs + (index / count) * lengthMs),
         severityNumber: severities[index % severities.length],
-        body: { stringValue: `request ${index} to /orders/${index % 1000} took ${index % 313} ms` },
+        body: { stringValue: `${name} ${index} to /orders/${index % 1000} took ${index % 313} ms` },
         attributes: [{ key: "http.route", value: { stringValue: "/orders/{id}" } }],
       };
     });

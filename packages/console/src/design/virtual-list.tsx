@@ -54,7 +54,7 @@ export function VirtualList(props: VirtualListProps) {
     count,
     getScrollElement: () => element.current,
     estimateSize: () => rowHeight,
-    ...(keyOf === undefined ? {} : { getItemKey: keyOf }),
+    ...(keyOf === undefined || !measured ? {} : { getItemKey: keyOf }),
     overscan: 8,
     scrollToFn: elementScroll,
     observeElementRect,
@@ -65,9 +65,12 @@ export function VirtualList(props: VirtualListProps) {
   virtualizer.setOptions({ ...virtualizer.options, ...options() });
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);
   useLayoutEffect(() => virtualizer._willUpdate());
-  // The height of rows follows the density.
-  useLayoutEffect(() => virtualizer.measure(), [rowHeight]);
+  // The height of rows follows the density; measured heights do not apply to rows of one height.
+  useLayoutEffect(() => virtualizer.measure(), [rowHeight, measured]);
   const rows = virtualizer.getVirtualItems();
+  // Rows of one height take turns in the same elements: a new row changes text instead of the document.
+  const slots = useRef(1);
+  slots.current = Math.max(slots.current, rows.length);
   const last = rows.at(-1)?.index ?? -1;
   useLayoutEffect(() => {
     if (last >= 0) onReach?.(last);
@@ -92,7 +95,7 @@ export function VirtualList(props: VirtualListProps) {
       <div class="virtual-list-content" role="presentation" style={{ height: `${virtualizer.getTotalSize()}px` }}>
         {rows.map(({ key, index, start }) => (
           <div
-            key={key}
+            key={measured ? key : index % slots.current}
             class="virtual-list-row"
             role="presentation"
             data-index={index}

@@ -48,7 +48,8 @@ before(async () => {
     {
       ...pushed,
       exemplars: [
-        { timeMs: nowMs - 5000, value: 0.3, traceId: traceOf("c"), spanId: "c".repeat(16) },
+        // In another hundredth of the range than the next one, so that both are kept.
+        { timeMs: nowMs - 15_000, value: 0.3, traceId: traceOf("c"), spanId: "c".repeat(16) },
         {
           timeMs: nowMs - 4000,
           value: 7,

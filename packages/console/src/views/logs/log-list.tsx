@@ -47,6 +47,8 @@ function Lines({ feed, entries }: { readonly feed: LogFeed; readonly entries: re
   const expanded = useSignal<ReadonlySet<string>>(new Set());
   const current = useSignal<string | undefined>(undefined);
   const scrolled = useSignal(false);
+  // Rows of one height scroll faster. Once a line was expanded, heights are measured.
+  const unequal = useSignal(false);
   const wrap = parameters.value.get("wrap") === "1";
   const search = parameters.value.get("search") ?? undefined;
   const { startMs, endMs } = moments.value;
@@ -57,6 +59,8 @@ function Lines({ feed, entries }: { readonly feed: LogFeed; readonly entries: re
   const toggle = ({ id }: LogEntry): void => {
     const next = new Set(expanded.value);
     if (!next.delete(id)) next.add(id);
+    if (!unequal.value) keepFocus(list.current.element);
+    unequal.value = true;
     expanded.value = next;
     current.value = id;
   };
@@ -119,7 +123,7 @@ function Lines({ feed, entries }: { readonly feed: LogFeed; readonly entries: re
         label="Log lines"
         count={entries.length}
         rowHeight={rowHeight()}
-        measured
+        measured={wrap || unequal.value}
         keyOf={keyOf}
         handle={list}
         onScroll={(element) => void (scrolled.value = element.scrollTop > 4)}
@@ -263,4 +267,12 @@ function NoLogs() {
       </p>
     </EmptyState>
   );
+}
+
+/** Gives the focus back to the control of a row that is about to be rendered again. */
+function keepFocus(list: HTMLElement | null): void {
+  const row = document.activeElement?.closest<HTMLElement>(".virtual-list-row");
+  if (list === null || row == null || !list.contains(row)) return;
+  const { index } = row.dataset;
+  requestAnimationFrame(() => list.querySelector<HTMLElement>(`[data-index="${index}"] button`)?.focus());
 }
