@@ -10,39 +10,33 @@ import { administer, sendDemo, startConsoleServer, type RunningServer } from "./
 
 const prices = "telemetry:\n  token_prices:\n    gpt-4o: { input: 2.5, output: 10 }\n";
 
+/** Waits until the span of the server's own call can be queried. */
+async function untilCallIsStored(server: RunningServer): Promise<void> {
+  for (;;) {
+    const query = { trace: "inference_traces", project_name: "default", detail: false };
+    const response = await server.call("/observability/traces", query);
+    if (((await response.json()) as { traces: unknown[] }).traces.length > 0) return;
+  }
+}
+
 describe("the overview", () => {
   let server: RunningServer;
   let browser: Browser;
   before(async () => {
     [server, browser] = await Promise.all([startConsoleServer(prices), launchBrowser()]);
+    await sendDemo(server);
+    await server.call("/v1/chat/completions", {
+      model: "sounding-trial",
+      messages: [{ role: "user", content: "Hello!" }],
+    });
+    await untilCallIsStored(server);
   });
   after(async () => {
     await browser.close();
     await server[Symbol.asyncDispose]();
   });
 
-  test("of an empty server opens the trace of the first call, which the printed curl makes", async () => {
-    await using console = await openConsole(browser, server);
-    const { page } = console;
-    await console.open("overview");
-    await page.getByRole("heading", { name: "Waiting for your first call…" }).waitFor();
-    for (const language of ["TypeScript", "Python"]) {
-      await page.getByRole("button", { name: language, exact: true }).click();
-      assert.match(await page.locator("pre").first().innerText(), /OpenAI\(/);
-    }
-    await assertAccessible(page);
-    await page.getByRole("button", { name: "curl", exact: true }).click();
-    const code = await page.locator("pre").first().innerText();
-    const { stdout } = await promisify(execFile)("sh", ["-c", code], {
-      env: { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key },
-    });
-    assert.match(stdout, /"chat\.completion"/);
-    await page.waitForURL(/\/console\/traces\/[0-9a-f]{32}/);
-    assert.deepEqual(console.problems, []);
-  });
-
   test("shows calls, errors, tokens and cost by model and project, and zooms", async () => {
-    await sendDemo(server);
     await using console = await openConsole(browser, server);
     const { page } = console;
     await console.open("overview");
@@ -93,6 +87,36 @@ describe("the overview", () => {
       await assertAccessible(console.page);
     });
   }
+});
+
+describe("the overview of a new server without any configuration", () => {
+  let browser: Browser;
+  before(async () => void (browser = await launchBrowser()));
+  after(() => browser.close());
+
+  test("opens the trace of the first call, which the printed curl makes", async () => {
+    await using server = await startConsoleServer();
+    await using console = await openConsole(browser, server);
+    const { page } = console;
+    await console.open("overview");
+    await page.getByRole("heading", { name: "Waiting for your first call…" }).waitFor();
+    for (const language of ["TypeScript", "Python"]) {
+      await page.getByRole("button", { name: language, exact: true }).click();
+      assert.match(await page.locator("pre").first().innerText(), /OpenAI\(/);
+    }
+    await assertAccessible(page);
+    await page.getByRole("button", { name: "curl", exact: true }).click();
+    const code = await page.locator("pre").first().innerText();
+    const { stdout } = await promisify(execFile)("sh", ["-c", code], {
+      env: { PATH: process.env["PATH"], SOUNDING_API_KEY: server.key },
+    });
+    assert.match(stdout, /"chat\.completion"/);
+    await page.waitForURL(/\/console\/traces\/[0-9a-f]{32}/);
+    await console.open("overview");
+    await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "sounding-trial" }).waitFor();
+    await page.getByText("set telemetry.token_prices").waitFor();
+    assert.deepEqual(console.problems, []);
+  });
 });
 
 describe("the overview without a telemetry store", () => {

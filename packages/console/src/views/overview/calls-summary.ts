@@ -8,7 +8,7 @@ import {
   type Labels,
   type RangeSeries,
 } from "../../api/promql.ts";
-import { requestJson } from "../../api/request.ts";
+import { ApiError, requestJson } from "../../api/request.ts";
 import type { Moments } from "../../state/time-range.ts";
 
 /** Calls of one model or one project. */
@@ -164,23 +164,30 @@ async function byGroup(
   return { model_key: models, project_name: projects };
 }
 
-/** Costs by model. The server knows the prices, so it is asked for the metric instead of a query. */
+/** Costs by model; none if no model has a price. The server knows the prices, so it is asked for the metric. */
 async function readCosts(
   { startMs, endMs }: Moments,
   project: string | undefined,
   signal: AbortSignal,
 ): Promise<Map<string, number>> {
   const minutes = Math.max(1, Math.round((endMs - startMs) / 60_000));
-  const { data } = await requestJson<{ data: { result: InstantSeries[] } }>("observability/metrics", {
-    json: {
-      metric: "token_cost",
-      time_window: `${minutes}m`,
-      end: new Date(endMs).toISOString(),
-      ...(project === undefined ? {} : { project_name: project }),
-    },
-    signal,
-  });
-  return new Map(data.result.map(({ metric, value }) => [metric["model_key"] ?? "", Number(value[1])]));
+  const json = {
+    metric: "token_cost",
+    time_window: `${minutes}m`,
+    end: new Date(endMs).toISOString(),
+    ...(project === undefined ? {} : { project_name: project }),
+  };
+  try {
+    const { data } = await requestJson<{ data: { result: InstantSeries[] } }>("observability/metrics", {
+      json,
+      signal,
+    });
+    return new Map(data.result.map(({ metric, value }) => [metric["model_key"] ?? "", Number(value[1])]));
+  } catch (error) {
+    // A server without prices does not have the metric.
+    if (error instanceof ApiError && error.param === "metric") return new Map();
+    throw error;
+  }
 }
 
 /** Projects whose costs are asked for one by one, since the metric has no label for them. */
