@@ -112,9 +112,10 @@ describe("the overview of a new server without any configuration", () => {
     });
     assert.match(stdout, /"chat\.completion"/);
     await page.waitForURL(/\/console\/traces\/[0-9a-f]{32}/);
+    await page.getByRole("complementary", { name: "Span details" }).getByText("sounding-trial").first().waitFor();
     await console.open("overview");
     await page.getByRole("region", { name: "By model" }).getByRole("link", { name: "sounding-trial" }).waitFor();
-    await page.getByText("set telemetry.token_prices").waitFor();
+    await page.getByText("no token prices are set").waitFor();
     assert.deepEqual(console.problems, []);
   });
 });

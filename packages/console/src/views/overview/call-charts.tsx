@@ -55,7 +55,7 @@ function ChartCard({
   readonly format: (value: number) => string;
 }) {
   // A value belongs to the step that ends at its time.
-  const starts = kind === "line" ? times : times.map((ms) => ms - stepSeconds * 1000);
+  const starts = times.map((ms) => ms - stepSeconds * 1000);
   return (
     <section class="card stack">
       <h2>{title}</h2>

@@ -72,7 +72,7 @@ function totalsOf({
     {
       title: "Cost",
       value: formatCost(total.cost),
-      note: total.cost === undefined ? "set telemetry.token_prices" : "in the currency of your prices",
+      note: total.cost === undefined ? "no token prices are set" : "in your prices' currency",
     },
   ];
 }

@@ -46,7 +46,11 @@ export function createTraceState(model: ReadonlySignal<TraceModel>): TraceState 
   const pathParameter = parameter("critical_path");
 
   const folded = signal<ReadonlySet<string>>(new Set());
-  const selected = computed(() => model.value.byKey.get(selectedKey.value ?? ""));
+  const selected = computed(() => {
+    const { byKey, spans } = model.value;
+    // The only span of a trace is what one wants to see.
+    return byKey.get(selectedKey.value ?? "") ?? (spans.length === 1 ? spans[0] : undefined);
+  });
   const search = computed(() => searchParameter.value ?? "");
   const matches = computed(() => findMatches(model.value, search.value));
   const zoom = computed(() => parseZoom(zoomParameter.value, model.value.durationNs) ?? whole(model.value));
