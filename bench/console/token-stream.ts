@@ -1,6 +1,6 @@
 /** An OpenAI-compatible server that streams a long answer at a fixed rate of tokens. */
 import { once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
 export interface TokenStream extends AsyncDisposable {
@@ -8,25 +8,14 @@ export interface TokenStream extends AsyncDisposable {
 }
 
 export async function startTokenStream(tokensPerSecond: number, tokens: number): Promise<TokenStream> {
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     if (request.method === "GET") {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ object: "list", data: [{ id: "stream", object: "model" }] }));
       return;
     }
     request.resume();
-    response.setHeader("content-type", "text/event-stream");
-    const event = (delta: object, finish_reason: string | null) =>
-      `data: ${JSON.stringify({ id: "c-1", object: "chat.completion.chunk", created: 1, model: "stream", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-    const startMs = performance.now();
-    for (let token = 0; token < tokens; token += 1) {
-      const dueMs = startMs + (token * 1000) / tokensPerSecond;
-      const waitMs = dueMs - performance.now();
-      if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
-      if (response.destroyed) return;
-      response.write(event({ content: token % 40 === 39 ? "word.\n\n" : "word " }, null));
-    }
-    response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+    void writeTokens(response, { tokensPerSecond, tokens });
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -38,4 +27,24 @@ export async function startTokenStream(tokensPerSecond: number, tokens: number):
       await once(server, "close");
     },
   };
+}
+
+async function writeTokens(
+  response: ServerResponse,
+  { tokensPerSecond, tokens }: { readonly tokensPerSecond: number; readonly tokens: number },
+): Promise<void> {
+  response.setHeader("content-type", "text/event-stream");
+  const startMs = performance.now();
+  for (let token = 0; token < tokens && !response.destroyed; token += 1) {
+    const waitMs = startMs + (token * 1000) / tokensPerSecond - performance.now();
+    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    response.write(event({ content: token % 40 === 39 ? "word.\n\n" : "word " }, null));
+  }
+  response.end(`${event({}, "stop")}data: [DONE]\n\n`);
+}
+
+function event(delta: object, finishReason: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason: finishReason }];
+  const chunk = { id: "c-1", object: "chat.completion.chunk", created: 1, model: "stream", choices };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
 }
