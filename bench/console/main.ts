@@ -17,6 +17,8 @@ const tokensPerSecond = 200;
 const streamSeconds = quick ? 5 : 20;
 /** An hour of 20 lines per second, in four minutes. */
 const tailLines = quick ? 12_000 : 72_000;
+const tailBatches = quick ? 6 : 24;
+const batchMs = quick ? 2_000 : 10_000;
 
 interface Row {
   readonly what: string;
@@ -138,9 +140,6 @@ async function logLines(browser: Browser, server: RunningServer): Promise<Row[]>
     { what: "frames over 50 ms in that", value: String(frames.slow), aim: "0", reached: frames.slow === 0 },
   ];
 }
-
-const tailBatches = quick ? 6 : 24;
-const batchMs = quick ? 2_000 : 10_000;
 
 /** Memory of the page during a live tail, at its end and in its middle: the tail remembers the lines of two minutes. */
 async function liveTail(browser: Browser, server: RunningServer): Promise<Row[]> {
