@@ -3,6 +3,7 @@ import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export interface StartOptions {
   readonly command: readonly [string, ...string[]];
@@ -73,6 +74,15 @@ export function cpuMicros(pid: number): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const own = Number(fields[11]) + Number(fields[12]);
   return (own * 1e6) / ticksPerSecond + childrenOf(pid).reduce((sum, child) => sum + cpuMicros(child), 0);
+}
+
+/** Resolves when the process and its children have hardly worked for this many seconds in a row, or after two minutes. */
+export async function untilQuiet(pid: number, quietSeconds: number): Promise<void> {
+  for (let quiet = 0, seconds = 0; quiet < quietSeconds && seconds < 120; seconds += 1) {
+    const before = cpuMicros(pid);
+    await sleep(1000);
+    quiet = cpuMicros(pid) - before < 100_000 ? quiet + 1 : 0;
+  }
 }
 
 export function childrenOf(pid: number): number[] {

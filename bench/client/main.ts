@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { AsyncSounding } from "@sounding/client";
 import { Sounding } from "@sounding/client/sync";
 import { describeMachine, firstLine, start, stop } from "../processes.ts";
+import { quantile } from "../quantile.ts";
 
 const rounds = process.argv.includes("--quick") ? 9 : 25;
 const callsPerRound = 100;
@@ -38,16 +39,16 @@ try {
     microsAsync.push(await microsACall(runAsync));
     microsSync.push(await microsACall(runSync));
   }
-  const [mAsync, mSync] = [median(microsAsync), median(microsSync)];
+  const [mAsync, mSync] = [quantile(microsAsync, 0.5), quantile(microsSync, 0.5)];
   const ratios = microsSync.map((micros, round) => micros / microsAsync[round]!);
   process.stdout.write(`${describeMachine({ bound: false })}
 
 |              | µs a call | × asynchronous |
 | ------------ | --------: | -------------: |
 | asynchronous | ${mAsync.toFixed(0)} | 1.00 |
-| synchronous  | ${mSync.toFixed(0)} | ${median(ratios).toFixed(2)} |
+| synchronous  | ${mSync.toFixed(0)} | ${quantile(ratios, 0.5).toFixed(2)} |
 
-Aim: at most ${aim}. ${median(ratios) <= aim ? "Reached." : "Missed."}
+Aim: at most ${aim}. ${quantile(ratios, 0.5) <= aim ? "Reached." : "Missed."}
 `);
 } finally {
   await stop(upstream);
@@ -57,8 +58,4 @@ async function microsACall(run: (calls: number) => Promise<void>): Promise<numbe
   const startMs = performance.now();
   await run(callsPerRound);
   return ((performance.now() - startMs) * 1_000) / callsPerRound;
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 }

@@ -1,9 +1,10 @@
 /** The gateways under test, each started in front of the same upstream: Sounding and those it is compared with. */
 import { execFileSync, type ChildProcess } from "node:child_process";
 import { existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePorts } from "../free-ports.ts";
 import { firstLine, start } from "../processes.ts";
 
 export interface Contender {
@@ -130,7 +131,7 @@ export async function startPortkey({ upstreamPort }: Setting, folder: string): P
       return undefined;
     }
   }
-  const port = await freePort();
+  const [port] = (await freePorts(1)) as [number];
   const child = start({ command: [process.execPath, script, `--port=${port}`, "--headless"], measured: true });
   child.stdout?.resume();
   await accepting(port, child);
@@ -152,7 +153,7 @@ export async function startPortkey({ upstreamPort }: Setting, folder: string): P
 export async function startNginx({ upstreamPort, directory }: Setting): Promise<Contender | undefined> {
   const program = "/usr/sbin/nginx";
   if (!existsSync(program)) return undefined;
-  const port = await freePort();
+  const [port] = (await freePorts(1)) as [number];
   const file = join(directory, "nginx.conf");
   writeFileSync(file, nginxConfiguration(directory, { port, upstreamPort }));
   const child = start({ command: [program, "-e", join(directory, "nginx-error.log"), "-c", file], measured: true });
@@ -178,18 +179,6 @@ http {
   }
 }
 `;
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => {
-    probe.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = probe.address() as AddressInfo;
-  await new Promise((resolve) => {
-    probe.close(resolve);
-  });
-  return port;
 }
 
 /**

@@ -18,6 +18,7 @@ import {
   startPrometheus,
 } from "../../packages/server/test/support/prometheus-server.ts";
 import { describeMachine } from "../processes.ts";
+import { quantile } from "../quantile.ts";
 import { prometheusChunks, writeMetrics, type MetricsSize } from "./metric-samples.ts";
 import { dashboardQueries, dashboardStepSeconds, presetForms, tokenPrices, type DashboardQuery } from "./queries.ts";
 import { writeSpans } from "./spans.ts";
@@ -94,11 +95,6 @@ async function measure(request: () => Promise<void>, child?: ChildProcess): Prom
   child.send("delay");
   const [{ delayMs }] = (await once(child, "message")) as [{ delayMs: number }];
   return { latenciesMs, delayMs };
-}
-
-function quantile(numbers: readonly number[], q: number): number {
-  const sorted = numbers.toSorted((left, right) => left - right);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))]!;
 }
 
 const tables: string[][] = [];

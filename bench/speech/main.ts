@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { cpuMicros, describeMachine, firstLine, residentBytes, start, stop } from "../processes.ts";
+import { quantile } from "../quantile.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
 const rounds = values.quick ? 5 : 15;
@@ -64,11 +65,6 @@ async function speak(body: Readonly<Record<string, unknown>>): Promise<Spoken> {
     bytes += piece.length;
   }
   return { firstMs: firstMs ?? NaN, totalMs: performance.now() - startMs, bytes };
-}
-
-function quantile(numbers: readonly number[], share: number): number {
-  const sorted = numbers.toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN;
 }
 
 const engines = [

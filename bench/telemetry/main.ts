@@ -8,6 +8,7 @@
  */
 import { parseArgs } from "node:util";
 import { describeMachine } from "../processes.ts";
+import { quantile } from "../quantile.ts";
 import { ingest, type LoadResult } from "./ingest-load.ts";
 import { questionsOf } from "./queries.ts";
 import { createRequests, type Signal } from "./requests.ts";
@@ -43,11 +44,6 @@ const head = (...cells: string[]): void => {
 };
 const whole = (value: number): string => Math.round(value).toLocaleString("en-US").replaceAll(",", " ");
 const megabytes = (bytes: number): string => whole(bytes / 1e6);
-
-function quantile(numbers: readonly number[], q: number): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? Number.NaN;
-}
 
 function loadRow(name: string, result: LoadResult, aim: string): void {
   const { perSecond, cpuMicros, latenciesMs, refusals } = result;

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Pool } from "undici";
-import { childrenOf, cpuMicros, firstLine, residentBytes, start, stop } from "../processes.ts";
+import { type Dispatcher, Pool } from "undici";
+import { childrenOf, cpuMicros, firstLine, residentBytes, start, stop, untilQuiet } from "../processes.ts";
 
 export interface MeasuredServer {
   readonly directory: string;
@@ -14,6 +14,10 @@ export interface MeasuredServer {
   residentBytes(): { server: number; store: number };
   /** Sends a body; returns the response's status, text and the milliseconds until its end. */
   post(request: PostRequest): Promise<Posted>;
+  /** Sends OTLP in protobuf, again while the server asks for that. @throws if it is refused */
+  send(path: string, otlp: Uint8Array): Promise<void>;
+  /** The same as `post` for a request without a body. */
+  get(path: string): Promise<Posted>;
   /** Resolves when merging has finished, or after two minutes. */
   untilQuiet(): Promise<void>;
   /** Stops the processes; the folder stays. */
@@ -53,36 +57,37 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
     measured: false,
   });
   const welcome = JSON.parse(await firstLine(server)) as { url: string; firstStart: { key: string } };
-  const pool = new Pool(welcome.url, { connections: 64, pipelining: 1, headersTimeout: 60_000 });
+  const pool = new Pool(welcome.url, { connections: 64, pipelining: 1, headersTimeout: 300_000 });
   const authorization = `Bearer ${welcome.firstStart.key}`;
   await untilReady(pool);
   const pid = server.pid!;
   const storePid = childrenOf(pid).find((child) =>
     readFileSync(`/proc/${child}/cmdline`, "utf8").includes("store/embedded"),
   )!;
+  const exchange = async (request: Dispatcher.RequestOptions): Promise<Posted> => {
+    const startMs = performance.now();
+    const answer = await pool.request(request);
+    const text = await answer.body.text();
+    const retryAfterMs = Number(answer.headers["retry-after"] ?? 0) * 1000;
+    return { status: answer.statusCode, text, latencyMs: performance.now() - startMs, retryAfterMs };
+  };
+  const post = ({ body, contentType, path }: PostRequest): Promise<Posted> =>
+    exchange({ method: "POST", path, headers: { authorization, "content-type": contentType }, body });
   return {
     directory,
     cpuMicros: () => cpuMicros(pid),
     residentBytes: () => ({ server: residentBytes(pid).highest, store: residentBytes(storePid).highest }),
-    async post({ path, contentType, body }) {
-      const startMs = performance.now();
-      const answer = await pool.request({
-        method: "POST",
-        path,
-        headers: { authorization, "content-type": contentType },
-        body,
-      });
-      const text = await answer.body.text();
-      const retryAfterMs = Number(answer.headers["retry-after"] ?? 0) * 1000;
-      return { status: answer.statusCode, text, latencyMs: performance.now() - startMs, retryAfterMs };
-    },
-    async untilQuiet() {
-      for (let quiet = 0, seconds = 0; quiet < 4 && seconds < 120; seconds += 1) {
-        const before = cpuMicros(storePid);
-        await sleep(1000);
-        quiet = cpuMicros(storePid) - before < 100_000 ? quiet + 1 : 0;
+    post,
+    async send(path, body) {
+      for (;;) {
+        const { retryAfterMs, status, text } = await post({ path, contentType: "application/x-protobuf", body });
+        if (status === 200) return;
+        if (retryAfterMs === 0) throw new Error(`Sounding refused a request: ${status} ${text.slice(0, 300)}`);
+        await sleep(retryAfterMs);
       }
     },
+    get: (path) => exchange({ method: "GET", path, headers: { authorization } }),
+    untilQuiet: () => untilQuiet(storePid, 4),
     async stop() {
       if (!pool.closed) await pool.close();
       await stop(server);

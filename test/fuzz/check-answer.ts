@@ -2,11 +2,13 @@
 import { errorTable } from "../../packages/server/src/errors.ts";
 import type { Answer } from "./http-connection.ts";
 
-/** The error formats: OpenAI's, Prometheus', google.rpc.Status. */
-export type Dialect = "openai" | "prometheus" | "rpc";
+/** The error formats: OpenAI's, Prometheus', Loki's, Tempo's, google.rpc.Status. */
+export type Dialect = "openai" | "prometheus" | "loki" | "tempo" | "rpc";
 
 export function dialectOf(path: string): Dialect {
   if (/^\/prometheus(?:[/?]|$)/.test(path)) return "prometheus";
+  if (/^\/(?:loki(?:[/?]|$)|ready(?:\?|$))/.test(path)) return "loki";
+  if (/^\/tempo(?:[/?]|$)/.test(path)) return "tempo";
   return /^\/v1\/(?:traces|logs|metrics)(?:\?|$)/.test(path) ? "rpc" : "openai";
 }
 
@@ -48,6 +50,13 @@ function faultOfError({ status, body }: Answer, dialect: Dialect, type: string):
     return typeof value["errorType"] === "string" && typeof value["error"] === "string"
       ? undefined
       : `an error without Prometheus' members: ${head(body)}`;
+  }
+  // The message alone, as text: from Tempo's API and from Loki's push API.
+  if ((dialect === "tempo" || dialect === "loki") && type.startsWith("text/plain") && body.length > 0) return undefined;
+  if (dialect === "loki" && value?.["status"] === "error") {
+    return value["code"] === status && typeof value["message"] === "string"
+      ? undefined
+      : `an error without Loki's members: ${head(body)}`;
   }
   const error = value?.["error"] as Record<string, unknown> | undefined;
   const isComplete =

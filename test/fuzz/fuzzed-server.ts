@@ -6,11 +6,11 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { setTimeout as sleep } from "node:timers/promises";
 import { serveProcess, type ServedProcess } from "../support/served-process.ts";
 import { untilTelemetryReady } from "../support/running-server.ts";
 import type { Hold } from "./loop-probe.ts";
 import { startScriptedEngine } from "./scripted-engine.ts";
+import { sendData } from "./server-data.ts";
 import type { Memory, ProbeReport } from "./server-probe.ts";
 
 export interface FuzzedServer extends AsyncDisposable {
@@ -93,7 +93,7 @@ discovery: { enabled: true }
   await untilTelemetryReady({ url: url[0] });
   const [key = "", operatorKey = ""] = new Set(served.output.stdout.match(/sk-[\w-]{43}/g));
   const keys = await makeOrganizations(url[0], operatorKey);
-  await sendSamples(url[0], keys.attacker);
+  await sendData(url[0], keys.attacker);
   const watch = watchOver(served);
   const running = started.move();
   return {
@@ -196,40 +196,6 @@ async function makeOrganizations(url: string, operatorKey: string) {
     attackerAdmin: await keyOf("attacker", ["admin"]),
     neighbor: await keyOf("neighbor", ordinary),
   };
-}
-
-/** Series for queries to work on: 200 of a gauge, 20 of a histogram. */
-async function sendSamples(url: string, key: string): Promise<void> {
-  const now = Date.now();
-  const points = (count: number, more: (index: number) => object) =>
-    Array.from({ length: count }, (_, index) => ({
-      timeUnixNano: `${now - index * 1000}000000`,
-      attributes: [
-        { key: "l0", value: { stringValue: `a${index}` } },
-        { key: "l1", value: { stringValue: `b${index % 7}` } },
-      ],
-      ...more(index),
-    }));
-  const histogram = { count: "3", sum: 1.5, bucketCounts: ["1", "1", "1"], explicitBounds: [0.1, 1] };
-  const metrics = [
-    { name: "fuzz_gauge", gauge: { dataPoints: points(200, (index) => ({ asDouble: index })) } },
-    {
-      name: "fuzz_requests",
-      sum: {
-        aggregationTemporality: 2,
-        isMonotonic: true,
-        dataPoints: points(50, (index) => ({ asInt: String(index) })),
-      },
-    },
-    { name: "fuzz_seconds", histogram: { aggregationTemporality: 2, dataPoints: points(20, () => histogram) } },
-  ];
-  const response = await fetch(`${url}/v1/metrics`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ resourceMetrics: [{ scopeMetrics: [{ metrics }] }] }),
-  });
-  if (!response.ok) throw new Error(`samples: ${await response.text()}`);
-  await sleep(100);
 }
 
 /** Where this file is, for messages. */

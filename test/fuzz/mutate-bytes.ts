@@ -4,10 +4,9 @@ import type { Random } from "./random.ts";
 const extremes = [0, 1, 0x7f, 0x80, 0xff] as const;
 const words = [0, 1, 0x7fff, 0x8000, 0xffff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff] as const;
 
-/** The bytes with one to eight changes; the argument is not modified. */
-export function mutateBytes(bytes: Uint8Array, random: Random): Buffer {
+/** The bytes with some changes, one to eight by default; the argument is not modified. */
+export function mutateBytes(bytes: Uint8Array, random: Random, changes = 1 + random.size(7)): Buffer {
   let result: Buffer = Buffer.from(bytes);
-  const changes = 1 + random.size(7);
   for (let change = 0; change < changes && result.length > 0; change += 1) result = changeOnce(result, random);
   return result;
 }

@@ -1,5 +1,5 @@
 /** OTLP messages from the server's own table of fields: valid ones, and ones that break the encoding in every possible way. */
-import { MessageType, wireTypeOf, type Field } from "../../packages/server/src/telemetry/otlp/message-type.ts";
+import { MessageType, wireTypeOf, type Field } from "../../packages/server/src/protobuf/message-type.ts";
 import { hostileString } from "./hostile-values.ts";
 import { mutateBytes } from "./mutate-bytes.ts";
 import { presentMs, type Random } from "./random.ts";

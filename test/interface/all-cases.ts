@@ -6,9 +6,11 @@ import { clientCases } from "./client-cases.ts";
 import type { InterfaceCase } from "./interface-case.ts";
 import type { Facts } from "./known-service.ts";
 import { logsCases } from "./logs-cases.ts";
+import { lokiCases } from "./loki-cases.ts";
 import { metricsCases } from "./metrics-cases.ts";
 import { projectCases } from "./project-cases.ts";
 import { speechCases } from "./speech-cases.ts";
+import { tempoCases } from "./tempo-cases.ts";
 import { tenantCases, tracesCases } from "./traces-cases.ts";
 import { transcriptionCases } from "./transcription-cases.ts";
 import { wireCases } from "./wire-cases.ts";
@@ -17,9 +19,11 @@ export const allCases: readonly InterfaceCase[] = [
   ...clientCases,
   ...wireCases,
   ...logsCases,
+  ...lokiCases,
   ...metricsCases,
   ...tracesCases,
   ...tenantCases,
+  ...tempoCases,
   ...projectCases,
   ...adminCases,
   ...chatCases,

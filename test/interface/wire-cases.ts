@@ -26,9 +26,16 @@ const endpoints = [
   "POST /observability/conversations",
   "GET /observability/projects",
   "DELETE /observability/samples",
+  "GET /loki/api/v1/query_range",
+  "GET /loki/api/v1/tail",
+  "GET /ready",
   "GET /prometheus/api/v1/query",
   "GET /prometheus/api/v1/query_exemplars",
   "GET /prometheus/",
+  "GET /tempo/api/search",
+  "GET /tempo/api/v2/traces/{id}",
+  "GET /tempo/api/v2/search/tags",
+  "GET /tempo/ready",
   "POST /v1/logs",
   "POST /v1/metrics",
   "POST /v1/traces",
@@ -46,7 +53,16 @@ const endpoints = [
   "GET /openapi.json",
   "GET /docs",
 ];
-const needNoKey = new Set(["/prometheus/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs"]);
+const needNoKey = new Set([
+  "/ready",
+  "/prometheus/",
+  "/tempo/ready",
+  "/healthz",
+  "/readyz",
+  "/metrics",
+  "/openapi.json",
+  "/docs",
+]);
 
 const anchorOf = (endpoint: string): string =>
   endpoint
@@ -80,7 +96,7 @@ export const wireCases: readonly InterfaceCase[] = [
       for (const endpoint of endpoints) {
         const [method, path] = endpoint.split(" ") as [string, string];
         assert.ok(contract.paths[path]?.[method.toLowerCase()] !== undefined, endpoint);
-        const { status } = await fetch(`${facts.url}${path.replace("{id}", "assistant")}`, { method });
+        const { status } = await fetch(`${facts.url}${path.replace(/\{\w+\}/, "assistant")}`, { method });
         // Signing in needs a body instead.
         assert.equal(status, needNoKey.has(path) ? 200 : path === "/authentication/sessions" ? 400 : 401, endpoint);
       }
@@ -240,7 +256,7 @@ export const wireCases: readonly InterfaceCase[] = [
       const headers = { authorization: `Bearer ${facts.key}` };
       for (const [method, path, status, errorType] of [
         ["GET", "/prometheus/api/v1/query?query=sum(", 400, "bad_data"],
-        ["GET", "/prometheus/api/v1/rules", 404, "not_found"],
+        ["GET", "/prometheus/api/v1/targets", 404, "not_found"],
         ["DELETE", "/prometheus/api/v1/query", 405, "bad_data"],
       ] as const) {
         const response = await fetch(`${facts.url}${path}`, { method, headers });

@@ -12,6 +12,7 @@ export interface LogsAnswer {
 }
 
 export interface LogTenant {
+  readonly key: string;
   readonly sender: OtlpSender;
   /** Sends a request with the organization's key. */
   call(path: string, body: object): Promise<Response>;
@@ -40,6 +41,7 @@ export async function newLogTenant(server: RunningServer): Promise<LogTenant> {
     return (await response.json()) as LogsAnswer;
   };
   return {
+    key: secret!,
     sender: otlpSender(server.url, secret!),
     call,
     ask,

@@ -28,10 +28,12 @@ import { MonthlyUsage } from "./limits/monthly-usage.ts";
 import { createEngineFactory } from "./routing/engine-factory.ts";
 import { serveModels } from "./routing/model-folder.ts";
 import { logRoutes } from "./query/logs/routes.ts";
+import { lokiRoutes } from "./query/loki-api/loki-routes.ts";
 import { createMetricPresets } from "./query/metrics/presets/metric-presets.ts";
 import { metricsRoutes } from "./query/metrics/routes.ts";
 import { projectRoutes } from "./query/projects/routes.ts";
 import { prometheusRoutes } from "./query/prometheus-api/prometheus-routes.ts";
+import { tempoRoutes } from "./query/tempo-api/tempo-routes.ts";
 import { traceRoutes } from "./query/traces/routes.ts";
 import { createTracePresets } from "./query/traces/trace-presets.ts";
 import type { App, AppOptions } from "./running-app.ts";
@@ -41,9 +43,11 @@ import { createSpeak } from "./speech/speak.ts";
 import { createMetrics } from "./status/metrics.ts";
 import { statusRoutes } from "./status/routes.ts";
 import { createDisabledStore, openStore } from "./store/open-store.ts";
+import { lokiPushRoutes } from "./telemetry/loki-push/routes.ts";
 import { createGrpcServer } from "./telemetry/otlp/grpc-server.ts";
 import { sampleRoutes } from "./telemetry/samples/routes.ts";
 import { createOtlp } from "./telemetry/otlp/otlp.ts";
+import { remoteWriteRoutes } from "./telemetry/remote-write/routes.ts";
 import { createCallTelemetry, noCallTelemetry } from "./telemetry/calls/call-telemetry.ts";
 import { providerName } from "./telemetry/calls/provider-name.ts";
 import { bootstrap } from "./tenancy/bootstrap.ts";
@@ -214,7 +218,11 @@ export async function startApp({ config, logger, version, observeRequest, onFirs
         ...metricsRoutes({ store, presets: metricPresets }),
         ...projectRoutes(store),
         ...prometheusRoutes({ store, version }),
+        ...tempoRoutes({ store, version }),
+        ...lokiRoutes({ store, version }),
         ...otlp.routes,
+        ...lokiPushRoutes(otlp.ingest, otlp.limits),
+        ...remoteWriteRoutes(otlp.ingest, otlp.limits),
         ...sampleRoutes(store),
         ...webConsole.routes,
         ...tenancyRoutes(control, (subject) => limiter.usageOf(subject)),

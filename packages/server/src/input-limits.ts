@@ -14,6 +14,8 @@ export const limitAreas = [
   "OpenTelemetry data",
   "Logs, traces and metrics",
   "PromQL",
+  "LogQL",
+  "TraceQL",
   "Requests, tokens and cost",
   "Administration",
   "Configuration and model files",

@@ -2,13 +2,16 @@
 import type { AnyTarget } from "../target.ts";
 import { audioTarget, uploadsTarget } from "./audio.ts";
 import { configTarget } from "./config.ts";
+import { logqlEngineTarget, logqlParserTarget, lokiTarget } from "./logql.ts";
 import { multipartDecoderTarget, multipartTarget } from "./multipart.ts";
 import { operationsTarget } from "./operations.ts";
 import { otlpDecoderTarget, otlpGrpcTarget, otlpHttpTarget } from "./otlp.ts";
 import { prometheusTarget, promqlParserTarget } from "./promql.ts";
+import { lokiPushTarget, remoteWriteTarget } from "./push.ts";
 import { rawHttpTarget } from "./raw-http.ts";
 import { requestBodiesTarget } from "./request-bodies.ts";
 import { chatSchemasTarget, schemaGrammarTarget } from "./schemas.ts";
+import { tempoTarget, traceqlEngineTarget, traceqlParserTarget } from "./traceql.ts";
 
 export const targets: readonly AnyTarget[] = [
   operationsTarget,
@@ -16,12 +19,20 @@ export const targets: readonly AnyTarget[] = [
   otlpGrpcTarget,
   uploadsTarget,
   prometheusTarget,
+  lokiTarget,
+  tempoTarget,
+  lokiPushTarget,
+  remoteWriteTarget,
   chatSchemasTarget,
   multipartTarget,
   rawHttpTarget,
   audioTarget,
   otlpDecoderTarget,
   promqlParserTarget,
+  logqlParserTarget,
+  logqlEngineTarget,
+  traceqlParserTarget,
+  traceqlEngineTarget,
   requestBodiesTarget,
   schemaGrammarTarget,
   multipartDecoderTarget,

@@ -189,6 +189,7 @@ function tryModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpa
       span.fail("the model's rate limit was reached", "429");
       return;
     }
+    const calledMs = span.nowMs;
     span.pass(medianMs);
     if (fate < 0.036) {
       span.fail("the model's server failed", "503");
@@ -202,6 +203,10 @@ function tryModel(agent: ActiveSpan, random: Random, call: ModelCall): ActiveSpa
       "gen_ai.usage.output_tokens": rejected ? 0 : Math.round(random.durationMs(call.outputTokens)),
       "gen_ai.response.finish_reason": rejected ? "content_filter" : "stop",
     });
+    // Customers read answers while they are generated.
+    if (call.purpose === "answer") {
+      span.add({ "gen_ai.response.time_to_first_chunk": ((span.nowMs - calledMs) * 0.15) / 1000 });
+    }
     if (rejected) span.log("warn", "the response was blocked by the content filter");
   });
 }

@@ -4,6 +4,7 @@ import { modelAdminOperations } from "./admin-models.ts";
 import { validateKey } from "./authentication.ts";
 import { createChatCompletion } from "./chat.ts";
 import { getConsole, getConsoleFile, getRoot } from "./console.ts";
+import { lokiOperations, lokiReady, lokiTail } from "./loki.ts";
 import { getModel, listModels } from "./models.ts";
 import { prometheusOperations, prometheusRoots } from "./prometheus.ts";
 import { listMetrics, queryMetrics } from "./observability-metrics.ts";
@@ -15,9 +16,12 @@ import { listSeenProjects } from "./observability-projects.ts";
 import { deleteSamples } from "./observability-samples.ts";
 import { queryTraceHistogram } from "./observability-trace-histogram.ts";
 import type { Operation } from "./operation.ts";
+import { lokiPush } from "./loki-push.ts";
+import { remoteWrite } from "./remote-write.ts";
 import { exportLogs, exportMetrics, exportTraces } from "./otlp.ts";
 import { sessionOperations } from "./sessions.ts";
 import { createSpeech, listVoices } from "./speech.ts";
+import { tempoOperations } from "./tempo.ts";
 import { createTranscription } from "./transcription.ts";
 import { getDocs, getDocsScript, getHealth, getMetrics, getOpenApi, getReadiness } from "./status.ts";
 
@@ -34,6 +38,10 @@ export const operations: readonly Operation[] = [
   listMetrics,
   ...prometheusRoots,
   ...Object.values(prometheusOperations).flat(),
+  ...Object.values(tempoOperations),
+  ...Object.values(lokiOperations).flat(),
+  lokiTail,
+  lokiReady,
   queryTraces,
   listTracePresets,
   queryTraceHistogram,
@@ -42,6 +50,8 @@ export const operations: readonly Operation[] = [
   deleteSamples,
   exportTraces,
   exportLogs,
+  lokiPush,
+  remoteWrite,
   exportMetrics,
   validateKey,
   ...sessionOperations,

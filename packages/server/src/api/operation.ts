@@ -7,7 +7,7 @@ export interface Operation<Body = unknown, Answer = unknown> {
   /** camelCase, unique: the operationId of the OpenAPI document. */
   readonly id: string;
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** With parameters as `{name}`; `{+name}` at the end takes the rest of the path, slashes included (RFC 6570). */
+  /** With parameters as `{name}`; `{+name}` takes the rest of the path, slashes included (RFC 6570), except literal segments after it. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
@@ -23,7 +23,12 @@ export interface Operation<Body = unknown, Answer = unknown> {
    */
   readonly queryAsBody?: boolean;
   /** A body that is not one JSON value with a schema: the route receives its bytes. Not together with `body`. */
-  readonly rawBody?: { readonly types: readonly string[]; readonly description: string };
+  readonly rawBody?: {
+    readonly types: readonly string[];
+    readonly description: string;
+    /** Types of which a body is always compressed by Snappy's block format. */
+    readonly snappyTypes?: readonly string[];
+  };
   /** A body of `multipart/form-data` with one file in the field `file`. Not together with `body`. */
   readonly form?: {
     /** The fields as the operation reads them; in the request they are strings. */

@@ -113,6 +113,20 @@ const endpoints = {
     parameters: { metric: "Only this metric.", ...limit },
     answer: "Type, unit and help text of each metric.",
   },
+  rules: {
+    id: "prometheusRules",
+    path: "rules",
+    summary: "List alerting and recording rules",
+    parameters: {},
+    answer: "The groups of rules. Sounding has no rules, so the list is empty.",
+  },
+  alerts: {
+    id: "prometheusAlerts",
+    path: "alerts",
+    summary: "List active alerts",
+    parameters: {},
+    answer: "The alerts. Sounding has no rules, so the list is empty.",
+  },
   buildInfo: {
     id: "prometheusBuildInfo",
     path: "status/buildinfo",

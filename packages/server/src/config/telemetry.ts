@@ -64,7 +64,7 @@ export const telemetry = Type.Object(
         minimum: 1,
         maximum: 200,
         description:
-          "Maximum number of query statements that read from the store concurrently; others wait in a queue that is fair between organizations. One organization may use all but one. Absent: twice the number of processors, at least 4 and at most 16.",
+          "Maximum number of query statements that read from the store concurrently; others wait in a queue that is fair between organizations. One organization may use all but one. Absent: twice the number of processors, at least 4 and at most 16. The embedded store runs at most 8.",
         ...limitsInput("Logs, traces and metrics", { instead: "the statement waits" }),
       }),
     ),

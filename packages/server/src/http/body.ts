@@ -1,10 +1,12 @@
 /** Reads a request's body once, into one buffer: checks its media type, decompresses it, and limits its size. */
 import type { IncomingMessage } from "node:http";
+import type { Operation } from "../api/operation.ts";
 import { showValue } from "../api/validate.ts";
 import { AppError } from "../errors.ts";
 import { type BodyLimits, collectBody } from "./collect-body.ts";
 import { decompress } from "./decompress.ts";
 import { parseJson } from "./parse-json.ts";
+import { decompressSnappy } from "./snappy.ts";
 
 export interface JsonBodyLimits extends BodyLimits {
   /** JSON values and member names in one body. */
@@ -43,7 +45,7 @@ export async function readJsonBody(
  */
 export async function readRawBody(
   request: IncomingMessage,
-  types: readonly string[],
+  { snappyTypes, types }: NonNullable<Operation["rawBody"]>,
   limits: BodyLimits,
 ): Promise<ReadBody> {
   const type = request.headers["content-type"];
@@ -55,7 +57,8 @@ export async function readRawBody(
       { param: "content-type" },
     );
   }
-  return { bytes: await readBody(request, limits), value: undefined };
+  const isSnappy = snappyTypes?.includes(mediaType(type));
+  return { bytes: await (isSnappy === true ? readSnappyBody : readBody)(request, limits), value: undefined };
 }
 
 /** A content type without its parameters, in lower case; empty when absent. */
@@ -71,19 +74,34 @@ export function contentEncoding(request: IncomingMessage): string {
 /** The body's bytes, decompressed. */
 async function readBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const encoding = contentEncoding(request);
-  if (encoding !== "identity" && encoding !== "gzip") {
-    throw new AppError(
-      "unsupported_media_type",
-      `Content-Encoding is ${showValue(encoding)}; expected "gzip" or "identity".`,
-      { param: "content-encoding" },
-    );
-  }
+  if (encoding !== "identity" && encoding !== "gzip") throw unknownEncoding(encoding, "gzip");
+  const bytes = await collectDeclared(request, limits);
+  return encoding === "identity" ? bytes : release(bytes, limits, await decompress(bytes, limits));
+}
+
+/** The bytes of a body that is always compressed by Snappy, also if no header says so. */
+async function readSnappyBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  const encoding = contentEncoding(request);
+  if (encoding !== "identity" && encoding !== "snappy") throw unknownEncoding(encoding, "snappy");
+  const bytes = await collectDeclared(request, limits);
+  return release(bytes, limits, await decompressSnappy(bytes, limits));
+}
+
+function unknownEncoding(encoding: string, expected: string): AppError {
+  return new AppError(
+    "unsupported_media_type",
+    `Content-Encoding is ${showValue(encoding)}; expected "${expected}" or "identity".`,
+    { param: "content-encoding" },
+  );
+}
+
+function collectDeclared(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const declared = request.headers["content-length"];
-  const bytes = await collectBody(request, limits, {
-    declaredBytes: declared === undefined ? undefined : Number(declared),
-  });
-  if (encoding === "identity") return bytes;
-  const inflated = await decompress(bytes, limits);
-  limits.charge.remove(bytes.length);
-  return inflated;
+  return collectBody(request, limits, { declaredBytes: declared === undefined ? undefined : Number(declared) });
+}
+
+/** The decompressed bytes, without the charge for the compressed ones. */
+function release(compressed: Buffer, { charge }: BodyLimits, bytes: Buffer): Buffer {
+  charge.remove(compressed.length);
+  return bytes;
 }

@@ -15,6 +15,19 @@ export class LazyList<Item> {
   }
 }
 
+/** A list of converted items, converted one by one during serialization if there are many. */
+export function convertedList<Item, Json>(
+  items: ArrayLike<Item>,
+  convert: (item: Item, index: number) => Json,
+): readonly Json[] | LazyList<Json> {
+  if (items.length <= itemsAtOnce) return Array.from(items, convert);
+  return new LazyList({ [Symbol.iterator]: () => converted(items, convert) });
+}
+
+function* converted<Item, Json>(items: ArrayLike<Item>, convert: (item: Item, index: number) => Json): Generator<Json> {
+  for (let index = 0; index < items.length; index++) yield convert(items[index]!, index);
+}
+
 /** A response with plain objects, lists and scalars: whole if they are short, else a stream of the same JSON. */
 export function incrementalJson(value: unknown): RouteResponse {
   if (!isLong(value)) return { kind: "json", value };

@@ -33,6 +33,28 @@ export interface RouteInput<Body> {
   note(fields: LogFields): void;
 }
 
+/** One request for a WebSocket, before its connection is upgraded. */
+export interface SocketInput extends Pick<
+  RouteInput<never>,
+  "scope" | "path" | "query" | "headers" | "requestId" | "note"
+> {
+  /** Aborts when the client disconnects, its key is revoked or the server stops. */
+  readonly signal: AbortSignal;
+  /** Opens a charge for work while the WebSocket is open; whoever opens it releases it. */
+  openMemory(): MemoryCharge;
+}
+
+/** An open WebSocket. */
+export interface MessageSocket {
+  /** Sends a text message. */
+  send(text: string): void;
+  /** Bytes that were sent and that the client has not received yet. */
+  readonly queuedBytes: number;
+}
+
+/** Serves an open WebSocket; the connection is closed when the promise settles. Must reject when the input's signal fires. */
+export type ServeSocket = (socket: MessageSocket) => Promise<void>;
+
 export type ResponseHeaders = Readonly<Record<string, string>>;
 
 export type RouteResponse =
@@ -74,6 +96,11 @@ export interface RouteOptions {
   readonly form?: FormLimits;
   /** The memory budget of its requests; absent: the server's. */
   readonly memory?: MemoryBudget;
+  /**
+   * Serves requests for a WebSocket. What it throws becomes an HTTP error; what it returns serves the connection once it is
+   * upgraded. Absent: such requests are served like others.
+   */
+  readonly upgrade?: (input: SocketInput) => ServeSocket | Promise<ServeSocket>;
   /** Writes error bodies in the format of the operation's protocol; absent: OpenAI's error object. */
   readonly writeError?: ErrorWriter;
   /** A path such as `/v1`: `writeError` also writes the errors of requests to unknown paths under it. */

@@ -3,7 +3,8 @@ import { test } from "node:test";
 import { Router } from "./router.ts";
 
 const router = new Router<string>();
-for (const pattern of ["/a", "/a/{id}", "/a/{id}/c", "/a/literal/d", "/m", "/m/{+rest}"]) router.add(pattern, pattern);
+for (const pattern of ["/a", "/a/{id}", "/a/{id}/c", "/a/literal/d", "/m", "/m/{+rest}", "/t/{+tag}/values"])
+  router.add(pattern, pattern);
 
 const found: [target: string, pattern: string | undefined, parameters?: Record<string, string>][] = [
   ["/a", "/a"],
@@ -21,6 +22,12 @@ const found: [target: string, pattern: string | undefined, parameters?: Record<s
   ["/m/x/y%2Fz", "/m/{+rest}", { rest: "x/y/z" }],
   ["/m/", "/m/{+rest}", { rest: "" }],
   ["/m/" + "x".repeat(2000), "/m/{+rest}", { rest: "x".repeat(2000) }],
+  ["/t/x/values", "/t/{+tag}/values", { tag: "x" }],
+  ["/t/a/b%2Fc/values/values?q=1", "/t/{+tag}/values", { tag: "a/b/c/values" }],
+  ["/t//values", "/t/{+tag}/values", { tag: "" }],
+  ["/t/values", undefined],
+  ["/t/x", undefined],
+  ["/t/x/values/", undefined],
   ["/A", undefined],
   ["/a/x/", undefined],
   ["//a", undefined],

@@ -24,7 +24,8 @@ export interface PathMatch<Value> {
 interface Node<Value> {
   readonly literals: Map<string, Node<Value>>;
   parameter?: { readonly name: string; readonly node: Node<Value> };
-  rest?: { readonly name: string; readonly value: Value };
+  /** `tail`: the segments that the path must end with. */
+  rest?: { readonly name: string; readonly tail: readonly string[]; readonly value: Value };
   value?: Value;
 }
 
@@ -35,14 +36,17 @@ export class Router<Value> {
   readonly #literalPaths = new Map<string, PathMatch<Value>>();
   readonly #root: Node<Value> = { literals: new Map() };
 
-  /** @param pattern with parameters `{name}`; `{+name}` at the end takes the rest, slashes included (RFC 6570) */
+  /**
+   * @param pattern with parameters `{name}`; `{+name}` takes the rest, slashes included, up to the literal segments that
+   *   follow it (RFC 6570)
+   */
   add(pattern: string, value: Value): void {
     const segments = pattern.split("/");
     let node = this.#root;
-    for (const segment of segments) {
+    for (const [index, segment] of segments.entries()) {
       const { name, plus } = /^\{(?<plus>\+?)(?<name>\w+)\}$/.exec(segment)?.groups ?? {};
       if (name !== undefined && plus === "+") {
-        node.rest = { name, value };
+        node.rest = { name, tail: segments.slice(index + 1), value };
         return;
       }
       node = name === undefined ? literalChild(node, segment) : parameterChild(node, name);
@@ -90,7 +94,10 @@ function matchFrom<Value>(node: Node<Value>, segments: readonly string[], index:
     if (match !== undefined) return { value: match.value, parameters: { ...match.parameters, [name]: segment } };
   }
   if (node.rest === undefined) return undefined;
-  return { value: node.rest.value, parameters: { [node.rest.name]: segments.slice(index).join("/") } };
+  const { name, tail, value } = node.rest;
+  const end = segments.length - tail.length;
+  if (end <= index || tail.some((expected, at) => segments[end + at] !== expected)) return undefined;
+  return { value, parameters: { [name]: segments.slice(index, end).join("/") } };
 }
 
 /** Without the query. Clients of proxies send absolute URLs: https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2 */

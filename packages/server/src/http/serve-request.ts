@@ -4,7 +4,7 @@
  */
 import type { Operation } from "../api/operation.ts";
 import { validate } from "../api/validate.ts";
-import { toAppError } from "../errors.ts";
+import { AppError, toAppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import type { MemoryBudget, MemoryCharge } from "../memory-budget.ts";
 import type { Permission, Scope } from "../tenant.ts";
@@ -47,6 +47,10 @@ export interface ServeContext {
 
 const noBody: ReadBody = { bytes: Buffer.alloc(0), value: undefined };
 
+export function shutdownError(): AppError {
+  return new AppError("overloaded", "The server is shutting down. Retry later.");
+}
+
 /** Sets the headers of every response, errors included. */
 export function setCommonHeaders(context: RequestContext, server: ServeContext): void {
   const { cors_origins: origins } = server.settings;
@@ -72,13 +76,10 @@ export async function serveRequest(
   let form: SpooledForm | undefined;
   let admission: RequestAdmission | undefined;
   try {
-    const scope = await admit(context, route.operation, server);
-    admission = scope === undefined ? undefined : server.admitRequest?.(scope, route.operation);
-    if (admission !== undefined) {
-      context.cost.chargeTo(admission);
-      context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
-    }
-    charge = (route.memory ?? server.memory).open(scope?.organizationId ?? "");
+    const admitted = await admitRequest(context, route.operation, server);
+    ({ admission } = admitted);
+    const { scope } = admitted;
+    charge = (route.memory ?? server.memory).open(context.scope?.organizationId ?? "");
     form = route.form === undefined ? undefined : readForm(context.request, route.form, charge);
     const { bytes, value } = await read(context, { route, charge }, server);
     const { body: schema } = route.operation;
@@ -88,8 +89,7 @@ export async function serveRequest(
       body: body as never,
       bytes,
       form,
-      // Functions of operations without a permission do not read the scope.
-      scope: scope as Scope,
+      scope,
       session: context.session,
       origin: () => server.originOf(context.request),
       path,
@@ -105,7 +105,7 @@ export async function serveRequest(
     if (form === undefined && discardUnreadBody(context.request, context.response)) closeConnection(context);
     await send(context, result, server);
   } catch (thrown) {
-    fail(context, thrown, { logger: server.logger, write: route.writeError });
+    failRequest(context, thrown, { logger: server.logger, write: route.writeError });
   } finally {
     charge?.release();
     context.cost.end();
@@ -115,12 +115,33 @@ export async function serveRequest(
   }
 }
 
-async function admit(context: RequestContext, operation: Operation, server: ServeContext): Promise<Scope | undefined> {
-  const { permission } = operation;
-  if (permission === "none") return undefined;
+/** @throws AppError as `authorize` and the limits do */
+export async function admitRequest(
+  context: RequestContext,
+  operation: Operation,
+  server: ServeContext,
+): Promise<{ readonly scope: Scope; readonly admission: RequestAdmission | undefined }> {
+  // Functions of operations without a permission do not read the scope.
+  if (operation.permission === "none") return { scope: undefined as never, admission: undefined };
+  const scope = await authorize(context, operation, server);
+  context.cost.organizationId = scope.organizationId;
+  const admission = server.admitRequest?.(scope, operation);
+  if (admission !== undefined) {
+    context.cost.chargeTo(admission);
+    context.responseHeaders = { ...context.responseHeaders, ...admission.headers() };
+  }
+  return { scope, admission };
+}
+
+/** Checks the request's key or session, and its permission. @throws AppError */
+export async function authorize(
+  context: RequestContext,
+  { permission }: Operation,
+  server: ServeContext,
+): Promise<Scope> {
+  if (permission === "none") throw new Error("The operation needs no key.");
   const scope = authenticateRequest(context, permission, server);
   context.scope = scope instanceof Promise ? await scope : scope;
-  context.cost.organizationId = context.scope.organizationId;
   if (permission !== "any") context.scope.require(permission);
   return context.scope;
 }
@@ -150,7 +171,7 @@ function read(
   const limitBytes =
     route.bodyLimitBytes ?? Math.min(maxBodyBytes ?? Number.POSITIVE_INFINITY, settings.max_json_body_bytes);
   const limits = { limitBytes, charge, maxValues: settings.max_json_values };
-  if (rawBody !== undefined) return readRawBody(request, rawBody.types, limits);
+  if (rawBody !== undefined) return readRawBody(request, rawBody, limits);
   if (body === undefined) return noBody;
   return queryAsBody === true ? readQueryBody(request, limits, body) : readJsonBody(request, limits);
 }
@@ -200,7 +221,8 @@ async function* endedLines(lines: AsyncIterable<string>): AsyncGenerator<string,
   for await (const line of lines) yield `${line}\n`;
 }
 
-function fail(
+/** Responds with the error, or breaks a response that has begun. */
+export function failRequest(
   context: RequestContext,
   thrown: unknown,
   { logger, write }: { readonly logger: Logger; readonly write: ErrorWriter | undefined },

@@ -62,8 +62,30 @@ function toPlain(value: AnyValue): unknown {
   return value.stringValue ?? value.boolValue ?? value.intValue ?? value.doubleValue ?? value.bytesValue ?? null;
 }
 
+/** The text of a value that is neither bytes, a list nor a map; undefined for those and for no value. */
+export function scalarText({ stringValue, intValue, doubleValue, boolValue }: AnyValue): string | undefined {
+  return (stringValue ?? intValue ?? doubleValue ?? boolValue)?.toString();
+}
+
 /** A value as one string: strings unchanged, lists and maps as JSON. */
 export function toText(text: string, kind: string): string {
   if (kind !== attributeKinds.array && kind !== attributeKinds.map) return text;
-  return JSON.stringify(toPlain(toAnyValue(text, kind)));
+  return toPlainText(toAnyValue(text, kind));
+}
+
+/** The value as plain JSON. */
+export function toPlainText(value: AnyValue): string {
+  return JSON.stringify(toPlain(value));
+}
+
+/** The value as JSON with integers as numbers, of any size. */
+export function toNumericJson(value: AnyValue): string {
+  if (value.arrayValue !== undefined) return `[${(value.arrayValue.values ?? []).map(toNumericJson).join(",")}]`;
+  if (value.kvlistValue !== undefined) {
+    const members = (value.kvlistValue.values ?? []).map(
+      ({ key, value: member }) => `${JSON.stringify(key)}:${toNumericJson(member)}`,
+    );
+    return `{${members.join(",")}}`;
+  }
+  return value.intValue?.toString() ?? JSON.stringify(toPlain(value));
 }

@@ -3,10 +3,17 @@ import type { TimeRange } from "./time-window.ts";
 
 const firstStepNanos = 60_000_000_000n;
 
-/** The range as windows without gaps, newest first. Times after `nowUnixNano` belong to the first window. */
-export function* expandingWindows({ fromUnixNano, toUnixNano }: TimeRange, nowUnixNano: bigint): Generator<TimeRange> {
+/**
+ * The range as windows without gaps, newest first. Times after `nowUnixNano` belong to the first window.
+ * @param firstNanos the length of the first window
+ */
+export function* expandingWindows(
+  { fromUnixNano, toUnixNano }: TimeRange,
+  nowUnixNano: bigint,
+  firstNanos = firstStepNanos,
+): Generator<TimeRange> {
   let newest = toUnixNano;
-  for (let reach = firstStepNanos; newest >= fromUnixNano; reach *= 8n) {
+  for (let reach = firstNanos; newest >= fromUnixNano; reach *= 8n) {
     const oldest = nowUnixNano - reach;
     if (oldest > newest) continue;
     yield { fromUnixNano: oldest > fromUnixNano ? oldest : fromUnixNano, toUnixNano: newest };

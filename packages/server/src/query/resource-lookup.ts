@@ -80,6 +80,9 @@ interface Described<Row, Description> {
 /** Hashes per statement, which keeps its URL far below the server's limit. */
 const idsPerStatement = 20_000;
 
+/** The ID of rows that refer to none. */
+const noDescription = "0";
+
 /** By hash. A hash that the store does not have yet is omitted, and looked up again the next time. */
 async function lookUpCached<Row extends DescribingRow, Description extends object>(
   { cache }: TenantReader,
@@ -88,6 +91,7 @@ async function lookUpCached<Row extends DescribingRow, Description extends objec
   const found = new Map<string, Description>();
   const missing: string[] = [];
   for (const id of ids) {
+    if (id === noDescription) continue;
     // Entries under a table's name are always descriptions of that table.
     const known = cache.get(`${table} ${id}`) as Description | undefined;
     if (known === undefined) missing.push(id);

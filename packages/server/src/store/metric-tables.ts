@@ -18,6 +18,9 @@ import {
 export const metricTypes = { gauge: 1, sum: 2, histogram: 3, exponential_histogram: 4, summary: 5 } as const;
 export const temporalities = { unspecified: 0, delta: 1, cumulative: 2 } as const;
 
+/** The unit of metrics that came by remote write: their names and labels are Prometheus' own. An annotation, which has no meaning in UCUM. */
+export const prometheusUnit = "{prometheus}";
+
 /** What all points of a series have in common. The ID is a hash of all other columns except `description`, `seen` and `days`. */
 export const series = defineTable({
   name: "series",

@@ -7,6 +7,8 @@ import { tables } from "./schema.ts";
 import {
   addRangeIndexes,
   addSearchIndexes,
+  addSpanIndexes,
+  addTextIndexes,
   columnDeclaration,
   createTables,
   type Layout,
@@ -24,6 +26,8 @@ const migrations: readonly Migration[] = [
   { version: 1, name: "create the tables", statements: createTables },
   { version: 2, name: "index the ends of spans", statements: addRangeIndexes },
   { version: 3, name: "index the trace IDs and attributes of logs", statements: addSearchIndexes },
+  { version: 4, name: "index the text of logs", statements: addTextIndexes },
+  { version: 5, name: "index the attributes of spans", statements: addSpanIndexes },
 ];
 
 export const schemaVersion = Math.max(...migrations.map(({ version }) => version));

@@ -5,16 +5,17 @@ import type { TelemetrySettings } from "../config/telemetry.ts";
 import { AppError } from "../errors.ts";
 import type { Logger } from "../logger.ts";
 import { type Connection, createConnection, type Settings } from "./connection.ts";
+import { mostEmbeddedReads } from "./embedded/protocol.ts";
 import { socketPathFor } from "./embedded/socket-path.ts";
 import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-engine.ts";
 import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
 import { tables } from "./schema.ts";
-import { defaultConcurrentReads, ReadLimiter } from "./read-limiter.ts";
+import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
 import type { Store, WriteReport } from "./store.ts";
-import { type Layout, readableTables } from "./table-statements.ts";
+import { indexesBuiltByMerges, type Layout, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
 import { removeRows } from "./tenant-remover.ts";
 
@@ -55,21 +56,28 @@ const remoteReadSettings: Settings = {
   readonly: 2,
   cancel_http_readonly_queries_on_client_close: 1,
 };
+/**
+ * A statement waits this long before each block of rows while one with a lower number runs. Longer waits would stop an
+ * organization's small queries behind the first heavy query of another.
+ */
+const pauseMs = 20;
+const priorityReadSettings = (priority: number): Settings => ({ priority, low_priority_query_wait_time_ms: pauseMs });
 const clusterReadSettings: Settings = { distributed_product_mode: "global" };
 
 interface Home {
   readonly connection: Connection;
   readonly layout: Layout;
   readonly readSettings: Settings;
+  readonly insertSettings: Settings;
   readonly engine: SupervisedEngine | undefined;
 }
 
-function concurrentReadsOf({ concurrent_reads: reads = defaultConcurrentReads() }: TelemetrySettings): number {
-  return reads;
+function readPlacesFor({ clickhouse, concurrent_reads: reads }: TelemetrySettings): number {
+  return readPlaces(reads, clickhouse.url === undefined ? { mostInStore: mostEmbeddedReads } : {});
 }
 
 function connectionsFor(settings: TelemetrySettings): number {
-  return otherConnections + concurrentReadsOf(settings);
+  return otherConnections + readPlacesFor(settings);
 }
 
 function openRemote(settings: TelemetrySettings, url: string, readiness: Readiness): Home {
@@ -79,6 +87,7 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
     connection: createConnection({ ...clickhouse, url, maximumConnections: connectionsFor(settings) }),
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
+    insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
     engine: undefined,
   };
 }
@@ -116,6 +125,8 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
       // docs/adr/0026-metrics-over-spans-and-pushed-series.md
       use_skip_indexes_if_final_exact_mode: 0,
     },
+    // Older servers lack this setting as well.
+    insertSettings: { exclude_materialize_skip_indexes_on_insert: indexesBuiltByMerges().join(",") },
     engine,
   };
 }
@@ -132,14 +143,13 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { connection, layout, engine } = home;
   readiness.watch({ connection, layout, engine });
   const known = new KnownIdentities(Date.now);
-  const extra = layout.cluster === undefined ? {} : clusterInsertSettings;
   const queue = new InsertQueue({
     insert: ({ table, blocks, token, signal }) =>
       connection.insert({
         table,
         columns: Object.keys(tables[table].columns),
         blocks,
-        settings: { ...insertSettings, ...extra, insert_deduplication_token: token },
+        settings: { ...insertSettings, ...home.insertSettings, insert_deduplication_token: token },
         signal,
       }),
     whenReady: (signal) => readiness.whenReady(signal),
@@ -149,12 +159,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     logger,
     observe: options.observe ?? (() => {}),
   });
-  const reads = new ReadLimiter(concurrentReadsOf(settings));
+  const reads = new ReadLimiter(readPlacesFor(settings));
   const reader = {
     reads,
     connection,
     tables: readableTables(layout),
     settings: { ...readSettings, ...home.readSettings },
+    // A remote server has its own administrator, users and workloads.
+    settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
   };

@@ -7,6 +7,7 @@ import { AppError } from "../errors.ts";
 import { FairQueue } from "../scheduling/fair-queue.ts";
 import { inputLimit } from "../input-limits.ts";
 import { currentRequestCost } from "../scheduling/request-cost.ts";
+import { ReadUsage } from "./read-usage.ts";
 
 const readsWaiting = inputLimit({
   area: "Logs, traces and metrics",
@@ -16,21 +17,32 @@ const readsWaiting = inputLimit({
 });
 const retryAfterMs = 2000;
 
-/** The default of the setting. A single statement already uses several processors. */
-export function defaultConcurrentReads(processors = availableParallelism()): number {
-  return Math.min(16, Math.max(4, processors * 2));
+/**
+ * The number of places for reads.
+ * @param concurrentReads the setting; absent: by the processors, several of which a single statement already uses
+ * @param mostInStore what the store runs at a time; further statements would wait there in the order of arrival
+ */
+export function readPlaces(
+  concurrentReads: number | undefined,
+  { mostInStore = Infinity, processors = availableParallelism() } = {},
+): number {
+  return Math.min(concurrentReads ?? Math.min(16, Math.max(4, processors * 2)), mostInStore);
 }
 
 interface Read {
   readonly organizationId: string;
   /** Aborts the read, also while it is queued: the caller's signal and the deadline. */
   readonly signal: AbortSignal;
-  /** Called once the read may start. */
-  begin(): Promise<AsyncIterable<Uint8Array>>;
+  /**
+   * Called once the read may start.
+   * @param priority among the organizations; lower numbers go first
+   */
+  begin(priority: number): Promise<AsyncIterable<Uint8Array>>;
 }
 
 export class ReadLimiter {
   readonly #queue: FairQueue;
+  readonly #usage = new ReadUsage();
 
   constructor(places: number) {
     this.#queue = new FairQueue({
@@ -51,19 +63,29 @@ export class ReadLimiter {
   async *read({ organizationId, signal, begin }: Read): AsyncGenerator<Uint8Array> {
     const leave = await this.#enter(organizationId, signal);
     const cost = currentRequestCost();
-    let sinceMs = performance.now();
-    let isWaiting = true;
+    const priority = this.#usage.priorityOf(organizationId);
+    let sinceMs = 0;
+    let isWaiting = false;
+    const wait = (): void => {
+      this.#usage.start(organizationId);
+      sinceMs = performance.now();
+      isWaiting = true;
+    };
+    const work = (): void => {
+      this.#usage.stop(organizationId);
+      cost?.addStore(performance.now() - sinceMs);
+      isWaiting = false;
+    };
+    wait();
     try {
-      for await (const chunk of await begin()) {
-        cost?.addStore(performance.now() - sinceMs);
-        isWaiting = false;
+      for await (const chunk of await begin(priority)) {
+        work();
         yield chunk;
-        sinceMs = performance.now();
-        isWaiting = true;
+        wait();
       }
     } finally {
       // Failed and aborted statements have used the store as well.
-      if (isWaiting) cost?.addStore(performance.now() - sinceMs);
+      if (isWaiting) work();
       leave();
     }
   }

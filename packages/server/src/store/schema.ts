@@ -51,6 +51,9 @@ export const attributeKinds = {
 /** Attribute values above this number of bytes are stored in `span_details`, which keeps reading spans fast. */
 export const largeAttributeBytes = 1024;
 
+/** Finds the few rows with a value of a kind. */
+const searchedTypes = { expression: "attribute_types", characters: 1, bytes: 64 } as const;
+
 export const spans = defineTable({
   name: "spans",
   columns: {
@@ -101,6 +104,8 @@ export const spans = defineTable({
   },
   sortKey: ["organization", "project", "start_time", "trace_id", "span_id"],
   indexedColumns: 3,
+  searched: { attributes: "mapValues(attributes)" },
+  searchedText: { attribute_types: searchedTypes },
   // Metrics select spans by their end, which the start time in the sort key locates only roughly.
   rangedColumns: ["end_time"],
   timeColumn: "start_time",
@@ -145,6 +150,12 @@ export const spanDetails = defineTable({
 /** The four levels, for OTLP's severity numbers 1–8, 9–12, 13–16 and 17–24. */
 export const levels = { debug: 1, info: 2, warning: 3, error: 4 } as const;
 
+/**
+ * The text of a log entry, for searches in upper or lower case: the line of an event without a body is its name. Statements repeat
+ * the expression to use the index (query/logs/line-index.ts). docs/adr/0033-logql-and-the-loki-api.md
+ */
+export const searchedLine = { expression: "lower(concat(event_name, body))", characters: 4, bytes: 32_768 } as const;
+
 export const logs = defineTable({
   name: "logs",
   columns: {
@@ -177,10 +188,22 @@ export const logs = defineTable({
   sortKey: ["organization", "project", "time", "record_id"],
   indexedColumns: 3,
   searched: { trace_id: "trace_id", attributes: "mapValues(attributes)" },
+  searchedText: {
+    body: searchedLine,
+    attribute_types: searchedTypes,
+  },
+  // Lists and maps as bodies are rare, and `body_search` cannot find parts of their lines.
+  rangedColumns: ["body_type"],
   timeColumn: "time",
   partitioned: true,
   shardColumns: ["organization", "record_id"],
 });
+
+/**
+ * The schema URL of a resource that stands for a stream from Loki's push API: its attributes are the labels of the stream. A
+ * sender of OTLP that uses it only chooses the labels of its own entries.
+ */
+export const pushedStreamSchema = "urn:sounding:loki-stream";
 
 /** The resources that `resource_id` refers to. The ID is a hash of all other columns except `seen`. */
 export const resources = defineTable({

@@ -28,6 +28,8 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   readonly rangedColumns?: readonly string[];
   /** Expressions, by column, with a Bloom filter of their values per 8192 rows, to find the few rows with a value. */
   readonly searched?: Readonly<Record<string, string>>;
+  /** Texts, by column, with a Bloom filter of their parts per 8192 rows, to find the few rows with a part. */
+  readonly searchedText?: Readonly<Record<string, SearchedText>>;
   /** The time that determines the day's partition and, with `days`, the expiry. */
   readonly timeColumn: string;
   readonly partitioned: boolean;
@@ -35,6 +37,14 @@ export interface TableDefinition<Definition extends Columns = Columns> {
   readonly shardColumns: readonly string[];
   /** For rows that describe others and repeat: the column with their hash. Writers skip rows that are stored already. */
   readonly identity?: string;
+}
+
+export interface SearchedText {
+  readonly expression: string;
+  /** The length of the parts, in characters. Shorter texts cannot be searched for by the index. */
+  readonly characters: number;
+  /** The size of a filter. */
+  readonly bytes: number;
 }
 
 export function column<Writer>(type: ColumnType<Writer>, codec?: string): Column<Writer> {

@@ -73,6 +73,14 @@ function searchIndexes({ searched = {} }: TableDefinition): SkipIndex[] {
   }));
 }
 
+/** Bloom filters of parts of texts. Statements use them by `LIKE`. */
+function textIndexes({ searchedText = {} }: TableDefinition): SkipIndex[] {
+  return Object.entries(searchedText).map(([column, { bytes, characters, expression }]) => ({
+    name: `${column}_search`,
+    declaration: `${column}_search ${expression} TYPE ngrambf_v1(${characters}, ${bytes}, 2, 0) GRANULARITY 1`,
+  }));
+}
+
 /** Adds indexes to tables that were created without. Existing parts get them in the background. */
 function addIndexes(layout: Layout, indexesOf: (table: TableDefinition) => SkipIndex[]): string[] {
   return Object.values(tables).flatMap((table: TableDefinition) =>
@@ -91,13 +99,33 @@ export function addSearchIndexes(layout: Layout): string[] {
   return addIndexes(layout, searchIndexes);
 }
 
+export function addTextIndexes(layout: Layout): string[] {
+  return addIndexes(layout, (table) => {
+    const indexes = textIndexes(table);
+    return indexes.length === 0 ? [] : [...indexes, ...rangeIndexes(table)];
+  });
+}
+
+export function addSpanIndexes(layout: Layout): string[] {
+  return addIndexes(layout, (table) =>
+    table === tables.spans ? [...searchIndexes(table), ...textIndexes(table)] : [],
+  );
+}
+
+/** Indexes that cost as much as the rest of an insert, so that they are built only when parts are merged. */
+export function indexesBuiltByMerges(): string[] {
+  return Object.values(tables).flatMap((table: TableDefinition) => textIndexes(table).map(({ name }) => name));
+}
+
 /**
  * Merges remove duplicate rows of a key, and `final` hides those that are not merged yet. Rows that describe others
  * (resources, scopes, series) are kept until the last data that can refer to them has expired.
  */
 export function createTable(table: TableDefinition, layout: Layout): string[] {
   const columns = Object.entries(table.columns).map(([name, column]) => columnDeclaration(name, column));
-  const indexes = [...rangeIndexes(table), ...searchIndexes(table)].map(({ declaration }) => `INDEX ${declaration}`);
+  const indexes = [...rangeIndexes(table), ...searchIndexes(table), ...textIndexes(table)].map(
+    ({ declaration }) => `INDEX ${declaration}`,
+  );
   const version = table.identity === undefined ? undefined : table.timeColumn;
   const days = table.identity === undefined ? "days" : "days + 2";
   const index = table.sortKey.slice(0, table.indexedColumns ?? table.sortKey.length);

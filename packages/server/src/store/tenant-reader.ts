@@ -20,6 +20,8 @@ export interface ReaderOptions {
   readonly tables: readonly string[];
   /** The installation's settings for every query. */
   readonly settings: Settings;
+  /** Settings for a statement's priority among the organizations; absent: the store has no priorities. */
+  readonly settingsFor?: ((priority: number) => Settings) | undefined;
   readonly queryTimeoutMs: number;
   readonly caches: RowCaches;
   readonly reads: ReadLimiter;
@@ -159,10 +161,10 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
       ...overflowModes,
       additional_table_filters: filters,
     };
-    const begin = (): Promise<AsyncIterable<Uint8Array>> => {
+    const begin = (priority: number): Promise<AsyncIterable<Uint8Array>> => {
       // Includes the time in the queue.
       const leftSeconds = Math.max(1, Math.ceil((deadlineMs - performance.now()) / 1000));
-      const timed = { ...settings, max_execution_time: leftSeconds };
+      const timed = { ...settings, ...options.settingsFor?.(priority), max_execution_time: leftSeconds };
       return options.connection.read({ text, parameters, settings: timed, signal });
     };
     const body = options.reads.read({ organizationId, signal, begin });

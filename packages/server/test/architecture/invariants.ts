@@ -85,11 +85,12 @@ describe("what always holds", () => {
     ),
   );
 
-  rule("Only `http/` opens HTTP servers for callers, and only `telemetry/otlp/` a gRPC server.", () => [
+  rule("Only `http/` opens HTTP servers and WebSockets for callers, and only `telemetry/otlp/` a gRPC server.", () => [
     ...serverFilesThat(
       ({ imports }) => imports.some(({ target, typeOnly }) => !typeOnly && /^(node:http|node:https)$/.test(target)),
       /^(http\/|store\/embedded\/host\.ts$)/,
     ),
+    ...serverFilesThat((file) => importsPackage(file, /^ws$/), /^http\//),
     ...serverFilesThat((file) => importsPackage(file, /^node:http2$/), /^telemetry\/otlp\//),
   ]);
 

@@ -92,7 +92,8 @@ describe("a call with Sounding's span and the application's", () => {
     const grouped = "sum by (service_name, session_id) (increase(inference_requests_total[1h]))";
     assert.deepEqual(await promql(organization, grouped), [[{ service_name: "support-bot", session_id: "s1" }, "1"]]);
     assert.deepEqual(await promql(organization, "count(last_over_time(inference_requests_total[1h]))"), [[{}, "1"]]);
-    const { body } = await server.get("/prometheus/api/v1/label/service_name/values", organization);
+    const services = "/prometheus/api/v1/label/service_name/values?match[]=inference_requests_total";
+    const { body } = await server.get(services, organization);
     assert.deepEqual(body.data, ["support-bot"]);
   });
 

@@ -275,6 +275,8 @@ describe("Prometheus' HTTP API", () => {
     assert.deepEqual(body.data.jobs_done_total, [{ type: "counter", unit: "", help: "" }]);
     assert.equal(body.data.inference_duration_seconds[0].type, "histogram");
     assert.equal((await server.get("/prometheus/api/v1/status/buildinfo")).body.data.version, "3.0.0");
+    assert.deepEqual((await server.get("/prometheus/api/v1/rules")).body.data, { groups: [] });
+    assert.deepEqual((await server.get("/prometheus/api/v1/alerts")).body.data, { alerts: [] });
   });
 
   for (const [path, problem] of [

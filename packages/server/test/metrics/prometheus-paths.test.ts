@@ -19,7 +19,7 @@ describe("the paths under /prometheus", () => {
   }
 
   for (const [method, path, status, errorType] of [
-    ["GET", "/prometheus/api/v1/rules", 404, "not_found"],
+    ["GET", "/prometheus/api/v1/targets", 404, "not_found"],
     ["GET", "/prometheus/graph?g0.expr=up", 404, "not_found"],
     ["POST", "/prometheus/api/v1/admin/tsdb/snapshot", 404, "not_found"],
     ["DELETE", "/prometheus/api/v1/query", 405, "bad_data"],

@@ -15,6 +15,11 @@ export interface SpanRow {
   readonly endMs: number;
   /** Absent: its own trace. */
   readonly traceId?: string;
+  readonly spanId?: string;
+  readonly parentSpanId?: string;
+  readonly name?: string;
+  /** OTLP SpanKind. */
+  readonly kind?: number;
   readonly durationMs?: number;
   readonly project?: string;
   readonly service?: string;
@@ -59,7 +64,10 @@ export async function appendSpans(
     columns.organization.text(organizationId);
     columns.project.text(row.project ?? "default");
     columns.trace_id.text(row.traceId ?? nextId(32));
-    columns.span_id.text(nextId(16));
+    columns.span_id.text(row.spanId ?? nextId(16));
+    columns.parent_span_id.text(row.parentSpanId ?? "");
+    columns.name.text(row.name ?? "");
+    columns.kind.unsigned(row.kind ?? 0);
     columns.start_time.bigint(nanos(row.endMs - (row.durationMs ?? 100)));
     columns.end_time.bigint(nanos(row.endMs));
     columns.service.text(row.service ?? "app");

@@ -369,7 +369,7 @@ describe("OTLP/JSON", () => {
 
 test("an empty request is a success", async () => {
   const { send, sendJson } = ingestFixture();
-  const nothing = { accepted: 0, rejected: 0, message: undefined };
+  const nothing = { accepted: 0, rejected: 0, exemplars: 0, message: undefined };
   assert.deepEqual(await send("traces", new Uint8Array()), nothing);
   assert.deepEqual(await sendJson("logs", {}), nothing);
   assert.deepEqual(await sendJson("metrics", { resourceMetrics: [] }), nothing);

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, describe, test } from "node:test";
 import { AppError } from "../../src/errors.ts";
 import { type Connection, createConnection } from "../../src/store/connection.ts";
-import { defaultConcurrentReads, ReadLimiter } from "../../src/store/read-limiter.ts";
+import { readPlaces, ReadLimiter } from "../../src/store/read-limiter.ts";
 import { RowCaches } from "../../src/store/row-cache.ts";
 import { callerOrganization, sql } from "../../src/store/statement.ts";
 import { createTenantReader } from "../../src/store/tenant-reader.ts";
@@ -47,7 +47,16 @@ describe("statements that read", () => {
 
   function read(organization: string, options: { timeoutMs?: number; signal?: AbortSignal } = {}) {
     const caches = new RowCaches(1000);
-    const parts = { connection, tables: ["spans"], settings: {}, queryTimeoutMs: 30_000, caches, reads: queue };
+    const settingsFor = (priority: number) => ({ priority });
+    const parts = {
+      connection,
+      tables: ["spans"],
+      settings: {},
+      settingsFor,
+      queryTimeoutMs: 30_000,
+      caches,
+      reads: queue,
+    };
     return createTenantReader(parts, scopeOf(organization)).query(statement, options);
   }
   async function untilArrived(count: number): Promise<void> {
@@ -89,6 +98,27 @@ describe("statements that read", () => {
       if (index !== places) answer(index);
     }
     await Promise.all(floods);
+  });
+
+  test("of an organization that has used the store little go before those of one that keeps it busy", async () => {
+    const heavy = [read("org_a")];
+    await untilArrived(1);
+    const since = performance.now();
+    while (performance.now() - since < 120) await new Promise((resolve) => setImmediate(resolve));
+    heavy.push(read("org_a"));
+    await untilArrived(2);
+    const small = read("org_b");
+    await untilArrived(3);
+    assert.deepEqual(
+      arrived.map(({ organization, url }) => [organization, url.searchParams.get("priority")]),
+      [
+        ["org_a", "3"],
+        ["org_a", "3"],
+        ["org_b", "1"],
+      ],
+    );
+    for (const index of arrived.keys()) answer(index);
+    await Promise.all([...heavy, small]);
   });
 
   test("leave the queue when the caller disconnects, and never reach the store", async () => {
@@ -142,5 +172,16 @@ describe("statements that read", () => {
 });
 
 test("concurrency of reads follows the machine's size, within bounds", () => {
-  assert.deepEqual([1, 2, 6, 64].map(defaultConcurrentReads), [4, 4, 12, 16]);
+  assert.deepEqual(
+    [1, 2, 6, 64].map((processors) => readPlaces(undefined, { processors })),
+    [4, 4, 12, 16],
+  );
+});
+
+test("no more statements read at a time than the store runs, where an organization's queue would delay the others'", () => {
+  assert.deepEqual(
+    [readPlaces(3, { mostInStore: 8 }), readPlaces(200, { mostInStore: 8 }), readPlaces(200)],
+    [3, 8, 200],
+  );
+  assert.equal(readPlaces(undefined, { mostInStore: 8, processors: 64 }), 8);
 });

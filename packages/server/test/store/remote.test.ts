@@ -64,11 +64,11 @@ describe("the schema", () => {
   test("gets the columns that a newer version has", async () => {
     const connection = connect();
     await migrate(connection, { cluster: undefined }, signal);
-    await connection.command("ALTER TABLE logs DROP COLUMN event_name", signal);
+    await connection.command("ALTER TABLE logs DROP COLUMN flags", signal);
     await migrate(connection, { cluster: undefined }, signal);
     assert.equal(
       await connection.command(
-        "SELECT count() FROM system.columns WHERE table = 'logs' AND name = 'event_name' FORMAT TSV",
+        "SELECT count() FROM system.columns WHERE table = 'logs' AND name = 'flags' FORMAT TSV",
         signal,
       ),
       "1\n",
@@ -76,11 +76,13 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of the first version gets the indexes of spans' ends, and of logs' traces and attributes", async () => {
+  test("of the first version gets the indexes of spans' ends, and of logs' traces, attributes and texts", async () => {
     const connection = connect();
     await migrate(connection, { cluster: undefined }, signal);
     await connection.command("ALTER TABLE spans DROP INDEX end_time_range", signal);
     await connection.command("ALTER TABLE logs DROP INDEX trace_id_search, DROP INDEX attributes_search", signal);
+    await connection.command("ALTER TABLE logs DROP INDEX body_search, DROP INDEX attribute_types_search", signal);
+    await connection.command("ALTER TABLE logs DROP INDEX body_type_range", signal);
     await connection.command("DELETE FROM schema_migrations WHERE version > 1", signal);
     await migrate(connection, { cluster: undefined }, signal);
     assert.equal(
@@ -88,7 +90,8 @@ describe("the schema", () => {
         "SELECT expr, type FROM system.data_skipping_indices WHERE table IN ('spans', 'logs') ORDER BY expr FORMAT TSV",
         signal,
       ),
-      "end_time\tminmax\nmapValues(attributes)\tbloom_filter\ntrace_id\tbloom_filter\n",
+      "attribute_types\tngrambf_v1\nbody_type\tminmax\nend_time\tminmax\nlower(concat(event_name, body))\tngrambf_v1\n" +
+        "mapValues(attributes)\tbloom_filter\ntrace_id\tbloom_filter\n",
     );
     await connection.close();
   });

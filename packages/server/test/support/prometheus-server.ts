@@ -47,15 +47,21 @@ function numeral(value: number): string {
   return Number.isNaN(value) ? "NaN" : value > 0 ? "+Inf" : "-Inf";
 }
 
-/** Writes the samples as blocks of Prometheus' storage and starts it on them. @throws if it is not ready within a minute */
-export async function startPrometheus(lines: Iterable<string>): Promise<PrometheusServer> {
+/**
+ * Writes the samples as blocks of Prometheus' storage and starts it on them. @throws if it is not ready within a minute
+ * @param configuration its configuration file
+ */
+export async function startPrometheus(
+  lines: Iterable<string>,
+  configuration = "global: {}\n",
+): Promise<PrometheusServer> {
   const directory = await mkdtemp(join(tmpdir(), "sounding-prometheus-"));
   const file = join(directory, "samples.txt");
   await pipeline(Readable.from(lines), createWriteStream(file));
   const data = join(directory, "data");
   await promisify(execFile)("promtool", ["tsdb", "create-blocks-from", "openmetrics", file, data]);
   await rm(file);
-  await writeFile(join(directory, "prometheus.yml"), "global: {}\n");
+  await writeFile(join(directory, "prometheus.yml"), configuration);
   const options = [
     `--config.file=${join(directory, "prometheus.yml")}`,
     `--storage.tsdb.path=${data}`,

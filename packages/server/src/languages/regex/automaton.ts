@@ -20,6 +20,8 @@ export interface Automaton {
   readonly start: number;
   /** Whether assertions such as `\b` or `^` occur: then the characters around a position matter. */
   readonly hasAssertions: boolean;
+  /** The text that every match begins with; "" if it varies. */
+  readonly literalPrefix: string;
   readonly groupCount: number;
   readonly groupNames: ReadonlyMap<string, number>;
 }
@@ -29,10 +31,12 @@ interface Program {
   readonly start: number;
 }
 
+/** What `.` matches: every character, as in Prometheus, or all but newlines, as in Go. */
+export type Dot = "newlines-too" | "no-newlines";
+
 /** @throws the parser's exception, whose message is RE2's */
-export function compileAutomaton(expression: string): Automaton {
-  // `.` matches newlines, as in Prometheus.
-  const pattern = RE2JS.compile(expression, RE2JS.DOTALL);
+export function compileAutomaton(expression: string, dot: Dot = "newlines-too"): Automaton {
+  const pattern = RE2JS.compile(expression, dot === "newlines-too" ? RE2JS.DOTALL : 0);
   const compiled = pattern.re2();
   const program = compiled.prog as Program;
   return {
@@ -40,6 +44,7 @@ export function compileAutomaton(expression: string): Automaton {
     instructions: program.inst,
     start: program.start,
     hasAssertions: program.inst.some(({ op }) => op === operations.assertion),
+    literalPrefix: String(compiled.prefix),
     groupCount: compiled.numberOfCapturingGroups(),
     groupNames: new Map(Object.entries(compiled.namedGroups)),
   };

@@ -1,5 +1,5 @@
 /**
- * Matches a whole text with a lazy DFA: states are built when a text first needs them. Time
+ * Matches a whole text, or searches in it, with a lazy DFA: states are built when a text first needs them. Time
  * is linear in the text, the memory for states is bounded, and the cost of a new state is charged while it is built.
  */
 import {
@@ -21,6 +21,8 @@ interface State {
   readonly ascii: (State | undefined)[];
   readonly others: Map<number, State>;
   accepts: boolean | undefined;
+  /** Whether the characters that follow make no difference. */
+  readonly isFinal: boolean;
 }
 
 const asciiCharacters = 128;
@@ -29,23 +31,37 @@ const maximumHeld = 262_144;
 
 export class LazyDfa {
   readonly #automaton: Automaton;
+  /** Whether a match may begin and end anywhere in the text. */
+  readonly #searches: boolean;
   readonly #states = new Map<string, State>();
   #held = 0;
+  /** Where a search has found a match. */
+  readonly #found: State = {
+    kernel: [-1],
+    before: before.begin,
+    ascii: [],
+    others: new Map(),
+    accepts: true,
+    isFinal: true,
+  };
   /** The instructions that the current closure has seen: those with the current mark. */
   readonly #marks: Uint32Array;
   #mark = 0;
 
-  constructor(automaton: Automaton) {
+  constructor(automaton: Automaton, mode: "whole-text" | "search" = "whole-text") {
     this.#automaton = automaton;
+    this.#searches = mode === "search";
     this.#marks = new Uint32Array(automaton.instructions.length);
   }
 
-  match(text: string): Resumable<boolean> {
-    return new DfaMatch(this, text);
+  /** @param from where the match may begin; no match begins before it */
+  match(text: string, from = 0): Resumable<boolean> {
+    return new DfaMatch(this, text, from);
   }
 
-  start(): State {
-    return this.#state([this.#automaton.start], before.begin);
+  start(text: string, from: number): State {
+    const isAtBegin = from === 0 || !this.#automaton.hasAssertions;
+    return this.#state([this.#automaton.start], isAtBegin ? before.begin : beforeNext(text.charCodeAt(from - 1)));
   }
 
   /** @param report receives the cost of the step */
@@ -54,8 +70,13 @@ export class LazyDfa {
     const kernel: number[] = [];
     const reached = this.#closure(state, codePoint, report);
     const mark = ++this.#mark;
+    if (this.#searches) {
+      this.#marks[this.#automaton.start] = mark;
+      kernel.push(this.#automaton.start);
+    }
     for (const place of reached) {
       const instruction = instructions[place]!;
+      if (this.#searches && instruction.op === operations.match) return this.#link(state, codePoint, this.#found);
       if (instruction.op < firstConsuming || this.#marks[instruction.out] === mark) continue;
       if (!instruction.matchRune(codePoint)) continue;
       this.#marks[instruction.out] = mark;
@@ -63,7 +84,10 @@ export class LazyDfa {
     }
     report(reached.length);
     kernel.sort((left, right) => left - right);
-    const next = this.#state(kernel, hasAssertions ? beforeNext(codePoint) : before.begin);
+    return this.#link(state, codePoint, this.#state(kernel, hasAssertions ? beforeNext(codePoint) : before.begin));
+  }
+
+  #link(state: State, codePoint: number, next: State): State {
     if (codePoint < asciiCharacters) state.ascii[codePoint] = next;
     else {
       state.others.set(codePoint, next);
@@ -111,7 +135,14 @@ export class LazyDfa {
       this.#held = 0;
     }
     const ascii = Array.from<State | undefined>({ length: asciiCharacters });
-    const state: State = { kernel, before: previous, ascii, others: new Map(), accepts: undefined };
+    const state: State = {
+      kernel,
+      before: previous,
+      ascii,
+      others: new Map(),
+      accepts: undefined,
+      isFinal: kernel.length === 0,
+    };
     this.#states.set(key, state);
     this.#held += asciiCharacters + kernel.length * 2 + 16;
     return state;
@@ -125,13 +156,14 @@ class DfaMatch implements Resumable<boolean> {
   result = false;
   readonly #dfa: LazyDfa;
   readonly #text: string;
-  #at = 0;
+  #at: number;
   #state: State;
 
-  constructor(dfa: LazyDfa, text: string) {
+  constructor(dfa: LazyDfa, text: string, from: number) {
     this.#dfa = dfa;
     this.#text = text;
-    this.#state = dfa.start();
+    this.#at = from;
+    this.#state = dfa.start(text, from);
   }
 
   advance(budget: YieldBudget): boolean {
@@ -146,8 +178,11 @@ class DfaMatch implements Resumable<boolean> {
       const codePoint = unit >= 0xd800 && unit <= 0xdbff ? text.codePointAt(at)! : unit;
       const known = codePoint < asciiCharacters ? state.ascii[codePoint] : state.others.get(codePoint);
       state = known ?? this.#dfa.next(state, codePoint, report);
-      // From no instruction at all nothing is reached.
-      if (state.kernel.length === 0) return true;
+      if (state.isFinal) {
+        this.result = state.accepts === true;
+        budget.spend(steps);
+        return true;
+      }
       at += codePoint > 0xffff ? 2 : 1;
       steps++;
       if (steps < stepsPerReport) continue;

@@ -4,9 +4,10 @@ import { describe, test } from "node:test";
 import * as fc from "fast-check";
 import { RE2JS } from "re2js";
 import { compileAutomaton } from "./automaton.ts";
+import { maximumExpressionInstructions } from "./bounded-automaton.ts";
 import { GroupMatch } from "./capture-groups.ts";
 import { compileCost } from "./compile-cost.ts";
-import { compileExpression, compileGroupingExpression, maximumExpressionInstructions } from "./regular-expression.ts";
+import { compileExpression, compileGroupingExpression } from "./regular-expression.ts";
 import { runToEnd, neverYield } from "./yield-budget.ts";
 
 const { tree } = fc.letrec<{ tree: string; atom: string }>((tie) => ({

@@ -5,6 +5,7 @@ import { bind, callerOrganization, sql, type Statement } from "../../store/state
 import type { TenantReader } from "../../store/store.ts";
 import { attributeCondition, containsText, serviceCondition } from "../attribute-condition.ts";
 import { allOf, projectCondition } from "../conditions.ts";
+import { mayContain } from "./line-index.ts";
 
 /** An entry must match all filters; those that are undefined match every entry. */
 export interface LogFilter {
@@ -90,7 +91,15 @@ const textsInJson = String.raw`"(?:key|stringValue|bytesValue|intValue|doubleVal
 function messageCondition(text: string): Statement {
   const inJson = JSON.stringify(text.toWellFormed()).slice(1, -1);
   const structured = bind.texts([attributeKinds.array, attributeKinds.map]);
-  return sql`if(body_type IN ${structured},
-      arrayExists(one -> ${containsText(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)})),
-      ${containsText(sql`body`, text)} OR (body = '' AND ${containsText(sql`event_name`, text)}))`;
+  const ofStructured = allOf([
+    sql`body_type IN ${structured}`,
+    mayContain([inJson], { ignoresCase: true }),
+    sql`arrayExists(one -> ${containsText(sql`one`, inJson)}, extractAll(body, ${bind.text(textsInJson)}))`,
+  ]);
+  const ofText = allOf([
+    sql`body_type NOT IN ${structured}`,
+    mayContain([text], { ignoresCase: true }),
+    sql`(${containsText(sql`body`, text)} OR (body = '' AND ${containsText(sql`event_name`, text)}))`,
+  ]);
+  return sql`((${ofStructured}) OR (${ofText}))`;
 }

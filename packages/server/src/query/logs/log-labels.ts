@@ -1,7 +1,7 @@
 /** Builds the labels of log streams: the service, the level and the trace of an entry. */
 import { levels } from "../../store/schema.ts";
 import { unknownService } from "../attribute-condition.ts";
-import type { AnyValue } from "../attribute-values.ts";
+import { scalarText } from "../attribute-values.ts";
 import type { ResourceLookup } from "../resource-lookup.ts";
 
 /** The columns that become labels. */
@@ -62,8 +62,4 @@ export function logLabels(row: DescribedRow, { resources, scopes }: ResourceLook
   add("trace_id", row.trace_id);
   add("span_id", row.span_id);
   return labels;
-}
-
-function scalarText({ stringValue, intValue, doubleValue, boolValue }: AnyValue): string | undefined {
-  return (stringValue ?? intValue ?? doubleValue ?? boolValue)?.toString();
 }

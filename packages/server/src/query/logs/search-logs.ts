@@ -10,6 +10,7 @@ import { lookUpResources } from "../resource-lookup.ts";
 import type { TimeRange } from "../time-window.ts";
 import type { LogFilter } from "./log-filter.ts";
 import { logLabels } from "./log-labels.ts";
+import { lineOf } from "./log-line.ts";
 import { encodeCursor, entryId, type Direction, type LogCursor, type LogPosition } from "./log-position.ts";
 import { readEntries, type LogRow } from "./read-entries.ts";
 
@@ -83,11 +84,6 @@ function entryOf(row: LogRow, { detail, ids }: LogsSearch): LogEntry {
   if (!detail) return [row.unix_nano, line];
   const structuredMetadata = metadataOf(row);
   return [row.unix_nano, line, ids ? { structuredMetadata, id: entryId(positionOf(row)) } : { structuredMetadata }];
-}
-
-/** OpenTelemetry events may have a name and no body. */
-function lineOf({ body, body_type, event_name }: LogRow): string {
-  return body === "" ? event_name : toText(body, body_type);
 }
 
 function metadataOf(row: LogRow): Record<string, string> {

@@ -10,6 +10,7 @@ import type { OtlpMetric } from "../metrics/otlp-series/otlp-metric.ts";
 import type { WantedLabels } from "../metrics/otlp-series/wanted-labels.ts";
 import { spanMetrics, spanSeriesNames } from "../metrics/span-series/span-metrics.ts";
 import { targetInfoName } from "../metrics/otlp-series/target-info.ts";
+import { prometheusUnit } from "../../store/metric-tables.ts";
 import { createTenantMetrics, type MetricCatalogs } from "../metrics/tenant-metrics.ts";
 
 export interface ListRequest {
@@ -119,7 +120,8 @@ export async function listMetadata(request: ListRequest): Promise<Map<string, Me
   for (const { help, name, type, unit } of spanMetrics) add(name, { type, unit, help });
   for (const metric of await catalogOf(request, { descriptions: true })) {
     if (request.budget.spend(workOfLabels)) await request.budget.yield();
-    add(metric.name, { type: prometheusType(metric), unit: metric.unit, help: metric.description });
+    const unit = metric.unit === prometheusUnit ? "" : metric.unit;
+    add(metric.name, { type: prometheusType(metric), unit, help: metric.description });
   }
   return found;
 }

@@ -59,6 +59,9 @@ export function prometheusRoutes(parts: PrometheusParts): Route[] {
       return success(limited(await listLabelValues(name, await listRequest(parts, call)), call));
     },
     metadata: (call) => serveMetadata(parts, call),
+    // Grafana lists the rules of its data sources, and shows an error for one that does not answer.
+    rules: async () => success({ groups: [] }),
+    alerts: async () => success({ alerts: [] }),
     // Tools read this to learn which features they can use; the API is that of Prometheus 3.
     buildInfo: async () => success({ version: "3.0.0", application: `Sounding ${parts.version}` }),
   };

@@ -2,10 +2,10 @@
 import type { TimeRange } from "../time-window.ts";
 
 /** Each range costs the store half a millisecond before it reads anything. */
-const maximumRanges = 8;
+const fewRanges = 8;
 
 /** Ranges that cover the given ones, in order of time: first overlapping ones are merged, then the nearest ones. */
-export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
+export function mergeRanges(ranges: readonly TimeRange[], maximumRanges = fewRanges): TimeRange[] {
   const sorted = [...ranges].sort((left, right) => compare(left.fromUnixNano, right.fromUnixNano));
   const separate = sorted.slice(0, 1);
   for (const range of sorted.slice(1)) {
@@ -13,7 +13,7 @@ export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
     if (range.fromUnixNano > last.toUnixNano) separate.push(range);
     else separate[separate.length - 1] = joined(last, range);
   }
-  const breaks = widestGaps(separate);
+  const breaks = widestGaps(separate, maximumRanges);
   const few: TimeRange[] = [];
   for (const [index, range] of separate.entries()) {
     const last = few.at(-1);
@@ -24,7 +24,7 @@ export function mergeRanges(ranges: readonly TimeRange[]): TimeRange[] {
 }
 
 /** The indexes of the ranges that follow the widest gaps. @param separate in order of time, without overlaps */
-function widestGaps(separate: readonly TimeRange[]): ReadonlySet<number> {
+function widestGaps(separate: readonly TimeRange[], maximumRanges: number): ReadonlySet<number> {
   const gaps = separate.slice(1).map(({ fromUnixNano }, index) => ({
     index: index + 1,
     length: fromUnixNano - separate[index]!.toUnixNano,

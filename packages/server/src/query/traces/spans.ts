@@ -15,6 +15,7 @@ const maximumSpans = inputLimit({
 });
 
 export interface SpanDetails {
+  readonly project: string;
   readonly trace_id: string;
   readonly span_id: string;
   readonly start_nano: string;
@@ -70,15 +71,20 @@ export interface StoredSpan {
   readonly has_details: number;
 }
 
-/**
- * The spans that satisfy the condition, earliest first, without duplicates.
- * @throws AppError invalid_request if they are too many for one response, and as the store does
- */
-export async function readSpans(
+interface FirstSpans {
+  readonly spans: StoredSpan[];
+  /** Whether there are no others. */
+  readonly isComplete: boolean;
+  /** How many rows were read at most. */
+  readonly limit: number;
+}
+
+/** The first spans that satisfy the condition, earliest first, without duplicates. @throws AppError as the store does */
+export async function readFirstSpans(
   reader: TenantReader,
   condition: Statement,
   signal: AbortSignal,
-): Promise<StoredSpan[]> {
+): Promise<FirstSpans> {
   const rows = await reader.query<StoredSpan>(
     sql`SELECT trace_id, span_id, parent_span_id, trace_state, flags, name, kind,
         toUnixTimestamp64Nano(start_time) AS start_nano, toUnixTimestamp64Nano(end_time) AS end_nano,
@@ -90,21 +96,33 @@ export async function readSpans(
       LIMIT ${bind.uint32(maximumSpans + 1)}`,
     { signal, maximumRows: maximumSpans + 1, duplicates: "kept" },
   );
-  if (rows.length > maximumSpans) {
-    throw new AppError(
-      "invalid_request",
-      `These traces have more than ${maximumSpans} spans together, which is the limit. Lower limit, or set detail to false.`,
-      { param: "limit" },
-    );
-  }
-  return deduplicateRows(rows, spanKey);
+  const isComplete = rows.length <= maximumSpans;
+  return { spans: await deduplicateRows(rows.slice(0, maximumSpans), spanKey), isComplete, limit: maximumSpans };
 }
 
-type SpanKey = Pick<StoredSpan, "trace_id" | "span_id" | "start_nano">;
+/**
+ * The spans that satisfy the condition, earliest first, without duplicates.
+ * @throws AppError invalid_request if they are too many for one response, and as the store does
+ */
+export async function readSpans(
+  reader: TenantReader,
+  condition: Statement,
+  signal: AbortSignal,
+): Promise<StoredSpan[]> {
+  const { isComplete, spans } = await readFirstSpans(reader, condition, signal);
+  if (isComplete) return spans;
+  throw new AppError(
+    "invalid_request",
+    `These traces have more than ${maximumSpans} spans together, which is the limit. Lower limit, or set detail to false.`,
+    { param: "limit" },
+  );
+}
 
-/** Identifies a span within its organization. */
-export function spanKey({ trace_id, span_id, start_nano }: SpanKey): string {
-  return `${trace_id}${span_id}${start_nano}`;
+type SpanKey = Pick<StoredSpan, "project" | "trace_id" | "span_id" | "start_nano">;
+
+/** Identifies a span within its organization; two projects may send spans with the same IDs. */
+export function spanKey({ project, trace_id, span_id, start_nano }: SpanKey): string {
+  return `${trace_id}${span_id}${start_nano}${project}`;
 }
 
 /** The details of the spans that have any, by `spanKey`. @param spans earliest first */
@@ -133,7 +151,7 @@ async function readDetailRows(
 ): Promise<SpanDetails[]> {
   const [first, last] = [detailed[0]!, detailed.at(-1)!];
   return reader.query<SpanDetails>(
-    sql`SELECT trace_id, span_id, toUnixTimestamp64Nano(start_time) AS start_nano,
+    sql`SELECT project, trace_id, span_id, toUnixTimestamp64Nano(start_time) AS start_nano,
         mapKeys(attributes) AS attribute_names, mapValues(attributes) AS attribute_values, attribute_types,
         arrayMap(each -> toUnixTimestamp64Nano(each), event_times) AS event_times, event_names,
         arrayMap(each -> mapKeys(each), event_attributes) AS event_attribute_names,

@@ -10,6 +10,7 @@ import type { ChdbResult } from "chdb";
 import { onAbort } from "../../abort.ts";
 import { StoreError } from "../store-error.ts";
 import { engineConfiguration } from "./engine-config.ts";
+import { mostEmbeddedReads } from "./protocol.ts";
 
 type Library = typeof import("chdb");
 type Session = InstanceType<Library["Session"]>;
@@ -41,7 +42,7 @@ export interface Engine {
 }
 
 /** libuv threads serve statements and files; together these must be fewer than UV_THREADPOOL_SIZE. */
-const maximumStatements = { read: 8, own: 6 };
+const maximumStatements = { read: mostEmbeddedReads, own: 6 };
 
 const settingName = /^[a-z][a-z0-9_]{0,100}$/;
 

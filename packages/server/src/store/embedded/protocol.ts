@@ -1,4 +1,7 @@
-/** Messages between the server and the embedded store's process, outside the socket. */
+/** What the server and the embedded store's process agree on: the messages outside the socket, and how many reads run at a time. */
+
+/** Tenants' queries that the engine runs at a time. */
+export const mostEmbeddedReads = 8;
 
 export interface EngineSettings {
   /** The engine's data folder; created if missing. */

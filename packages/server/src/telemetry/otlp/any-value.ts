@@ -3,10 +3,10 @@ import { isUtf8 } from "node:buffer";
 import type { StringColumn } from "../../store/column-writers.ts";
 import { kindCodes } from "../rows/attribute-kinds.ts";
 import type { Hash64 } from "../rows/hash64.ts";
-import { anyValue, arrayValue, keyValue, keyValueList } from "./messages.ts";
-import { wireType } from "./message-type.ts";
-import { malformed, MessageScan } from "./message-scan.ts";
-import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "./numbers.ts";
+import { anyValue, arrayValue, keyValue, keyValueList } from "../../protobuf/otlp-messages.ts";
+import { wireType } from "../../protobuf/message-type.ts";
+import { malformed, MessageScan } from "../../protobuf/message-scan.ts";
+import { boolAt, doubleAt, doubleText, int64TextAt, uint32At } from "../../protobuf/numbers.ts";
 import { inputLimit } from "../../input-limits.ts";
 
 /** Maximum nesting of lists and maps; deeper requests are rejected. */

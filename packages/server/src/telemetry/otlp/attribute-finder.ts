@@ -4,7 +4,7 @@ import { kindCodes } from "../rows/attribute-kinds.ts";
 import { AnyValueReader } from "./any-value.ts";
 import type { AttributeSource, KnownAttributes } from "../rows/known-attributes.ts";
 import type { AttributeReader } from "./attributes.ts";
-import { doubleAt, int64At } from "./numbers.ts";
+import { doubleAt, int64At } from "../../protobuf/numbers.ts";
 
 interface Candidate {
   /** The attribute's position (`positionsOf`). */

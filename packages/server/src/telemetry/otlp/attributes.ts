@@ -3,9 +3,9 @@ import type { MapColumn, StringColumn } from "../../store/column-writers.ts";
 import { AttributeKinds } from "../rows/attribute-kinds.ts";
 import { AnyValueReader, writeText } from "./any-value.ts";
 import { Hash64 } from "../rows/hash64.ts";
-import { keyValue } from "./messages.ts";
-import { wireType } from "./message-type.ts";
-import { MessageScan, type RangeList } from "./message-scan.ts";
+import { keyValue } from "../../protobuf/otlp-messages.ts";
+import { wireType } from "../../protobuf/message-type.ts";
+import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
 
 const field = keyValue.fields;
 /** The first bytes of a key and of a value: field number and wire type. */

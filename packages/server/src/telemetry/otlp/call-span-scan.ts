@@ -12,9 +12,9 @@ import type { CallSpan } from "./call-spans.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { isId } from "./ids.ts";
 import { uint32Of } from "./message-fields.ts";
-import { MessageScan } from "./message-scan.ts";
-import { span, traceExport } from "./messages.ts";
-import { fixed64At } from "./numbers.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
+import { span, traceExport } from "../../protobuf/otlp-messages.ts";
+import { fixed64At } from "../../protobuf/numbers.ts";
 import { recordRanges } from "./record-ranges.ts";
 import { meaningOf, type SpanMeaning } from "./span-meaning.ts";
 

@@ -2,8 +2,8 @@
 import { inputLimit } from "../../input-limits.ts";
 import type { ByteRange, ResourceScopeReader } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
-import { exportFields } from "./messages.ts";
-import { MessageScan } from "./message-scan.ts";
+import { exportFields } from "../../protobuf/otlp-messages.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
 import type { Signal } from "./signals.ts";
 import { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 

@@ -3,8 +3,8 @@ import { exemplars } from "../../store/metric-tables.ts";
 import { AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { writeSpanIdOf, writeTraceIdOf } from "./message-fields.ts";
-import { metricParts } from "./messages.ts";
-import { MessageScan } from "./message-scan.ts";
+import { metricParts } from "../../protobuf/otlp-messages.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
 import { numberOf, type PointContext } from "./point-context.ts";
 import { timeProblem } from "./time-check.ts";
 
@@ -46,6 +46,7 @@ export class ExemplarWriter {
       );
       columns.days.unsigned(context.days);
       block.endRow();
+      this.#builder.exemplars += 1;
     }
   }
 }

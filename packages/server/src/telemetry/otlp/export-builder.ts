@@ -8,6 +8,8 @@ const maximumReasons = 8;
 export class ExportBuilder extends RowBuilder {
   accepted = 0;
   rejected = 0;
+  /** Of accepted data points. */
+  exemplars = 0;
   readonly callSpans: CallSpans;
   readonly #reasons = new Map<string, number>();
 

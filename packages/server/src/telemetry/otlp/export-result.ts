@@ -4,8 +4,8 @@
  * https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto
  */
 import { type AppError, retryAfterMs } from "../../errors.ts";
-import { encodeMessage } from "./encode-message.ts";
-import { message } from "./message-type.ts";
+import { encodeMessage } from "../../protobuf/encode-message.ts";
+import { message } from "../../protobuf/message-type.ts";
 import type { Signal } from "./signals.ts";
 
 /** The encoding of the request, which is also that of the response. */
@@ -31,6 +31,8 @@ const exportResponse = message("ExportResponse", { partialSuccess: [1, rejectedC
 export interface ExportResult {
   readonly accepted: number;
   readonly rejected: number;
+  /** Exemplars of accepted data points. */
+  readonly exemplars: number;
   /** Why records were rejected. */
   readonly message: string | undefined;
 }

@@ -44,7 +44,8 @@ export function createIngest({ store, settingsOf, converter, now = Date.now }: I
     const protobuf = encoding === "json" ? await converter.convert(bytes, signal, organizationId) : bytes;
     await decodeExport(protobuf, signal, { builder, groups });
     await appendAll(store, builder.finish());
-    return { accepted: builder.accepted, rejected: builder.rejected, message: builder.rejection(signal.items) };
+    const { accepted, exemplars, rejected } = builder;
+    return { accepted, rejected, exemplars, message: builder.rejection(signal.items) };
   };
 }
 

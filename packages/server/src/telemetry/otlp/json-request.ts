@@ -1,7 +1,7 @@
 /** Converts an OTLP/JSON request to protobuf. Runs on the event loop for small bodies and in a worker for large ones. */
 import { AppError } from "../../errors.ts";
-import { encodeMessage } from "./encode-message.ts";
-import type { MessageType } from "./message-type.ts";
+import { encodeMessage } from "../../protobuf/encode-message.ts";
+import type { MessageType } from "../../protobuf/message-type.ts";
 
 /** Sixteen or more digits outside of quotes: a number that a double may not represent exactly. */
 const longNumber = /[[:,]\s*-?\d{16}/;

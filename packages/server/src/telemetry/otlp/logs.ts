@@ -6,9 +6,9 @@ import { AttributeWriter } from "./attributes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { Hash64 } from "../rows/hash64.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
-import { MessageScan } from "./message-scan.ts";
-import { logRecord } from "./messages.ts";
-import { fixed64At } from "./numbers.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
+import { logRecord } from "../../protobuf/otlp-messages.ts";
+import { fixed64At } from "../../protobuf/numbers.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import { millisecondsProblem, timeProblem } from "./time-check.ts";
 

@@ -2,8 +2,8 @@
 import type { FixedColumn, StringColumn } from "../../store/column-writers.ts";
 import { writeText } from "./any-value.ts";
 import { writeIdOrNothing } from "./ids.ts";
-import type { MessageScan } from "./message-scan.ts";
-import { uint32At } from "./numbers.ts";
+import type { MessageScan } from "../../protobuf/message-scan.ts";
+import { uint32At } from "../../protobuf/numbers.ts";
 
 export function uint32Of(scan: MessageScan, field: number): number {
   const at = scan.starts[field]!;

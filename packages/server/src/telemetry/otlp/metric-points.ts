@@ -5,9 +5,9 @@ import { ExemplarWriter } from "./exemplars.ts";
 import { numberOf, type PointContext } from "./point-context.ts";
 import { copyOf } from "./message-fields.ts";
 import type { ExportBuilder } from "./export-builder.ts";
-import { metricParts } from "./messages.ts";
-import { MessageScan, type RangeList, varintEnd } from "./message-scan.ts";
-import { doubleAt, sint32At, uint64At } from "./numbers.ts";
+import { metricParts } from "../../protobuf/otlp-messages.ts";
+import { MessageScan, type RangeList, varintEnd } from "../../protobuf/message-scan.ts";
+import { doubleAt, sint32At, uint64At } from "../../protobuf/numbers.ts";
 
 export interface PointWriter {
   /** Why the point cannot be stored, as the end of "1 data point …". */

@@ -6,11 +6,11 @@ import type { ResourceScope } from "./resource-scopes.ts";
 import { Hash64 } from "../rows/hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
-import { metric, metricParts } from "./messages.ts";
-import type { MessageType } from "./message-type.ts";
-import { MessageScan, type RangeList } from "./message-scan.ts";
+import { metric, metricParts } from "../../protobuf/otlp-messages.ts";
+import type { MessageType } from "../../protobuf/message-type.ts";
+import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
 import { ExponentialWriter, HistogramWriter, NumberWriter, SummaryWriter, type PointWriter } from "./metric-points.ts";
-import { boolAt } from "./numbers.ts";
+import { boolAt } from "../../protobuf/numbers.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { timeProblem } from "./time-check.ts";
 

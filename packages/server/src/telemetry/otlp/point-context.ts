@@ -1,7 +1,7 @@
 /** Defines what data points of all kinds and their exemplars have in common. */
 import type { Hash64 } from "../rows/hash64.ts";
-import type { MessageScan, RangeList } from "./message-scan.ts";
-import { doubleAt, sfixed64At } from "./numbers.ts";
+import type { MessageScan, RangeList } from "../../protobuf/message-scan.ts";
+import { doubleAt, sfixed64At } from "../../protobuf/numbers.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 
 /** The values of a point's row that come from its metric. */

@@ -1,7 +1,7 @@
 /** Walks through the records of an export request. */
-import { exportFields } from "./messages.ts";
-import { MessageScan } from "./message-scan.ts";
-import type { MessageType } from "./message-type.ts";
+import { exportFields } from "../../protobuf/otlp-messages.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
+import type { MessageType } from "../../protobuf/message-type.ts";
 
 const { resourceGroup: groupField, request: requestField, scopeGroup: scopeField } = exportFields;
 

@@ -13,8 +13,8 @@ import { AttributeReader, AttributeWriter, hashAttributes } from "./attributes.t
 import { Hash64 } from "../rows/hash64.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { uint32Of, writeTextOf } from "./message-fields.ts";
-import { resource as resourceMessage, scope as scopeMessage } from "./messages.ts";
-import { MessageScan } from "./message-scan.ts";
+import { resource as resourceMessage, scope as scopeMessage } from "../../protobuf/otlp-messages.ts";
+import { MessageScan } from "../../protobuf/message-scan.ts";
 import { inputLimit } from "../../input-limits.ts";
 
 /** A project's settings; not a promise if they are cached. */

@@ -2,8 +2,8 @@
 import type { ResourceScope } from "./resource-scopes.ts";
 import type { ExportBuilder } from "./export-builder.ts";
 import { LogDecoder } from "./logs.ts";
-import type { MessageType } from "./message-type.ts";
-import { logExport, metricExport, traceExport } from "./messages.ts";
+import type { MessageType } from "../../protobuf/message-type.ts";
+import { logExport, metricExport, traceExport } from "../../protobuf/otlp-messages.ts";
 import { MetricDecoder } from "./metrics.ts";
 import type { CooperativeYield } from "../../scheduling/cooperative-yield.ts";
 import { SpanDecoder } from "./spans.ts";

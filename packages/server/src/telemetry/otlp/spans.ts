@@ -10,8 +10,8 @@ import { CallSpanScan, knownSpanAttributes, meaningOfSpan, noteRequest } from ".
 import type { ExportBuilder } from "./export-builder.ts";
 import { isId } from "./ids.ts";
 import { copyOf, uint32Of, writeCountOf, writeSpanIdOf, writeTextOf, writeTraceIdOf } from "./message-fields.ts";
-import { MessageScan, RangeList } from "./message-scan.ts";
-import { span, spanParts } from "./messages.ts";
+import { MessageScan, RangeList } from "../../protobuf/message-scan.ts";
+import { span, spanParts } from "../../protobuf/otlp-messages.ts";
 import type { ResourceScope } from "./resource-scopes.ts";
 import type { SpanMeaning } from "./span-meaning.ts";
 import { timeProblem } from "./time-check.ts";

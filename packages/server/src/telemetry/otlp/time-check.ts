@@ -3,7 +3,7 @@
  * would create extra partitions. Both are rejected with a reason instead of being lost.
  */
 import type { ResourceScope } from "./resource-scopes.ts";
-import { fixed64At } from "./numbers.ts";
+import { fixed64At } from "../../protobuf/numbers.ts";
 
 /** Why the time at this position is rejected, as the end of "1 span …". */
 export function timeProblem(bytes: Uint8Array, at: number, group: ResourceScope): string | undefined {

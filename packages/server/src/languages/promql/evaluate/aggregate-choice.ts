@@ -5,12 +5,12 @@ import { formatGeneral } from "../syntax/number-literal.ts";
 import { messages } from "./annotations.ts";
 import { absent, copyStep, float, histogram, isEmpty, newColumn, type Column } from "./grid.ts";
 import { groupColumns, type Group } from "./grouping.ts";
-import { evaluationError, type QueryContext } from "./query-context.ts";
+import { evaluationError, type OperatorContext } from "./query-context.ts";
 import { ValueHeap } from "./value-heap.ts";
 
 interface ChoiceCall {
   readonly aggregation: Aggregation;
-  readonly context: QueryContext;
+  readonly context: OperatorContext;
   /** k, or the ratio, at each step. */
   readonly parameter: Float64Array;
 }

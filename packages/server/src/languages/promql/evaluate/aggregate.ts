@@ -21,11 +21,11 @@ import {
 } from "./grid.ts";
 import { workOfHistogram, workOfLabels } from "./budget.ts";
 import { groupColumns, type Group } from "./grouping.ts";
-import type { QueryContext } from "./query-context.ts";
+import type { OperatorContext } from "./query-context.ts";
 
 interface AggregateCall {
   readonly aggregation: Aggregation;
-  readonly context: QueryContext;
+  readonly context: OperatorContext;
   /** The parameter at each step, for quantile. */
   readonly parameter: Float64Array;
 }

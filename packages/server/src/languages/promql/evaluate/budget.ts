@@ -163,6 +163,11 @@ export class Budget implements YieldBudget {
     return this.#yielder.isDue(recordsPerClockRead);
   }
 
+  /** Counts work of a caller that cannot yield; the next `spend` reads the clock sooner. */
+  addWork(work: number): void {
+    this.#work += work;
+  }
+
   /** Lets other work run, then checks. */
   async yield(): Promise<void> {
     await this.#yielder.yield();

@@ -11,7 +11,7 @@ import {
 } from "./arithmetic.ts";
 import { workOfHistogram } from "./budget.ts";
 import { absent, float, histogramAt, isEmpty, newColumn, setFloat, setHistogram, type Column } from "./grid.ts";
-import type { QueryContext } from "./query-context.ts";
+import type { OperatorContext } from "./query-context.ts";
 import { StepReports } from "./step-reports.ts";
 
 /** The sample at a step that has one. */
@@ -34,7 +34,7 @@ export function operateOnScalars(binary: BinaryExpression, left: Float64Array, r
 export async function operateWithScalar(
   binary: BinaryExpression,
   sides: { columns: readonly Column[]; scalar: Float64Array; scalarIsLeft: boolean },
-  context: QueryContext,
+  context: OperatorContext,
 ): Promise<readonly Column[]> {
   const { columns, scalar, scalarIsLeft } = sides;
   const { operator, returnBool } = binary;
@@ -77,7 +77,10 @@ export async function operateWithScalar(
 }
 
 /** Unary minus. */
-export async function negateColumns(columns: readonly Column[], { budget }: QueryContext): Promise<readonly Column[]> {
+export async function negateColumns(
+  columns: readonly Column[],
+  { budget }: OperatorContext,
+): Promise<readonly Column[]> {
   const results: Column[] = [];
   for (const column of columns) {
     budget.holdSamples(column.kinds.length);

@@ -1,5 +1,5 @@
 /** The groups of an aggregation: series by the labels that `by` keeps or `without` removes. */
-import { dropLabels, emptyLabels, keepLabels, type Labels } from "../series/labels.ts";
+import { emptyLabels, ignoreLabels, keepLabels, type Labels } from "../series/labels.ts";
 import type { Aggregation } from "../syntax/ast.ts";
 import { workOfLabels, type Budget } from "./budget.ts";
 import type { Column } from "./grid.ts";
@@ -15,7 +15,7 @@ export function labelsInGroup({
   without,
 }: Pick<Aggregation, "grouping" | "without">): (labels: Labels) => Labels {
   const names = new Set(without ? [...grouping, "__name__"] : grouping);
-  if (without) return (labels) => dropLabels(labels, names);
+  if (without) return (labels) => ignoreLabels(labels, names);
   return grouping.length === 0 ? () => emptyLabels : (labels) => keepLabels(labels, names);
 }
 

@@ -1,5 +1,5 @@
 /** Which series of two vectors belong together: those that agree in the labels that are matched on. */
-import { dropLabels, keepLabels, type Labels } from "../series/labels.ts";
+import { ignoreLabels, keepLabels, type Labels } from "../series/labels.ts";
 import type { VectorMatching } from "../syntax/ast.ts";
 import { workOfLabels, type Budget } from "./budget.ts";
 import { absent, type Column } from "./grid.ts";
@@ -7,7 +7,7 @@ import { absent, type Column } from "./grid.ts";
 /** Returns the labels by which a series finds its partners. */
 export function labelsToMatch({ labels, on }: Pick<VectorMatching, "labels" | "on">): (labels: Labels) => Labels {
   const names = new Set(on ? labels : [...labels, "__name__"]);
-  return on ? (of) => keepLabels(of, names) : (of) => dropLabels(of, names);
+  return on ? (of) => keepLabels(of, names) : (of) => ignoreLabels(of, names);
 }
 
 export interface MatchGroup {

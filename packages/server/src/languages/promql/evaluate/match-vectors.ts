@@ -2,7 +2,7 @@
  * Binary operators between two vectors: series find their partners by labels, step by step.
  * https://prometheus.io/docs/prometheus/latest/querying/operators/#vector-matching
  */
-import { printLabels } from "../series/labels.ts";
+import { printLabels, type Labels } from "../series/labels.ts";
 import type { BinaryExpression, VectorMatching } from "../syntax/ast.ts";
 import { sampleOperation } from "./arithmetic.ts";
 import { workOfHistogram, workOfLabels, type Budget } from "./budget.ts";
@@ -11,8 +11,15 @@ import { absent, float, type Column } from "./grid.ts";
 import { groupByMatch, labelsToMatch, presentSteps, type MatchGroup } from "./match-groups.ts";
 import { mergeColumns } from "./merge-columns.ts";
 import { PairResults, type PairOptions, type PairTarget } from "./pair-results.ts";
-import { evaluationError, type QueryContext } from "./query-context.ts";
+import { evaluationError, type OperatorContext } from "./query-context.ts";
 import { StepReports } from "./step-reports.ts";
+
+/** The error where two series of the "one" side have the same labels to match; by default, in Prometheus' words. */
+type DuplicatesError = (side: "left" | "right", group: Labels, series: readonly Labels[]) => Error;
+
+interface MatchContext extends OperatorContext {
+  readonly duplicates?: DuplicatesError | undefined;
+}
 
 interface Match extends PairOptions {
   /** The steps at which both sides have a sample, or missing partners are filled. */
@@ -25,9 +32,9 @@ interface Match extends PairOptions {
 export async function matchVectors(
   binary: BinaryExpression,
   sides: { left: readonly Column[]; right: readonly Column[]; count: number },
-  context: QueryContext,
+  context: MatchContext,
 ): Promise<readonly Column[]> {
-  const { budget } = context;
+  const { budget, duplicates } = context;
   const { count } = sides;
   const matching = binary.matching!;
   const isSwapped = matching.cardinality === "one-to-many";
@@ -38,7 +45,7 @@ export async function matchVectors(
   const orders = new Map([...many, ...one].map((column, order) => [column, order]));
   const match: Match = { binary, matching, operate, reports, isSwapped, count, active, orders, budget };
   const groups = await groupByMatch({ many, one }, matching, budget);
-  await refuseDuplicates(groups, match);
+  await refuseDuplicates(groups, match, duplicates ?? duplicatesError);
   const results: Column[] = [];
   for (const group of groups) {
     for (const column of await matchGroup(group, match)) results.push(column);
@@ -63,7 +70,11 @@ async function activeSteps(
 }
 
 /** On the "one" side, a group may have one series at a time; the error reports the earliest step that has two. */
-async function refuseDuplicates(groups: readonly MatchGroup[], match: Match): Promise<void> {
+async function refuseDuplicates(
+  groups: readonly MatchGroup[],
+  match: Match,
+  duplicates: DuplicatesError,
+): Promise<void> {
   const crowded = groups.filter(({ one }) => one.length > 1);
   for (let step = 0; step < match.count && crowded.length > 0; step++) {
     if (match.active[step] === 0) continue;
@@ -71,15 +82,18 @@ async function refuseDuplicates(groups: readonly MatchGroup[], match: Match): Pr
       if (match.budget.spend(one.length)) await match.budget.yield();
       const present = one.filter(({ kinds }) => kinds[step] !== absent);
       if (present.length < 2) continue;
-      const series = present.slice(0, 2).map((column) => printLabels(column.labels));
-      throw evaluationError(
-        `found duplicate series for the match group ${printLabels(labels)} on the ` +
-          `${match.isSwapped ? "left" : "right"} hand-side of the operation: [${series.sort().join(", ")}]` +
-          ";many-to-many matching not allowed: matching labels must be unique on one side",
-      );
+      const series = present.slice(0, 2).map((column) => column.labels);
+      throw duplicates(match.isSwapped ? "left" : "right", labels, series);
     }
   }
 }
+
+const duplicatesError: DuplicatesError = (side, group, series) =>
+  evaluationError(
+    `found duplicate series for the match group ${printLabels(group)} on the ${side} hand-side of the operation: ` +
+      `[${series.map(printLabels).sort().join(", ")}]` +
+      ";many-to-many matching not allowed: matching labels must be unique on one side",
+  );
 
 async function matchGroup(group: MatchGroup, match: Match): Promise<readonly Column[]> {
   const { fillLeft, fillRight } = match.matching;

@@ -1,5 +1,13 @@
 /** The results of one match group: a column for each set of result labels, and which steps have a result. */
-import { dropLabels, getLabel, keepLabels, metadataLabels, setLabels, type Labels } from "../series/labels.ts";
+import {
+  dropLabels,
+  getLabel,
+  ignoreLabels,
+  keepLabels,
+  type Labels,
+  metadataLabels,
+  setLabels,
+} from "../series/labels.ts";
 import type { BinaryExpression, VectorMatching } from "../syntax/ast.ts";
 import {
   changesMeaning,
@@ -111,7 +119,7 @@ function resultLabels(many: Labels, one: Labels, { binary, matching }: PairOptio
   let labels = changesMeaning(binary.operator) ? dropLabels(many, metadataLabels) : many;
   if (matching.cardinality === "one-to-one") {
     const names = new Set(matching.labels);
-    labels = matching.on ? keepLabels(labels, names) : dropLabels(labels, names);
+    labels = matching.on ? keepLabels(labels, names) : ignoreLabels(labels, names);
   }
   if (matching.include.length === 0) return labels;
   return setLabels(labels, new Map(matching.include.map((name) => [name, getLabel(one, name)])));

@@ -7,10 +7,14 @@ import type { Budget } from "./budget.ts";
 import type { Column } from "./grid.ts";
 import type { RangeSeries } from "./range-series.ts";
 
-export interface QueryContext {
-  readonly storage: PromqlStorage;
+/** What operators and aggregations need of a query. */
+export interface OperatorContext {
   readonly budget: Budget;
   readonly annotations: Annotations;
+}
+
+export interface QueryContext extends OperatorContext {
+  readonly storage: PromqlStorage;
   /** How far an instant selector looks back for a sample. */
   readonly lookbackMs: number;
   /** The step of subqueries that name none. */

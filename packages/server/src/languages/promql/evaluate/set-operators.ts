@@ -4,13 +4,13 @@ import type { Budget } from "./budget.ts";
 import { absent, copyStep, isEmpty, newColumn, type Column } from "./grid.ts";
 import { groupByMatch, presentSteps } from "./match-groups.ts";
 import { mergeColumns } from "./merge-columns.ts";
-import type { QueryContext } from "./query-context.ts";
+import type { OperatorContext } from "./query-context.ts";
 
 /** The set operator's result; a series keeps its labels and values. */
 export async function applySetOperator(
   binary: BinaryExpression,
   { left, right, count }: { left: readonly Column[]; right: readonly Column[]; count: number },
-  { budget }: QueryContext,
+  { budget }: OperatorContext,
 ): Promise<readonly Column[]> {
   const results: Column[] = [];
   const fromRight: Column[] = [];

@@ -14,6 +14,8 @@ export interface LabelReplacement {
   readonly replacement: string;
   readonly source: string;
   readonly expression: string;
+  /** Series that get the same labels stay apart, as in LogQL. */
+  readonly keepsDuplicates?: boolean | undefined;
 }
 
 /** Sets a label from what a regular expression matches in another one. */
@@ -49,7 +51,7 @@ export async function replaceLabel(
       .join("");
     replaced.push(withLabel(column, destination, value, budget));
   }
-  return mergeColumns(replaced, budget);
+  return options.keepsDuplicates === true ? replaced : mergeColumns(replaced, budget);
 }
 
 /** The cost of matching groups in a short value and of creating labels, in samples. */

@@ -5,15 +5,20 @@ const fewValues = 48;
 
 /** Interpolates between the two nearest of the first `count` values, which get sorted; NaN counts as the smallest. */
 export function quantileOf(quantile: number, values: Float64Array, count: number): number {
+  if (quantile >= 0 && quantile <= 1) sortFirst(values, count);
+  return quantileOfSorted(quantile, count, (index) => values[index]!);
+}
+
+/** The same of values in ascending order, NaN first. */
+export function quantileOfSorted(quantile: number, count: number, valueAt: (index: number) => number): number {
   if (count === 0 || Number.isNaN(quantile)) return Number.NaN;
   if (quantile < 0) return -Infinity;
   if (quantile > 1) return Infinity;
-  sortFirst(values, count);
   const rank = quantile * (count - 1);
   const lower = Math.max(0, Math.floor(rank));
   const upper = Math.min(count - 1, lower + 1);
   const weight = rank - Math.floor(rank);
-  return values[lower]! * (1 - weight) + values[upper]! * weight;
+  return valueAt(lower) * (1 - weight) + valueAt(upper) * weight;
 }
 
 function sortFirst(values: Float64Array, count: number): void {

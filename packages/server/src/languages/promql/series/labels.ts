@@ -2,7 +2,7 @@
 import { quoteForMessage } from "../syntax/string-literal.ts";
 
 export interface Labels {
-  /** Name, value, name, value …, sorted by name; no empty values. */
+  /** Name, value, name, value …, sorted by name; no empty values, but for labels that a LogQL query reads from lines. */
   readonly pairs: readonly string[];
   readonly key: string;
 }
@@ -16,6 +16,11 @@ export const emptyLabels: Labels = Object.freeze({ pairs: Object.freeze([]), key
 export function labelsFrom(entries: Iterable<readonly [name: string, value: string]>): Labels {
   const sorted = [...entries].filter(([, value]) => value !== "").sort(([left], [right]) => compareText(left, right));
   return fromSortedPairs(sorted.flat());
+}
+
+/** The same, but a label may have an empty value: LogQL tells it from a label that is absent. */
+export function labelsWithEmptyValues(entries: readonly (readonly [name: string, value: string])[]): Labels {
+  return fromSortedPairs(entries.toSorted(([left], [right]) => compareText(left, right)).flat());
 }
 
 function fromSortedPairs(pairs: readonly string[]): Labels {
@@ -56,11 +61,16 @@ export function dropLabels(labels: Labels, names: ReadonlySet<string>): Labels {
   return filterLabels(labels, (name) => !names.has(name));
 }
 
-function filterLabels(labels: Labels, keep: (name: string) => boolean): Labels {
+/** The same, also without labels that have an empty value: `without` and `ignoring` do not see them. */
+export function ignoreLabels(labels: Labels, names: ReadonlySet<string>): Labels {
+  return filterLabels(labels, (name, value) => value !== "" && !names.has(name));
+}
+
+function filterLabels(labels: Labels, keep: (name: string, value: string) => boolean): Labels {
   const kept: string[] = [];
   const { pairs } = labels;
   for (let index = 0; index < pairs.length; index += 2) {
-    if (keep(pairs[index]!)) kept.push(pairs[index]!, pairs[index + 1]!);
+    if (keep(pairs[index]!, pairs[index + 1]!)) kept.push(pairs[index]!, pairs[index + 1]!);
   }
   return kept.length === pairs.length ? labels : fromSortedPairs(kept);
 }

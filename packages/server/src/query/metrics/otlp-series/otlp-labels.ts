@@ -39,14 +39,7 @@ export function otlpLabels(row: OtlpSeriesRow, { resources, scopes }: ResourceLo
   return labels;
 }
 
-const reservedNames: ReadonlySet<string> = new Set([
-  "__name__",
-  "le",
-  "quantile",
-  "job",
-  "instance",
-  "organization_id",
-]);
+const reservedNames: ReadonlySet<string> = new Set(["__name__", "job", "instance", "organization_id"]);
 
 /** Whether a label is never an attribute under its own name, or not in every series. */
 export function isOwnLabel(name: string): boolean {

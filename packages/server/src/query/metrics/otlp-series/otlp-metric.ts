@@ -1,6 +1,6 @@
 /** Defines the metrics that applications send over OTLP, and the names under which PromQL selects them. */
 import type { metricTypes } from "../../../store/metric-tables.ts";
-import type { SpanMetric } from "../span-series/span-metrics.ts";
+import type { SpanMetric } from "../span-series/span-metric.ts";
 
 /** The part of a metric that a series has. */
 export type OtlpPart = "value" | "bucket" | "sum" | "count" | "native" | "quantile";

@@ -77,8 +77,11 @@ export async function selectOtlpSeries(request: OtlpRequest, query: OtlpQuery): 
   return mergeSeries(built);
 }
 
-function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, ...more: [string, string][]): Labels {
-  return labelsFrom([...series.labels, ...more, ["__name__", name]]);
+/** @param part the label of a histogram's or a summary's part, which an attribute of the same name gives way to */
+function labelsOf({ name }: OtlpSeriesName, series: DescribedSeries, part?: [label: string, value: string]): Labels {
+  if (part === undefined) return labelsFrom([...series.labels, ["__name__", name]]);
+  const others = [...series.labels].map(([label, value]) => [label === part[0] ? `exported_${label}` : label, value]);
+  return labelsFrom([...(others as [string, string][]), part, ["__name__", name]]);
 }
 
 function valueSeries(labels: Labels, series: DescribedSeries, columns: ValueColumns | undefined): StoredSeries[] {

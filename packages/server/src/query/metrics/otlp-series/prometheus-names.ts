@@ -2,6 +2,7 @@
  * Converts OpenTelemetry's names of metrics and attributes to Prometheus' names of metrics and labels.
  * https://opentelemetry.io/docs/specs/otel/compatibility/prometheus_and_openmetrics/#otlp-metric-points-to-prometheus
  */
+import { prometheusUnit } from "../../../store/metric-tables.ts";
 
 /** UCUM units with a name in Prometheus; others are kept unchanged. */
 const unitWords: ReadonlyMap<string, string> = new Map([
@@ -56,6 +57,7 @@ export interface NamedMetric {
 
 /** The metric's name in PromQL: `http.server.duration` in `ms` is `http_server_duration_milliseconds`. */
 export function metricName({ isCounter, isGauge, name, unit }: NamedMetric): string {
+  if (unit === prometheusUnit) return name;
   let words = name.split(/[^A-Za-z0-9:]+/).filter((word) => word !== "");
   for (const word of unitSuffix(unit)) if (!words.includes(word)) words.push(word);
   if (isCounter) words = [...words.filter((word) => word !== "total"), "total"];

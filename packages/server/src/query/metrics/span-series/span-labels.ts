@@ -24,6 +24,15 @@ export const spanLabels = {
   /** Why content was refused: the first part of `harassment/threatening`. */
   category: sql`splitByChar('/', arrayFirst(x -> x != '', [attributes['gen_ai.guardrail.risk.category'], attributes['rai.category'], attributes['category'], 'unknown']))[1]`,
   voice: sql`attributes['gen_ai.request.voice']`,
+  /** The service under the name that Tempo's metrics give it. */
+  service: sql`service`,
+  span_name: sql`name`,
+  span_kind: sql`concat('SPAN_KIND_', ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'][least(kind, 5) + 1])`,
+  status_code: sql`concat('STATUS_CODE_', ['UNSET', 'OK', 'ERROR'][least(status_code, 2) + 1])`,
+  /** These three are of requests between services (service-edges.ts). */
+  client: sql`edge_client`,
+  server: sql`edge_server`,
+  connection_type: sql`edge_type`,
 } as const satisfies Readonly<Record<string, Statement>>;
 
 export type SpanLabel = keyof typeof spanLabels;

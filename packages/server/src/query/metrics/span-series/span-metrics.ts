@@ -3,49 +3,22 @@
  * Prometheus' conventions (https://prometheus.io/docs/practices/naming/) and OpenTelemetry's GenAI conventions
  * (https://opentelemetry.io/docs/specs/semconv/gen-ai/); attributes that they do not name have names of our own.
  */
-import { bind, sql, type Statement } from "../../../store/statement.ts";
+import { bind, sql } from "../../../store/statement.ts";
 import {
   agentOperation,
   inferenceOperations,
   toolOperation,
   workflowOperation,
 } from "../../../store/span-operations.ts";
-import { spanLabels, type SpanLabel } from "./span-labels.ts";
+import { spanLabels } from "./span-labels.ts";
+import { one, seconds, spanMetric as metric, type SpanMetric } from "./span-metric.ts";
+import { traceMetrics } from "./trace-metrics.ts";
 
-export interface SpanMetric {
-  /** Without the suffixes of a histogram's parts. */
-  readonly name: string;
-  readonly type: "counter" | "histogram" | "gauge";
-  readonly unit: string;
-  readonly help: string;
-  /** Where the number comes from, for the documentation. */
-  readonly source: string;
-  readonly labels: readonly SpanLabel[];
-  /** Labels with many values, which series have only if the query names them. */
-  readonly labelsWhenNamed: readonly SpanLabel[];
-  /** Which spans count. */
-  readonly condition: Statement;
-  /** Whether it counts model calls, each of which several spans can report. */
-  readonly countsCalls?: boolean;
-  /** Labels that must not be empty. */
-  readonly required?: readonly SpanLabel[];
-  /** Splits each span into items, for an ARRAY JOIN; and which of them count. */
-  readonly arrayJoin?: Statement;
-  readonly itemCondition?: Statement;
-  /** The increment of a counter, the observation of a histogram or the value of a gauge. */
-  readonly value: Statement;
-  /** Which of a gauge's values counts if several spans of a series end at the same time. */
-  readonly edge?: "min" | "max";
-}
-
-const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
 /** Whether a span is a model call. */
 export const inferenceCondition = sql`operation IN ${bind.texts(inferenceOperations)}`;
 const isInference = inferenceCondition;
 const isAgent = sql`operation = ${bind.text(agentOperation)}`;
 const isRun = sql`operation IN ${bind.texts([agentOperation, workflowOperation])}`;
-const one = sql`1.`;
-
 const identityLabels = ["project_name", "service_name"] as const;
 const agentLabels = [...identityLabels, "agent_name", "agent_class"] as const;
 const inferenceLabels = [...agentLabels, "model_key", "provider", "operation", "status"] as const;
@@ -60,10 +33,6 @@ const inferenceSource =
   `${inferenceOperations.map((name) => `\`${name}\``).join(", ")}. A call that several spans report counts once.`;
 const agentSource = "Spans whose `gen_ai.operation.name` is `invoke_agent`.";
 const sessionSource = "Spans with `gen_ai.conversation.id` or `session.id`.";
-
-function metric(definition: Partial<SpanMetric> & Omit<SpanMetric, "labelsWhenNamed">): SpanMetric {
-  return { labelsWhenNamed: ["session_id"], ...definition };
-}
 
 const inference: readonly SpanMetric[] = [
   metric({
@@ -247,7 +216,7 @@ const audio: readonly SpanMetric[] = [
 ];
 
 /** Every metric over spans. */
-export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio];
+export const spanMetrics: readonly SpanMetric[] = [...inference, ...agents, ...sessions, ...audio, ...traceMetrics];
 
 /** Upper bounds of the histograms' buckets in seconds: ten per power of ten, so that quantiles are accurate. */
 export const bucketBounds: readonly number[] = [-3, -2, -1, 0, 1, 2, 3].flatMap((power) =>

@@ -5,7 +5,9 @@ import type { LabelMatcher } from "../../../languages/promql/syntax/ast.ts";
 import { matchesAbsence } from "../label-matching.ts";
 import { endedWithin, isCounted, withCallers } from "./counted-calls.ts";
 import { callerLabels, isCallerLabel, isSpanLabel, spanLabels, type SpanLabel } from "./span-labels.ts";
-import { bucketBounds, type SpanMetric } from "./span-metrics.ts";
+import { serviceEdges } from "./service-edges.ts";
+import type { SpanMetric } from "./span-metric.ts";
+import { bucketBounds } from "./span-metrics.ts";
 
 export interface SpanSelection {
   readonly metric: SpanMetric;
@@ -65,6 +67,10 @@ export function selectSpans(selection: SpanSelection): SelectedSpans | null {
   const arrayJoin = metric.arrayJoin === undefined ? sql`` : sql` ARRAY JOIN ${metric.arrayJoin}`;
   const ofItems = metric.itemCondition === undefined ? [] : [metric.itemCondition];
   const labelList = listOf(labels.map((label) => sql`toString(${expressionOf(label)})`));
+  if (metric.countsEdges === true) {
+    const condition = allOf([metric.condition, ...ofLabels]);
+    return { labelList, rows: sql`${serviceEdges(selection, project)} AS edges WHERE ${condition}` };
+  }
   const table = selection.keepsDuplicates === true ? sql`spans` : sql`spans FINAL`;
   if (!joinsCallers) {
     return { labelList, rows: sql`${table}${arrayJoin} WHERE ${allOf([ofSpans, ...ofLabels, ...ofItems])}` };

@@ -11,7 +11,8 @@ import type { SelectRequest, StoredSeries } from "../../../languages/promql/stor
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import { isMatchedBy } from "../label-matching.ts";
 import type { SpanLabel } from "./span-labels.ts";
-import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
+import type { SpanMetric } from "./span-metric.ts";
+import { bucketBounds, type SpanSeriesName } from "./span-metrics.ts";
 import { bucketOf, endMs, selectSpans, type SelectedSpans } from "./span-selection.ts";
 
 export interface SpanQuery {

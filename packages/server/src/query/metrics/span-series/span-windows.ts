@@ -8,7 +8,8 @@ import { labelsFrom, type Labels } from "../../../languages/promql/series/labels
 import type { GridSeries, WindowsRequest } from "../../../languages/promql/storage.ts";
 import { formatPlain } from "../../../languages/promql/syntax/number-literal.ts";
 import type { SpanLabel } from "./span-labels.ts";
-import { bucketBounds, type SpanMetric, type SpanSeriesName } from "./span-metrics.ts";
+import type { SpanMetric } from "./span-metric.ts";
+import { bucketBounds, type SpanSeriesName } from "./span-metrics.ts";
 import { bucketOf, endMs, labelOf, selectSpans, type SelectedSpans } from "./span-selection.ts";
 import { toNumber, totalOf, type SpanQuery } from "./span-series.ts";
 

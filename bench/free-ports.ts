@@ -1,0 +1,12 @@
+/** Finds free ports for programs that cannot choose one themselves. */
+import { once } from "node:events";
+import { createServer, type AddressInfo } from "node:net";
+
+/** Different ones, which are free when the promise resolves. */
+export async function freePorts(count: number): Promise<number[]> {
+  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
+  await Promise.all(probes.map((probe) => once(probe, "listening")));
+  const ports = probes.map((probe) => (probe.address() as AddressInfo).port);
+  await Promise.all(probes.map((probe) => new Promise((resolve) => probe.close(resolve))));
+  return ports;
+}

@@ -1,0 +1,40 @@
+/** The definition of a metric over spans: which spans count, with which value and labels. */
+import { sql, type Statement } from "../../../store/statement.ts";
+import type { SpanLabel } from "./span-labels.ts";
+
+export interface SpanMetric {
+  /** Without the suffixes of a histogram's parts. */
+  readonly name: string;
+  readonly type: "counter" | "histogram" | "gauge";
+  readonly unit: string;
+  readonly help: string;
+  /** Where the number comes from, for the documentation. */
+  readonly source: string;
+  readonly labels: readonly SpanLabel[];
+  /** Labels with many values, which series have only if the query names them. */
+  readonly labelsWhenNamed: readonly SpanLabel[];
+  /** Which spans count. */
+  readonly condition: Statement;
+  /** Whether it counts requests between services (service-edges.ts) instead of spans. */
+  readonly countsEdges?: boolean;
+  /** Whether it counts model calls, each of which several spans can report. */
+  readonly countsCalls?: boolean;
+  /** Labels that must not be empty. */
+  readonly required?: readonly SpanLabel[];
+  /** Splits each span into items, for an ARRAY JOIN; and which of them count. */
+  readonly arrayJoin?: Statement;
+  readonly itemCondition?: Statement;
+  /** The increment of a counter, the observation of a histogram or the value of a gauge. */
+  readonly value: Statement;
+  /** Which of a gauge's values counts if several spans of a series end at the same time. */
+  readonly edge?: "min" | "max";
+}
+
+/** The duration of a span. */
+export const seconds = sql`((toUnixTimestamp64Nano(end_time) - toUnixTimestamp64Nano(start_time)) / 1e9)`;
+export const one = sql`1.`;
+
+/** A metric whose series have `session_id` only if a query names it, unless the definition says otherwise. */
+export function spanMetric(definition: Partial<SpanMetric> & Omit<SpanMetric, "labelsWhenNamed">): SpanMetric {
+  return { labelsWhenNamed: ["session_id"], ...definition };
+}

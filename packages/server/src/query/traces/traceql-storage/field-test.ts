@@ -1,0 +1,9 @@
+/** A comparison of a field with a constant. */
+import type { ComparisonOperator, StaticValue } from "../../../languages/traceql/syntax/ast.ts";
+
+export interface FieldTest {
+  /** The field is on its left side. */
+  readonly operator: ComparisonOperator;
+  /** Nil for the existence of a value. */
+  readonly value: StaticValue;
+}

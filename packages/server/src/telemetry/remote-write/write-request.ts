@@ -1,0 +1,193 @@
+/**
+ * Reads the requests of Prometheus' remote write, whatever their version.
+ * https://prometheus.io/docs/specs/prw/remote_write_spec/ (1.0), https://prometheus.io/docs/specs/prw/remote_write_spec_2_0/ (2.0)
+ */
+import { AppError } from "../../errors.ts";
+import { MessageScan, type RangeList } from "../../protobuf/message-scan.ts";
+import { message, type MessageType } from "../../protobuf/message-type.ts";
+import { uint32At } from "../../protobuf/numbers.ts";
+import { doubleOf, numberOf, numbersOf, rangesOf, textOf } from "../../protobuf/scan-fields.ts";
+import { histogram, histogramsIn, type WrittenHistogram } from "./written-histogram.ts";
+import { isStaleAt, type WrittenTime } from "./written-time.ts";
+
+export type Version = "1.0" | "2.0";
+
+export interface WrittenSample extends WrittenTime {
+  readonly value: number;
+}
+
+export interface WrittenExemplar {
+  readonly labels: ReadonlyMap<string, string>;
+  readonly value: number;
+  readonly timeMs: number;
+}
+
+export interface WrittenSeries {
+  readonly labels: readonly (readonly [name: string, value: string])[];
+  readonly samples: readonly WrittenSample[];
+  readonly histograms: readonly WrittenHistogram[];
+  readonly exemplars: readonly WrittenExemplar[];
+  readonly isCounter: boolean;
+  readonly help: string;
+}
+
+const label = message("Label", { name: [1, "string"], value: [2, "string"] });
+const sample = message("Sample", { value: [1, "double"], timestamp: [2, "int64"], startTimestamp: [3, "int64"] });
+
+const first = {
+  exemplar: message("Exemplar", { labels: [1, label, "repeated"], value: [2, "double"], timestamp: [3, "int64"] }),
+  metadata: message("MetricMetadata", { type: [1, "enum"], metricFamilyName: [2, "string"], help: [4, "string"] }),
+};
+const firstSeries = message("TimeSeries", {
+  labels: [1, label, "repeated"],
+  samples: [2, sample, "repeated"],
+  exemplars: [3, first.exemplar, "repeated"],
+  histograms: [4, histogram, "repeated"],
+});
+const firstRequest = message("prometheus.WriteRequest", {
+  timeseries: [1, firstSeries, "repeated"],
+  metadata: [3, first.metadata, "repeated"],
+});
+
+const second = {
+  exemplar: message("Exemplar", { labels: [1, "uint32", "repeated"], value: [2, "double"], timestamp: [3, "int64"] }),
+  metadata: message("Metadata", { type: [1, "enum"], help: [3, "uint32"], unit: [4, "uint32"] }),
+};
+const secondSeries = message("TimeSeries", {
+  labels: [1, "uint32", "repeated"],
+  samples: [2, sample, "repeated"],
+  histograms: [3, histogram, "repeated"],
+  exemplars: [4, second.exemplar, "repeated"],
+  metadata: [5, second.metadata],
+  createdTimestamp: [6, "int64"],
+});
+const secondRequest = message("io.prometheus.write.v2.Request", {
+  symbols: [4, "string", "repeated"],
+  timeseries: [5, secondSeries, "repeated"],
+});
+
+/** Type 1 in both versions. */
+const counterType = 1;
+
+/** @throws AppError invalid_request for bytes that are no request, also while its series are read */
+export function readWriteRequest(bytes: Buffer, version: Version): Iterable<WrittenSeries> {
+  return version === "1.0" ? readFirst(bytes) : readSecond(bytes);
+}
+
+/** Metadata may come in another request than its series, so it is only used where it is at hand. */
+function* readFirst(bytes: Buffer): Generator<WrittenSeries> {
+  const request = scanned(firstRequest, bytes, 0, bytes.length);
+  const families = new Map<string, { isCounter: boolean; help: string }>();
+  const family = new MessageScan(first.metadata);
+  for (const [start, end] of rangesOf(request.list(firstRequest.fields.metadata))) {
+    family.read(bytes, start, end);
+    const { help, metricFamilyName, type } = first.metadata.fields;
+    const isCounter = numberOf(family, type) === counterType;
+    families.set(textOf(family, metricFamilyName), { isCounter, help: textOf(family, help) });
+  }
+  const scan = new MessageScan(firstSeries);
+  const { fields } = firstSeries;
+  for (const [start, end] of rangesOf(request.list(firstRequest.fields.timeseries))) {
+    scan.read(bytes, start, end);
+    const labels = labelPairs(bytes, scan.list(fields.labels));
+    const name = labels.find(([each]) => each === "__name__")?.[1] ?? "";
+    const known = families.get(name) ?? families.get(name.replace(/_total$/, ""));
+    yield {
+      labels,
+      samples: samplesIn(bytes, scan.list(fields.samples), 0),
+      histograms: histogramsIn(bytes, scan.list(fields.histograms), 0),
+      exemplars: exemplarsIn(bytes, scan.list(fields.exemplars), {
+        type: first.exemplar,
+        labelsOf: (exemplar) => labelPairs(bytes, exemplar.list(first.exemplar.fields.labels)),
+      }),
+      isCounter: known?.isCounter ?? false,
+      help: known?.help ?? "",
+    };
+  }
+}
+
+function* readSecond(bytes: Buffer): Generator<WrittenSeries> {
+  const request = scanned(secondRequest, bytes, 0, bytes.length);
+  const symbols = rangesOf(request.list(secondRequest.fields.symbols)).map(([start, end]) =>
+    bytes.toString("utf8", start, end),
+  );
+  const symbolAt = (index: number): string => {
+    const symbol = symbols[index];
+    if (symbol !== undefined) return symbol;
+    throw invalid(`a series refers to symbol ${index}, and there are ${symbols.length}`);
+  };
+  const pairsOf = (list: RangeList): [string, string][] => {
+    const references = numbersOf(bytes, list, (at) => uint32At(bytes, at));
+    if (references.length % 2 !== 0) throw invalid("a list of label references has an odd length");
+    return Array.from({ length: references.length / 2 }, (_, index) => [
+      symbolAt(references[index * 2]!),
+      symbolAt(references[index * 2 + 1]!),
+    ]);
+  };
+  const scan = new MessageScan(secondSeries);
+  const metadata = new MessageScan(second.metadata);
+  const { fields } = secondSeries;
+  for (const [start, end] of rangesOf(request.list(secondRequest.fields.timeseries))) {
+    scan.read(bytes, start, end);
+    metadata.read(bytes, scan.starts[fields.metadata]!, scan.ends[fields.metadata]!);
+    const createdMs = numberOf(scan, fields.createdTimestamp);
+    yield {
+      labels: pairsOf(scan.list(fields.labels)),
+      samples: samplesIn(bytes, scan.list(fields.samples), createdMs),
+      histograms: histogramsIn(bytes, scan.list(fields.histograms), createdMs),
+      exemplars: exemplarsIn(bytes, scan.list(fields.exemplars), {
+        type: second.exemplar,
+        labelsOf: (exemplar) => pairsOf(exemplar.list(second.exemplar.fields.labels)),
+      }),
+      isCounter: numberOf(metadata, second.metadata.fields.type) === counterType,
+      help: symbolAt(numberOf(metadata, second.metadata.fields.help)),
+    };
+  }
+}
+
+function scanned(type: MessageType, bytes: Buffer, start: number, end: number): MessageScan {
+  const scan = new MessageScan(type);
+  scan.read(bytes, start, end);
+  return scan;
+}
+
+function labelPairs(bytes: Buffer, list: RangeList): [string, string][] {
+  const pair = new MessageScan(label);
+  return rangesOf(list).map(([start, end]) => {
+    pair.read(bytes, start, end);
+    return [textOf(pair, label.fields.name), textOf(pair, label.fields.value)];
+  });
+}
+
+function samplesIn(bytes: Buffer, list: RangeList, createdMs: number): WrittenSample[] {
+  const scan = new MessageScan(sample);
+  const { startTimestamp, timestamp, value } = sample.fields;
+  return rangesOf(list).map(([start, end]) => {
+    scan.read(bytes, start, end);
+    const startMs = numberOf(scan, startTimestamp);
+    return {
+      value: doubleOf(scan, value),
+      timeMs: numberOf(scan, timestamp),
+      startMs: startMs === 0 ? createdMs : startMs,
+      isStale: isStaleAt(bytes, scan.starts[value]!),
+    };
+  });
+}
+
+interface ExemplarShape {
+  readonly type: typeof first.exemplar | typeof second.exemplar;
+  readonly labelsOf: (scan: MessageScan) => [string, string][];
+}
+
+function exemplarsIn(bytes: Buffer, list: RangeList, { labelsOf, type }: ExemplarShape): WrittenExemplar[] {
+  const scan = new MessageScan(type);
+  return rangesOf(list).map(([start, end]) => {
+    scan.read(bytes, start, end);
+    const labels = new Map(labelsOf(scan));
+    return { labels, value: doubleOf(scan, type.fields.value), timeMs: numberOf(scan, type.fields.timestamp) };
+  });
+}
+
+function invalid(problem: string): AppError {
+  return new AppError("invalid_request", `The request is not a valid remote write request: ${problem}.`);
+}

@@ -1,0 +1,19 @@
+/** Merges all parts of a table: indexes of texts are built then, and rows that were sent twice become one. */
+import { join } from "node:path";
+import { createConnection } from "../../src/store/connection.ts";
+import { socketPathFor } from "../../src/store/embedded/socket-path.ts";
+import type { TableName } from "../../src/store/schema.ts";
+import type { TestStore } from "../store/test-store.ts";
+
+export async function mergeParts({ directory }: TestStore, table: TableName): Promise<void> {
+  const connection = createConnection({
+    url: "http://localhost",
+    socketPath: await socketPathFor(join(directory, "telemetry")),
+    database: "default",
+    compression: false,
+    spoolDirectory: join(directory, "telemetry", "spool"),
+    maximumConnections: 1,
+  });
+  await connection.command(`OPTIMIZE TABLE ${table} FINAL`, AbortSignal.timeout(30_000));
+  await connection.close();
+}
