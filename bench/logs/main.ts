@@ -146,7 +146,8 @@ try {
   servers.push(sounding);
   const loki = given.loki === undefined ? undefined : await startLoki(given.loki);
   if (loki !== undefined) servers.push(loki);
-  const endUnixNano = BigInt(Math.floor(Date.now() / 1000)) * 1_000_000_000n;
+  // Grafana aligns the ranges of metric queries to their step.
+  const endUnixNano = BigInt(Math.floor(Date.now() / 300_000)) * 300_000_000_000n;
   const filled = new Map<LogServer, Filled>();
   for (const server of servers) {
     filled.set(server, await fill(server, endUnixNano));

@@ -10,7 +10,7 @@ export async function startSounding(): Promise<LogServer> {
     send: (body) => server.send("/v1/logs", body),
     get: (path) => server.get(path),
     cpuMicros: () => server.cpuMicros(),
-    untilSettled: () => server.untilQuiet(),
+    untilSettled: () => server.untilSummed(),
     async storedBytes() {
       await server.stop();
       return (await tableSizes(server.directory)).get("logs")?.bytes ?? 0;

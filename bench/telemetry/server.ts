@@ -1,5 +1,5 @@
 /** The server under load, with its embedded store, and its resource usage. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,6 +20,8 @@ export interface MeasuredServer {
   get(path: string): Promise<Posted>;
   /** Resolves when merging has finished, or after two minutes. */
   untilQuiet(): Promise<void>;
+  /** The same, when past hours have been summed as well. */
+  untilSummed(): Promise<void>;
   /** Stops the processes; the folder stays. */
   stop(): Promise<void>;
   removeFolder(): void;
@@ -47,12 +49,17 @@ async function untilReady(pool: Pool): Promise<void> {
   }
 }
 
+/** Hours are summed this long after the last write to them, so that measurements need not wait ten minutes. */
+const rollupDelayMs = 15_000;
+
 export async function startMeasuredServer(): Promise<MeasuredServer> {
   const directory = mkdtempSync(join(tmpdir(), "sounding-bench-telemetry-"));
+  const configPath = join(directory, "sounding.yaml");
+  writeFileSync(configPath, `telemetry: { rollup_delay_ms: ${rollupDelayMs} }\n`);
   const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
-  const command = [process.execPath, cli, "serve", "--json", "--port", "0", "--data-dir", directory] as const;
+  const options = ["--json", "--port", "0", "--data-dir", directory, "--config", configPath];
   const server = start({
-    command: [...command],
+    command: [process.execPath, cli, "serve", ...options],
     env: { SOUNDING_LOG_LEVEL: "error", SOUNDING_INSTALL: "false" },
     measured: false,
   });
@@ -88,6 +95,12 @@ export async function startMeasuredServer(): Promise<MeasuredServer> {
     },
     get: (path) => exchange({ method: "GET", path, headers: { authorization } }),
     untilQuiet: () => untilQuiet(storePid, 4),
+    async untilSummed() {
+      await untilQuiet(storePid, 4);
+      // The delay begins with the last write, and the job looks as often.
+      await sleep(2 * rollupDelayMs + 1000);
+      await untilQuiet(storePid, 4);
+    },
     async stop() {
       if (!pool.closed) await pool.close();
       await stop(server);

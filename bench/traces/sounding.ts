@@ -13,7 +13,7 @@ export async function startSounding(): Promise<Contender> {
       return text;
     },
     cpuMicros: () => server.cpuMicros(),
-    untilQuiet: () => server.untilQuiet(),
+    untilQuiet: () => server.untilSummed(),
     async end() {
       await server.stop().finally(() => server.removeFolder());
     },

@@ -78,6 +78,15 @@ export const telemetry = Type.Object(
       "Size of one organization's share of the write queue; more is a 429, so one organization cannot fill the queue.",
       limitsInput("OpenTelemetry data", "rate_limited"),
     ),
+    rollups: Type.Boolean({
+      default: true,
+      description:
+        "Keep sums of spans and log entries by minute, so that queries over days need not read every row. Results are the same without.",
+    }),
+    rollup_delay_ms: milliseconds(
+      600_000,
+      "How long no row of an hour must have been written before the hour is summed. Keep it above `write_timeout_ms`.",
+    ),
     slow_trace_ms: milliseconds(10_000, "Duration from which a span makes its trace one of `slow_traces`."),
     trace_presets: tracePresets,
     metric_presets: metricPresets,

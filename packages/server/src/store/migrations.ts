@@ -3,7 +3,9 @@
  * and a table lacks. Every statement is idempotent and safe to run concurrently, so servers that start together need no lock.
  */
 import type { Connection } from "./connection.ts";
+import { createRollups, touchExistingRows } from "./rollups/rollup-statements.ts";
 import { tables } from "./schema.ts";
+import { type Layout, onCluster, storedName } from "./table-layout.ts";
 import {
   addRangeIndexes,
   addSearchIndexes,
@@ -11,9 +13,6 @@ import {
   addTextIndexes,
   columnDeclaration,
   createTables,
-  type Layout,
-  onCluster,
-  storedName,
 } from "./table-statements.ts";
 
 interface Migration {
@@ -28,6 +27,11 @@ const migrations: readonly Migration[] = [
   { version: 3, name: "index the trace IDs and attributes of logs", statements: addSearchIndexes },
   { version: 4, name: "index the text of logs", statements: addTextIndexes },
   { version: 5, name: "index the attributes of spans", statements: addSpanIndexes },
+  {
+    version: 6,
+    name: "sum spans and logs by minute",
+    statements: (layout) => [...createRollups(layout), ...touchExistingRows()],
+  },
 ];
 
 export const schemaVersion = Math.max(...migrations.map(({ version }) => version));

@@ -11,11 +11,13 @@ import { superviseEngine, type SupervisedEngine } from "./embedded/supervised-en
 import { InsertQueue, maximumDays } from "./insert-queue.ts";
 import { KnownIdentities } from "./known-identities.ts";
 import { Readiness } from "./readiness.ts";
+import { startRollups } from "./rollups/rollup-job.ts";
 import { tables } from "./schema.ts";
 import { readPlaces, ReadLimiter } from "./read-limiter.ts";
 import { RowCaches } from "./row-cache.ts";
 import type { Store, WriteReport } from "./store.ts";
-import { indexesBuiltByMerges, type Layout, readableTables } from "./table-statements.ts";
+import type { Layout } from "./table-layout.ts";
+import { indexesBuiltByMerges, readableTables } from "./table-statements.ts";
 import { createTenantReader } from "./tenant-reader.ts";
 import { removeRows } from "./tenant-remover.ts";
 
@@ -62,6 +64,8 @@ const remoteReadSettings: Settings = {
  */
 const pauseMs = 20;
 const priorityReadSettings = (priority: number): Settings => ({ priority, low_priority_query_wait_time_ms: pauseMs });
+/** After every query. */
+const lowestPriority = 1_000_000;
 const clusterReadSettings: Settings = { distributed_product_mode: "global" };
 
 interface Home {
@@ -69,6 +73,7 @@ interface Home {
   readonly layout: Layout;
   readonly readSettings: Settings;
   readonly insertSettings: Settings;
+  readonly rollupSettings: Settings;
   readonly engine: SupervisedEngine | undefined;
 }
 
@@ -88,6 +93,7 @@ function openRemote(settings: TelemetrySettings, url: string, readiness: Readine
     layout: { cluster: clickhouse.cluster },
     readSettings: { ...remoteReadSettings, ...(clickhouse.cluster === undefined ? {} : clusterReadSettings) },
     insertSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
+    rollupSettings: clickhouse.cluster === undefined ? {} : clusterInsertSettings,
     engine: undefined,
   };
 }
@@ -127,6 +133,10 @@ async function openEmbedded({ settings, dataDirectory, logger }: StoreOptions, r
     },
     // Older servers lack this setting as well.
     insertSettings: { exclude_materialize_skip_indexes_on_insert: indexesBuiltByMerges().join(",") },
+    rollupSettings: {
+      max_memory_usage: Math.floor(settings.embedded_memory_bytes / 4),
+      ...priorityReadSettings(lowestPriority),
+    },
     engine,
   };
 }
@@ -169,7 +179,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     settingsFor: engine === undefined ? undefined : priorityReadSettings,
     queryTimeoutMs: settings.query_timeout_ms,
     caches: new RowCaches(cacheBytes),
+    usesRollups: settings.rollups,
   };
+  const rollupJob = settings.rollups
+    ? startRollups({ connection, readiness, settings: home.rollupSettings, delayMs: settings.rollup_delay_ms, logger })
+    : undefined;
   return {
     async append(batch) {
       if (batch.rowCount === 0) return;
@@ -186,6 +200,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     waitingReads: () => reads.waiting,
     whenReady: (signal) => readiness.whenReady(signal),
     async close() {
+      await rollupJob?.close();
       await queue.close();
       await readiness.close();
       await connection.close();

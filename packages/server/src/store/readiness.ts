@@ -9,7 +9,7 @@ import type { Connection } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { damagedCodes, StoreError } from "./store-error.ts";
 import type { StoreState } from "./store.ts";
-import type { Layout } from "./table-statements.ts";
+import type { Layout } from "./table-layout.ts";
 
 export interface WatchedStore {
   readonly connection: Connection;

@@ -55,6 +55,8 @@ export interface TenantReader {
   columns(statement: Statement, options?: QueryOptions): Promise<ColumnBlock[]>;
   /** This organization's cached immutable rows, by table and identity. */
   readonly cache: RowCache;
+  /** Whether statements may read sums by minute instead of rows (rollups/). */
+  readonly usesRollups: boolean;
 }
 
 export interface StoreState {

@@ -1,51 +1,8 @@
-/**
- * Generates the statements that create the tables of schema.ts. The same template serves the embedded store, a single server
- * and a cluster. A cluster differs in the name, the engine and the Distributed table in front of each table.
- */
+/** Generates the statements that create the tables of schema.ts. */
+import { rollupTables } from "./rollups/rollup-statements.ts";
 import { tables } from "./schema.ts";
 import type { TableDefinition } from "./table-definition.ts";
-
-export interface Layout {
-  /** The cluster's name in the servers' configuration; undefined for one server or the embedded store. */
-  readonly cluster: string | undefined;
-}
-
-/** The clause of statements that concern a whole cluster. Its name holds no quote or backslash in it (the setting's pattern forbids them too). */
-export function onCluster({ cluster }: Layout): string {
-  if (cluster === undefined) return "";
-  if (!/^[\w.-]+$/.test(cluster)) throw new TypeError(`${JSON.stringify(cluster)} cannot be the name of a cluster.`);
-  return ` ON CLUSTER '${cluster}'`;
-}
-
-/** The table with the rows. On a cluster, the Distributed table has the plain name. */
-export function storedName(name: string, { cluster }: Layout): string {
-  return cluster === undefined ? name : `${name}_local`;
-}
-
-function engine(kind: string, { cluster }: Layout, version: string | undefined): string {
-  const engineArguments = version === undefined ? [] : [version];
-  if (cluster === undefined) return `${kind}(${engineArguments.join(", ")})`;
-  const replicated = ["'/clickhouse/tables/{shard}/{database}/{table}'", "'{replica}'", ...engineArguments];
-  return `Replicated${kind}(${replicated.join(", ")})`;
-}
-
-/**
- * Settings of the tables with rows: inserts are synced to disk before they are acknowledged, and a repeated insert with the
- * same token is dropped. Replicated tables have their own deduplication window.
- */
-function tableSettings({ cluster }: Layout): string {
-  const settings = ["fsync_after_insert = 1", "fsync_part_directory = 1", "merge_with_ttl_timeout = 3600"];
-  if (cluster === undefined) settings.push("non_replicated_deduplication_window = 1000");
-  return settings.join(", ");
-}
-
-function distributed(name: string, layout: Layout, shardColumns: readonly string[]): string[] {
-  if (layout.cluster === undefined) return [];
-  const key = `cityHash64(${shardColumns.join(", ")})`;
-  return [
-    `CREATE TABLE IF NOT EXISTS ${name}${onCluster(layout)} AS ${storedName(name, layout)} ENGINE = Distributed('${layout.cluster}', currentDatabase(), '${storedName(name, layout)}', ${key})`,
-  ];
-}
+import { distributed, engine, type Layout, onCluster, storedName, tableSettings } from "./table-layout.ts";
 
 /** The declaration of a column. */
 export function columnDeclaration(name: string, { type, codec }: TableDefinition["columns"][string]): string {
@@ -172,6 +129,6 @@ export function createTables(layout: Layout): string[] {
 
 /** The names of all tables with tenants' rows that a statement can read. */
 export function readableTables(layout: Layout): string[] {
-  const names = [...Object.keys(tables), "trace_index"];
+  const names = [...Object.keys(tables), "trace_index", ...rollupTables];
   return layout.cluster === undefined ? names : names.flatMap((name) => [name, storedName(name, layout)]);
 }

@@ -25,6 +25,7 @@ export interface ReaderOptions {
   readonly queryTimeoutMs: number;
   readonly caches: RowCaches;
   readonly reads: ReadLimiter;
+  readonly usesRollups: boolean;
 }
 
 const defaultMaximumRows = 100_000;
@@ -186,6 +187,7 @@ export function createTenantReader(options: ReaderOptions, scope: Scope): Tenant
   return {
     stream,
     cache: options.caches.of(organizationId),
+    usesRollups: options.usesRollups,
     async query<Shape extends object = Row>(statement: Statement, query: QueryOptions = {}): Promise<Shape[]> {
       return Array.fromAsync(stream<Shape>(statement, query));
     },

@@ -6,10 +6,12 @@
 import { AppError } from "../errors.ts";
 import type { Scope } from "../tenant.ts";
 import type { Connection } from "./connection.ts";
+import { touchAllHours } from "./rollups/rollup-statements.ts";
+import { rollups } from "./rollups/rollup-tables.ts";
 import { callerOrganization, organizationParameterName, sql } from "./statement.ts";
 import { toReadError } from "./store-error.ts";
 import type { Removal } from "./store.ts";
-import { type Layout, onCluster, storedName } from "./table-statements.ts";
+import { type Layout, onCluster, storedName } from "./table-layout.ts";
 
 /** A deletion waits for merges of the parts that it changes. */
 const timeoutMs = 120_000;
@@ -34,10 +36,26 @@ export function removalStatement({ layout, scope, removal }: TenantRemoval): {
   };
 }
 
+/** From here on, queries read the rows themselves, and sums are made again once the deletion has ended. */
+async function invalidateRollups(connection: Connection, { removal, scope }: TenantRemoval): Promise<void> {
+  if (!rollups.some(({ source }) => source === removal.table)) return;
+  const answer = await connection.read({
+    text: touchAllHours,
+    parameters: new Map([
+      ["organization", scope.organizationId],
+      ["source", removal.table],
+    ]),
+    settings: { distributed_foreground_insert: 1 },
+    signal: removal.signal,
+  });
+  for await (const _ of answer);
+}
+
 /** @throws AppError as reading does */
 export async function removeRows(connection: Connection, tenantRemoval: TenantRemoval): Promise<void> {
   const { signal } = tenantRemoval.removal;
   try {
+    await invalidateRollups(connection, tenantRemoval);
     const answer = await connection.read({
       ...removalStatement(tenantRemoval),
       // The rows are gone on every replica when the statement ends.

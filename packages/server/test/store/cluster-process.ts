@@ -5,6 +5,7 @@
 import { writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { Session } from "chdb";
+import { createRollups } from "../../src/store/rollups/rollup-statements.ts";
 import { createTables } from "../../src/store/table-statements.ts";
 
 const directory = process.argv[2]!;
@@ -20,7 +21,7 @@ writeFileSync(
 const session = new Session(join(directory, "data"), { connectionArgs: [`--config-file=${configPath}`] });
 const run = (text: string): string => session.query(text, "TSVRaw").trim();
 
-const statements = createTables({ cluster: "main" });
+const statements = [...createTables({ cluster: "main" }), ...createRollups({ cluster: "main" })];
 // ON CLUSTER needs servers that listen: it is parsed, and the rest is run without it.
 const parsed = statements.map((statement) => run(`EXPLAIN AST ${statement}`).split("\n")[0]!);
 for (const statement of statements) run(statement.replace(" ON CLUSTER 'main'", ""));

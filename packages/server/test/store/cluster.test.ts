@@ -5,10 +5,11 @@ import { rm } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { createRollups } from "../../src/store/rollups/rollup-statements.ts";
 import { createTables, readableTables } from "../../src/store/table-statements.ts";
 import { temporaryDirectory } from "./test-store.ts";
 
-const statements = createTables({ cluster: "main" });
+const statements = [...createTables({ cluster: "main" }), ...createRollups({ cluster: "main" })];
 
 describe("on a cluster", () => {
   test("every statement runs on the whole cluster", () => {
@@ -31,7 +32,7 @@ describe("on a cluster", () => {
       for (const query of parsed) assert.match(query, /^CreateQuery/);
       for (const name of readableTables({ cluster: undefined })) {
         assert.equal(engines[name], "Distributed", name);
-        assert.match(engines[`${name}_local`]!, /^Replicated(?:Replacing|Aggregating)MergeTree$/, name);
+        assert.match(engines[`${name}_local`]!, /^Replicated(?:Replacing|Aggregating)?MergeTree$/, name);
       }
       assert.equal(engines["trace_index_fill_local"], "MaterializedView");
     } finally {
@@ -46,7 +47,8 @@ describe("on a cluster", () => {
 
 describe("on one server", () => {
   test("the tables are plain, and otherwise the same", () => {
-    const single = createTables({ cluster: undefined }).join("\n");
+    const layout = { cluster: undefined };
+    const single = [...createTables(layout), ...createRollups(layout)].join("\n");
     assert.doesNotMatch(single, /ON CLUSTER|Replicated|_local|Distributed/);
     const local = statements
       .filter((statement) => !statement.includes("ENGINE = Distributed"))

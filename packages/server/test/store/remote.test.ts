@@ -76,10 +76,11 @@ describe("the schema", () => {
     await connection.close();
   });
 
-  test("of the first version gets the indexes of spans' ends, and of logs' traces, attributes and texts", async () => {
+  test("of the first version gets the indexes of spans and logs", async () => {
     const connection = connect();
     await migrate(connection, { cluster: undefined }, signal);
-    await connection.command("ALTER TABLE spans DROP INDEX end_time_range", signal);
+    await connection.command("ALTER TABLE spans DROP INDEX end_time_range, DROP INDEX attributes_search", signal);
+    await connection.command("ALTER TABLE spans DROP INDEX attribute_types_search", signal);
     await connection.command("ALTER TABLE logs DROP INDEX trace_id_search, DROP INDEX attributes_search", signal);
     await connection.command("ALTER TABLE logs DROP INDEX body_search, DROP INDEX attribute_types_search", signal);
     await connection.command("ALTER TABLE logs DROP INDEX body_type_range", signal);
@@ -87,11 +88,40 @@ describe("the schema", () => {
     await migrate(connection, { cluster: undefined }, signal);
     assert.equal(
       await connection.command(
-        "SELECT expr, type FROM system.data_skipping_indices WHERE table IN ('spans', 'logs') ORDER BY expr FORMAT TSV",
+        "SELECT table, expr, type FROM system.data_skipping_indices WHERE table IN ('spans', 'logs') ORDER BY table, expr FORMAT TSV",
         signal,
       ),
-      "attribute_types\tngrambf_v1\nbody_type\tminmax\nend_time\tminmax\nlower(concat(event_name, body))\tngrambf_v1\n" +
-        "mapValues(attributes)\tbloom_filter\ntrace_id\tbloom_filter\n",
+      [
+        "logs\tattribute_types\tngrambf_v1",
+        "logs\tbody_type\tminmax",
+        "logs\tlower(concat(event_name, body))\tngrambf_v1",
+        "logs\tmapValues(attributes)\tbloom_filter",
+        "logs\ttrace_id\tbloom_filter",
+        "spans\tattribute_types\tngrambf_v1",
+        "spans\tend_time\tminmax",
+        "spans\tmapValues(attributes)\tbloom_filter",
+        "",
+      ].join("\n"),
+    );
+    await connection.close();
+  });
+
+  test("records the hours of rows that were written before it did so", async () => {
+    const connection = connect();
+    await migrate(connection, { cluster: undefined }, signal);
+    const row = "SELECT 'org_old' AS organization, now64(9) - toIntervalHour(5) AS";
+    await connection.command(`INSERT INTO spans (organization, start_time, days) ${row} start_time, 30`, signal);
+    await connection.command(`INSERT INTO logs (organization, time, days) ${row} time, 30`, signal);
+    await connection.command("TRUNCATE TABLE row_touches", signal);
+    await connection.command("DELETE FROM schema_migrations WHERE version > 5", signal);
+    await migrate(connection, { cluster: undefined }, signal);
+    assert.equal(
+      await connection.command(
+        `SELECT source, hour = toStartOfHour(now() - toIntervalHour(5), 'UTC'), days FROM row_touches
+          WHERE organization = 'org_old' ORDER BY source FORMAT TSV`,
+        signal,
+      ),
+      "logs\t1\t30\nspans\t1\t30\n",
     );
     await connection.close();
   });

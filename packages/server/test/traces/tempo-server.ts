@@ -3,7 +3,7 @@ import { AppError } from "../../src/errors.ts";
 import { silentLogger } from "../../src/logger.ts";
 import { tempoRoutes } from "../../src/query/tempo-api/tempo-routes.ts";
 import { createOtlp } from "../../src/telemetry/otlp/otlp.ts";
-import { openTestStore } from "../store/test-store.ts";
+import { openTestStore, type TestStoreOptions } from "../store/test-store.ts";
 import { startTestHttp } from "../support/test-http.ts";
 import { testKey } from "../support/test-key.ts";
 
@@ -17,8 +17,8 @@ export interface TempoAnswer {
 }
 
 /** A key `sk-org_a` belongs to `org_a`; `sk-org_a:billing` is bound to that organization's project `billing`. */
-export async function startTempoServer() {
-  const opened = await openTestStore();
+export async function startTempoServer(options: TestStoreOptions = {}) {
+  const opened = await openTestStore(options);
   const otlp = createOtlp({
     store: opened.store,
     settingsOf: () => Promise.resolve({ retention_days: 30, record_content: false }),

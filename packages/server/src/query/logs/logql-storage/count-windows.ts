@@ -4,16 +4,22 @@
  */
 import type { CountSeries, CountsRequest } from "../../../languages/logql/storage.ts";
 import { keepLabels, type Labels } from "../../../languages/promql/series/labels.ts";
+import { isWholeMinute, rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
+import { logMinutes } from "../../../store/rollups/rollup-tables.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
+import type { QueryOptions } from "../../../store/store.ts";
+import type { TimeRange } from "../../time-window.ts";
+import { logMinuteRows } from "./log-minutes.ts";
 import { hasStructuredBody } from "./line-conditions.ts";
 import type { LogsQuery } from "./logs-query.ts";
 import { isPushedLevelUsed } from "./resource-conditions.ts";
 import { rowConditions } from "./row-conditions.ts";
 import { ownLabels, streamLabels } from "./stream-labels.ts";
 import { levelWords, streamLevel } from "./stream-level.ts";
-import { cellOf, cellsCondition, cellsOf, sumWindows, type Cells } from "./window-cells.ts";
+import { timesCondition } from "./store-times.ts";
+import { cellOf, cellsOf, rangeOf, sumWindows, type Cells } from "./window-cells.ts";
 
-/** Of the entries of a project and service: a number for each cell and level that has any. */
+/** Of the entries of a project and service: numbers for each cell and level that has any. */
 interface GroupRow {
   readonly project: string;
   readonly service: string;
@@ -46,7 +52,7 @@ export async function countWindows(request: CountsRequest, query: LogsQuery): Pr
   if (found === null) return [];
   if (!found.isExact) return null;
   const counting: Counting = { request, cells, labels, condition: found.condition };
-  const rows = await query.reader.query<GroupRow>(countStatement(counting), { signal, memory: { add: charge } });
+  const rows = await readGroups(counting, query, { signal, memory: { add: charge } });
   // What the line of a list or a map is, and whether it passes a filter, only the engine knows.
   if (rows.some(({ structured }) => Number(structured) > 0)) return null;
   return countSeries(rows, counting);
@@ -61,6 +67,39 @@ function groupedLabels({ groupBy }: CountsRequest): ReadonlySet<string> | null {
   return new Set(groupBy.labels);
 }
 
+/** Groups of sums by minute where these have all that is counted, and of rows. */
+async function readGroups(counting: Counting, { reader }: LogsQuery, options: QueryOptions): Promise<GroupRow[]> {
+  const { cells, request } = counting;
+  const range = rangeOf(cells, request);
+  const isSummed =
+    request.lineFilters.length === 0 &&
+    request.metadataMatchers.length === 0 &&
+    isWholeMinute(cells.originNano) &&
+    isWholeMinute(cells.lengthNano);
+  const { condition, rest } = isSummed
+    ? await rolledUpPart(logMinutes, range, { reader, signal: options.signal })
+    : { condition: undefined, rest: [range] };
+  const groups: GroupRow[] = [];
+  if (condition !== undefined) {
+    const sums = groupsStatement(counting, summedMinutes(sql`${counting.condition} AND ${condition}`));
+    groups.push(...(await reader.query<GroupRow>(sums, { ...options, duplicates: "kept" })));
+  }
+  if (rest.length > 0) groups.push(...(await reader.query<GroupRow>(countStatement(counting, rest), options)));
+  return condition === undefined ? groups : merged(groups);
+}
+
+function merged(rows: readonly GroupRow[]): GroupRow[] {
+  const groups = Map.groupBy(rows, ({ project, service }) => JSON.stringify([project, service]));
+  return [...groups.values()].map((parts) => ({
+    project: parts[0]!.project,
+    service: parts[0]!.service,
+    structured: parts.reduce((sum, { structured }) => sum + Number(structured), 0),
+    places: parts.flatMap(({ places }) => places),
+    entries: parts.flatMap(({ entries }) => entries),
+    bytes: parts.flatMap(({ bytes }) => bytes),
+  }));
+}
+
 /** Counters of a group in one array; more are counted by groups of their own, so that they take memory only where they count. */
 const mostCounters = 16_384;
 
@@ -68,39 +107,82 @@ const mostCounters = 16_384;
  * Duplicates are removed while reading, which is cheap for merged parts. Arrays of counters are faster than groups by cell. A group
  * by one column of few values is faster than by its hash, and a group by one hash is faster than by several columns.
  */
-function countStatement(counting: Counting): Statement {
+function countStatement(counting: Counting, ranges: readonly TimeRange[]): Statement {
   const { cells, condition, labels, request } = counting;
   const { lineFilters, measure } = request;
   const levels = levelCountOf(labels);
   const size = cells.count * levels;
-  const level = levels === 1 ? sql`` : sql` * ${bind.uint8(levels)} + ${streamLevel}`;
-  const place = sql`toUInt32(${cellOf(cells)}${level}) AS place`;
-  const length = sql`if(body = '', length(event_name), length(body))`;
-  const project = labels.has("project_name") ? sql`project` : undefined;
-  const service = labels.has("service_name") ? sql`service` : undefined;
-  const columns = [project, service].filter((column) => column !== undefined);
-  const isInArrays = size <= mostCounters;
-  const isByColumn = isInArrays && columns.length === 1;
-  const key = isByColumn ? columns[0]! : hashOf(columns);
-  const textOf = isByColumn ? textOfKey : anyOf;
+  const columns = keyColumns(labels);
   const readsLines = measure === "bytes" || lineFilters.length > 0;
-  const group = sql`${textOf(project)} AS project_name, ${textOf(service)} AS service_name,
-    ${readsLines ? sql`countIf(${hasStructuredBody})` : sql`0`} AS structured`;
-  const rows = sql`FROM logs WHERE ${condition} AND ${cellsCondition(cells, request)}`;
-  if (!isInArrays) {
-    return sql`SELECT any(project_name) AS project, any(service_name) AS service, sum(structured) AS structured,
-        groupArray(place) AS places, groupArray(found) AS entries, groupArray(total) AS bytes
-      FROM (SELECT ${key} AS key, ${place}, ${group}, count() AS found, ${measure === "bytes" ? sql`sum(${length})` : sql`0`} AS total
-        ${rows} GROUP BY key, place)
-      GROUP BY key`;
-  }
+  const rows = {
+    from: sql`FROM logs WHERE ${condition} AND ${timesCondition(ranges)}`,
+    unixNano: sql`toUnixTimestamp64Nano(time)`,
+    entries: sql`count()`,
+    bytes: sql`sum(${lineLength})`,
+    structured: readsLines ? sql`countIf(${hasStructuredBody})` : sql`0`,
+  };
+  if (size > mostCounters) return groupsStatement(counting, rows);
+  const isByColumn = columns.length === 1;
+  const key = isByColumn ? columns[0]! : hashOf(columns);
   const counters = bind.uint32(size);
-  const sums = measure === "bytes" ? sql`sumResample(0, ${counters}, 1)(${length}, place)` : sql`counts`;
+  const sums = measure === "bytes" ? sql`sumResample(0, ${counters}, 1)(${lineLength}, place)` : sql`counts`;
   return sql`SELECT project_name AS project, service_name AS service, structured,
       arrayFilter((at, found) -> found > 0, range(${counters}), counts) AS places,
       arrayFilter(found -> found > 0, counts) AS entries, arrayFilter((total, found) -> found > 0, sums, counts) AS bytes
-    FROM (SELECT ${key} AS key, ${group}, countResample(0, ${counters}, 1)(${place}) AS counts, ${sums} AS sums
-      ${rows} GROUP BY key)`;
+    FROM (SELECT ${key} AS key, ${namesOf(labels, isByColumn)}, ${rows.structured} AS structured,
+        countResample(0, ${counters}, 1)(${placeOf(counting, rows.unixNano)} AS place) AS counts, ${sums} AS sums
+      ${rows.from} GROUP BY key)`;
+}
+
+/** What is counted, and how. */
+interface CountedRows {
+  readonly from: Statement;
+  readonly unixNano: Statement;
+  readonly entries: Statement;
+  readonly bytes: Statement;
+  readonly structured: Statement;
+}
+
+function summedMinutes(condition: Statement): CountedRows {
+  return {
+    from: sql`FROM ${logMinuteRows} WHERE ${condition}`,
+    // A minute excludes its start.
+    unixNano: sql`(toInt64(toUnixTimestamp(minute)) * 1000000000 + 1)`,
+    entries: sql`sum(entries)`,
+    bytes: sql`sum(bytes)`,
+    structured: sql`sum(structured)`,
+  };
+}
+
+/** Groups by cell, so that cells take memory only where something is counted. */
+function groupsStatement(counting: Counting, { bytes, entries, from, structured, unixNano }: CountedRows): Statement {
+  const { labels, request } = counting;
+  const total = request.measure === "bytes" ? bytes : sql`0`;
+  return sql`SELECT any(project_name) AS project, any(service_name) AS service, sum(structured_entries) AS structured,
+      groupArray(place) AS places, groupArray(found) AS entries, groupArray(total) AS bytes
+    FROM (SELECT ${hashOf(keyColumns(labels))} AS key, ${placeOf(counting, unixNano)} AS place, ${namesOf(labels, false)},
+        ${structured} AS structured_entries, ${entries} AS found, ${total} AS total
+      ${from} GROUP BY key, place)
+    GROUP BY key`;
+}
+
+const lineLength = sql`if(body = '', length(event_name), length(body))`;
+
+function keyColumns(labels: ReadonlySet<string>): Statement[] {
+  return [...(labels.has("project_name") ? [sql`project`] : []), ...(labels.has("service_name") ? [sql`service`] : [])];
+}
+
+function namesOf(labels: ReadonlySet<string>, isByColumn: boolean): Statement {
+  const textOf = isByColumn ? textOfKey : anyOf;
+  const project = textOf(labels.has("project_name") ? sql`project` : undefined);
+  const service = textOf(labels.has("service_name") ? sql`service` : undefined);
+  return sql`${project} AS project_name, ${service} AS service_name`;
+}
+
+function placeOf({ cells, labels }: Counting, unixNano: Statement): Statement {
+  const levels = levelCountOf(labels);
+  const level = levels === 1 ? sql`` : sql` * ${bind.uint8(levels)} + ${streamLevel}`;
+  return sql`toUInt32(${cellOf(cells, unixNano)}${level})`;
 }
 
 function levelCountOf(labels: ReadonlySet<string>): number {
@@ -144,8 +226,8 @@ async function countSeries(rows: readonly GroupRow[], counting: Counting): Promi
         groups.set(level, group);
       }
       const cell = (place - level) / levels;
-      group.entries[cell] = Number(row.entries[index]);
-      if (measure === "bytes") group.bytes[cell] = Number(row.bytes[index]);
+      group.entries[cell]! += Number(row.entries[index]);
+      if (measure === "bytes") group.bytes[cell]! += Number(row.bytes[index]);
     }
     for (const [level, { bytes, entries }] of groups) {
       if (chargedSeries === series.length) {

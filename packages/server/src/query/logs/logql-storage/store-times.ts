@@ -1,9 +1,22 @@
 /** The range of times that the store has: from 1970 to 2262, in nanoseconds. */
-import { bind, type Parameter } from "../../../store/statement.ts";
+import { bind, join, sql, type Parameter, type Statement } from "../../../store/statement.ts";
+import type { TimeRange } from "../../time-window.ts";
 
 export const lastUnixNano = 2n ** 63n - 1n;
 
 /** The time itself, or the nearest that a statement can compare with. */
+export function clampedTime(unixNano: bigint): bigint {
+  return unixNano > lastUnixNano ? lastUnixNano : unixNano < -1n ? -1n : unixNano;
+}
+
 export function storeTime(unixNano: bigint): Parameter {
-  return bind.time(unixNano > lastUnixNano ? lastUnixNano : unixNano < -1n ? -1n : unixNano);
+  return bind.time(clampedTime(unixNano));
+}
+
+/** Whether a row's time is in one of the ranges. */
+export function timesCondition(ranges: readonly TimeRange[]): Statement {
+  const each = ranges.map(
+    ({ fromUnixNano, toUnixNano }) => sql`(time >= ${storeTime(fromUnixNano)} AND time <= ${storeTime(toUnixNano)})`,
+  );
+  return each.length === 0 ? sql`false` : sql`(${join(each, sql` OR `)})`;
 }

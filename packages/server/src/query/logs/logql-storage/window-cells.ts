@@ -1,7 +1,8 @@
 /** Divides the windows of a query into cells, and adds cells up to windows. */
 import type { CountsRequest } from "../../../languages/logql/storage.ts";
 import { bind, sql, type Statement } from "../../../store/statement.ts";
-import { lastUnixNano, storeTime } from "./store-times.ts";
+import type { TimeRange } from "../../time-window.ts";
+import { lastUnixNano } from "./store-times.ts";
 
 export interface Cells {
   /** The start of the first window, which belongs to no window. */
@@ -32,21 +33,22 @@ function greatestCommonDivisor(left: number, right: number): number {
   return right === 0 ? left : greatestCommonDivisor(right, left % right);
 }
 
-/** The cell of a row. A cell excludes its start, as windows do. */
-export function cellOf({ lengthNano, originNano }: Cells): Statement {
-  return sql`intDiv(toUnixTimestamp64Nano(time) - ${bind.int64(originNano + 1n)}, ${bind.int64(lengthNano)})`;
+/** The cell of a time. A cell excludes its start, as windows do. */
+export function cellOf({ lengthNano, originNano }: Cells, unixNano: Statement): Statement {
+  return sql`intDiv(${unixNano} - ${bind.int64(originNano + 1n)}, ${bind.int64(lengthNano)})`;
 }
 
-/** The rows of all cells that are in the range of the query. Cells between windows that do not touch belong to no window. */
-export function cellsCondition(
+/** The nanoseconds of all cells that are in the range of the query, both included. Cells between windows that do not touch belong to no window. */
+export function rangeOf(
   { count, lengthNano, originNano }: Cells,
   { fromUnixNano, toUnixNano }: Pick<CountsRequest, "fromUnixNano" | "toUnixNano">,
-): Statement {
+): TimeRange {
   const first = originNano + 1n;
   const last = originNano + BigInt(count) * lengthNano;
-  const from = first > fromUnixNano ? first : fromUnixNano;
-  const to = last < toUnixNano ? last : toUnixNano - 1n;
-  return sql`time >= ${storeTime(from)} AND time <= ${storeTime(to)}`;
+  return {
+    fromUnixNano: first > fromUnixNano ? first : fromUnixNano,
+    toUnixNano: last < toUnixNano ? last : toUnixNano - 1n,
+  };
 }
 
 /** Sums of whole numbers, which are exact in any order. */

@@ -61,7 +61,7 @@ export async function readTraceqlSpans(
     sql`SELECT project, trace_id, span_id, parent_span_id, toUnixTimestamp64Nano(start_time) AS start_nano,
         toUnixTimestamp64Nano(end_time) AS end_nano, ${durationNanos} AS duration_nano, name, kind, status_code,
         ${needed.statusMessage ? sql`status_message` : sql`''`} AS status_message, service, resource_id,
-        ${needed.scopes ? sql`scope_id` : sql`0`} AS scope_id, ${attributes} AS found_attributes, has_details
+        ${needed.scopes ? sql`scope_id` : sql`toUInt64(0)`} AS scope_id, ${attributes} AS found_attributes, has_details
       FROM spans WHERE ${condition}
       ORDER BY start_time, span_id, trace_id, end_time DESC LIMIT 1 BY project, start_time, trace_id, span_id`,
     { signal, memory: { add: charge }, maximumRows, duplicates: "kept" },

@@ -12,6 +12,7 @@ import type { TimeRange } from "../../time-window.ts";
 import { conditionOf, isExact } from "./approximation.ts";
 import { gridKey, type GridKey, type Resources } from "./grid-keys.ts";
 import { durationNanos } from "./intrinsic-test.ts";
+import { rolledUpGrid, tupleOf } from "./rolled-up-grid.ts";
 import { approximate } from "./span-condition.ts";
 
 interface GridOptions {
@@ -33,7 +34,7 @@ export async function readSpanGrid(
 ): Promise<readonly SpanGridSeries[] | null> {
   const keys: (GridKey | undefined)[] = request.by.map(gridKey);
   if (!keys.every((key) => key !== undefined)) return null;
-  const statement = gridStatement(request, keys, options.project);
+  const statement = await gridStatement(request, keys, options);
   const { charge, maxSeries, signal } = request;
   const read = { signal, memory: { add: charge }, duplicates: "kept" } as const;
   if (statement === null || (await hasLargeValues(keys, request, options))) return null;
@@ -57,29 +58,35 @@ function rangeOf({ fromUnixNano, intervals, toUnixNano }: SpanGridRequest): Time
 }
 
 /** Null if the store cannot decide the condition, or measures something else. */
-function gridStatement(
+async function gridStatement(
   request: SpanGridRequest,
   keys: readonly GridKey[],
-  project: string | undefined,
-): Statement | null {
+  { project, reader }: GridOptions,
+): Promise<Statement | null> {
   const measure = measureOf(request);
   const range = rangeOf(request);
   const condition = approximate(request.condition, { ...range, project });
   if (measure === undefined || condition.must === false) return condition.may === false ? nothing : null;
-  const slices = timeSlices(range).map((slice) => sliceStatement(request, { keys, measure, project, slice }));
+  const columns = keys.flatMap((key) => key.columns);
+  const rolledUp = await rolledUpGrid(request, { columns, condition, project, range, reader });
+  const slices = rolledUp.rest
+    .flatMap(timeSlices)
+    .map((slice) => sliceStatement(request, { columns, measure, project, slice }));
+  const cells = rolledUp.cells === undefined ? slices : [rolledUp.cells, ...slices];
+  if (cells.length === 0) return nothing;
   return sql`SELECT keys, bucket, groupArray((interval, value)) AS cells, sum(uncertain) AS uncertain
-    FROM (${join(slices, sql` UNION ALL `)}) GROUP BY keys, bucket`;
+    FROM (${join(cells, sql` UNION ALL `)}) GROUP BY keys, bucket`;
 }
 
 interface Slice {
-  readonly keys: readonly GridKey[];
+  readonly columns: readonly Statement[];
   readonly measure: Measure;
   readonly project: string | undefined;
   readonly slice: TimeRange;
 }
 
 /** The cells of one slice. An interval may reach into the next one. */
-function sliceStatement(request: SpanGridRequest, { keys, measure, project, slice }: Slice): Statement {
+function sliceStatement(request: SpanGridRequest, { columns, measure, project, slice }: Slice): Statement {
   const condition = approximate(request.condition, { ...slice, project });
   const { firstUnixNano, stepNano } = request.intervals;
   const interval = sql`intDiv(toUnixTimestamp64Nano(start_time) - ${bind.int64(firstUnixNano)}, ${bind.int64(stepNano)})`;
@@ -91,7 +98,6 @@ function sliceStatement(request: SpanGridRequest, { keys, measure, project, slic
     measure.condition,
   ]);
   const uncertain = isExact(condition) ? sql`0` : sql`countIf(NOT ${conditionOf(condition.must) ?? sql`true`})`;
-  const columns = keys.flatMap((key) => key.columns);
   const groups = [...columns, ...measure.bucket, sql`interval`];
   return sql`SELECT ${tupleOf(columns)} AS keys, ${measure.bucket[0] ?? sql`0`} AS bucket, ${interval} AS interval,
       ${measure.total} AS value, ${uncertain} AS uncertain
@@ -100,10 +106,6 @@ function sliceStatement(request: SpanGridRequest, { keys, measure, project, slic
 
 const nothing = sql`SELECT tuple(0) AS keys, 0 AS bucket, [(0, 0)] AS cells, 0 AS uncertain FROM spans
   WHERE organization = ${callerOrganization} AND false`;
-
-function tupleOf(columns: readonly Statement[]): Statement {
-  return columns.length === 0 ? sql`tuple(0)` : sql`tuple(${join(columns, sql`, `)})`;
-}
 
 interface Measure {
   readonly total: Statement;

@@ -1,0 +1,160 @@
+/**
+ * Sums the rows of past hours in the background, and again after late rows. Servers that share a store may do the same work at the
+ * same time: each sum is a generation of its own, and one is valid. docs/adr/0035-rollups.md
+ */
+import { randomBytes } from "node:crypto";
+import { sleep } from "../../abort.ts";
+import type { Logger } from "../../logger.ts";
+import type { Connection, Settings } from "../connection.ts";
+import type { Readiness } from "../readiness.ts";
+import { fillRollup, registerHour, staleHours } from "./rollup-statements.ts";
+import { hourNanos, rollups, type RollupSource } from "./rollup-tables.ts";
+
+export interface RollupJobOptions {
+  readonly connection: Connection;
+  readonly readiness: Readiness;
+  /** Of the statements, for this kind of store. */
+  readonly settings: Settings;
+  /** How long ago the last write to an hour must be. */
+  readonly delayMs: number;
+  readonly logger: Logger;
+}
+
+interface StaleHour {
+  readonly organization: string;
+  readonly source: RollupSource;
+  /** The start of the hour since 1970. */
+  readonly seconds: number;
+  /** The last write, as text. */
+  readonly touched: string;
+  readonly days: number;
+}
+
+const longestIntervalMs = 60_000;
+const shortestIntervalMs = 200;
+const statementTimeoutMs = 120_000;
+/** An hour that failed, such as one with too many groups, is tried again after this time. */
+const retryMs = 3_600_000;
+/** An hour with more groups is left as rows: its sums would be about as many. */
+const mostGroups = 1_000_000;
+
+/** One thread, so that queries have the others; duplicates are removed as in queries. */
+const fillSettings: Settings = {
+  final: 1,
+  do_not_merge_across_partitions_select_final: 1,
+  max_threads: 1,
+  max_rows_to_group_by: mostGroups,
+  group_by_overflow_mode: "throw",
+  max_execution_time: statementTimeoutMs / 1000,
+};
+
+/** Starts the job. `close` ends it, and the statement that runs. */
+export function startRollups(options: RollupJobOptions): { close(): Promise<void> } {
+  const closing = new AbortController();
+  const running = run(options, closing.signal);
+  return {
+    async close() {
+      closing.abort();
+      await running;
+    },
+  };
+}
+
+async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void> {
+  const { delayMs, logger, readiness } = options;
+  const intervalMs = Math.max(shortestIntervalMs, Math.min(longestIntervalMs, delayMs));
+  const failures = new FailedHours();
+  while (!signal.aborted) {
+    try {
+      await readiness.whenReady(signal);
+      for (const hour of await findStaleHours(options, signal)) {
+        if (failures.has(hour)) continue;
+        try {
+          await sumHour(hour, options, signal);
+        } catch (error) {
+          signal.throwIfAborted();
+          failures.add(hour);
+          const { organization, seconds, source } = hour;
+          logger.warn({ error, organization_id: organization, source, hour: seconds }, "an hour could not be summed");
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      logger.warn({ error }, "the hours to be summed could not be found");
+    }
+    await sleep(intervalMs, signal);
+  }
+}
+
+/** The hours that failed lately. */
+class FailedHours {
+  readonly #failedAtMs = new Map<string, number>();
+
+  add(hour: StaleHour): void {
+    this.#failedAtMs.set(keyOf(hour), performance.now());
+  }
+
+  has(hour: StaleHour): boolean {
+    const failedAtMs = this.#failedAtMs.get(keyOf(hour));
+    if (failedAtMs === undefined) return false;
+    if (performance.now() - failedAtMs < retryMs) return true;
+    this.#failedAtMs.delete(keyOf(hour));
+    return false;
+  }
+}
+
+function keyOf({ organization, seconds, source }: StaleHour): string {
+  return `${organization} ${source} ${seconds}`;
+}
+
+async function findStaleHours({ connection, delayMs }: RollupJobOptions, signal: AbortSignal): Promise<StaleHour[]> {
+  const parameters = { delay_nanos: BigInt(Math.round(delayMs)) * 1_000_000n };
+  const text = await answerOf(connection, { text: staleHours, parameters, settings: {}, signal });
+  return text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => {
+      const [organization, source, seconds, touched, days] = JSON.parse(line);
+      return { organization, source, seconds: Number(seconds), touched, days };
+    });
+}
+
+async function sumHour(
+  hour: StaleHour,
+  { connection, settings }: RollupJobOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { days, organization, seconds, source, touched } = hour;
+  const generation = randomBytes(8).readBigUInt64LE();
+  const rollup = rollups.find((each) => each.source === source)!;
+  const start = BigInt(seconds) * 1_000_000_000n;
+  const fill = { organization, from: start + 1n, to: start + hourNanos, generation };
+  await answerOf(connection, {
+    text: fillRollup(rollup),
+    parameters: fill,
+    settings: { ...fillSettings, ...settings },
+    signal,
+  });
+  // Only now: rows of a generation that is not registered are never read.
+  const registration = { organization, source, seconds, generation, touched, days };
+  await answerOf(connection, { text: registerHour, parameters: registration, settings, signal });
+}
+
+interface JobStatement {
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, string | number | bigint>>;
+  readonly settings: Settings;
+  readonly signal: AbortSignal;
+}
+
+async function answerOf(connection: Connection, { parameters, settings, signal, text }: JobStatement): Promise<string> {
+  const bytes = await connection.read({
+    text,
+    parameters: new Map(Object.entries(parameters).map(([name, value]) => [name, String(value)])),
+    settings,
+    signal: AbortSignal.any([signal, AbortSignal.timeout(statementTimeoutMs)]),
+  });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of bytes) chunks.push(chunk);
+  return Buffer.concat(chunks).toString("utf8");
+}

@@ -1,0 +1,152 @@
+/** Generates the statements that create the rollups' tables and fill them. */
+import { engine, distributed, type Layout, onCluster, storedName, tableSettings } from "../table-layout.ts";
+import { hourNanos, minuteNanos, type Rollup, rollups } from "./rollup-tables.ts";
+
+/** The start of a row's minute or hour, in seconds since 1970. */
+function startOf(lengthNanos: bigint, { timeColumn }: Rollup): string {
+  return `intDiv(toUnixTimestamp64Nano(${timeColumn}) - 1, ${lengthNanos}) * ${lengthNanos / 1_000_000_000n}`;
+}
+
+function timeOf(seconds: string): string {
+  return `toDateTime(${seconds}, 'UTC')`;
+}
+
+/**
+ * `row_touches` has the last time when rows of an hour were written. A view for each source fills it after the rows themselves are
+ * written, within the same insert.
+ */
+function createTouches(layout: Layout): string[] {
+  const table = storedName("row_touches", layout);
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table}${onCluster(layout)} (
+  organization LowCardinality(String),
+  source LowCardinality(String),
+  hour DateTime('UTC'),
+  touched_unix_nano SimpleAggregateFunction(max, Int64),
+  days SimpleAggregateFunction(max, UInt16)
+) ENGINE = ${engine("AggregatingMergeTree", layout, undefined)}
+ORDER BY (organization, source, hour)
+TTL hour + toIntervalDay(days + 2)
+SETTINGS ${tableSettings(layout)}`,
+    ...distributed("row_touches", layout, ["organization"]),
+    ...rollups.map(
+      (rollup) =>
+        `CREATE MATERIALIZED VIEW IF NOT EXISTS ${storedName(`${rollup.source}_touch`, layout)}${onCluster(layout)} TO ${table} AS
+${touchesOf(rollup, storedName(rollup.source, layout))}`,
+    ),
+  ];
+}
+
+function touchesOf(rollup: Rollup, rows: string): string {
+  return `SELECT organization, '${rollup.source}' AS source, ${timeOf(startOf(hourNanos, rollup))} AS hour,
+  max(toUnixTimestamp64Nano(now64(9))) AS touched_unix_nano, max(days) AS days
+FROM ${rows} GROUP BY organization, hour`;
+}
+
+/** `rollup_hours` has the valid generation of each hour, and the last write that it includes. */
+function createHours(layout: Layout): string[] {
+  return [
+    `CREATE TABLE IF NOT EXISTS ${storedName("rollup_hours", layout)}${onCluster(layout)} (
+  organization LowCardinality(String),
+  source LowCardinality(String),
+  hour DateTime('UTC'),
+  generation UInt64,
+  touched_unix_nano Int64,
+  days UInt16
+) ENGINE = ${engine("ReplacingMergeTree", layout, "touched_unix_nano")}
+ORDER BY (organization, source, hour)
+TTL hour + toIntervalDay(days + 2)
+SETTINGS ${tableSettings(layout)}`,
+    ...distributed("rollup_hours", layout, ["organization"]),
+  ];
+}
+
+function createRollup({ groupedBy, name, sums }: Rollup, layout: Layout): string[] {
+  const columns = [...Object.entries(groupedBy), ...Object.entries(sums)].map(
+    ([column, { type }]) => `${column} ${type}`,
+  );
+  return [
+    `CREATE TABLE IF NOT EXISTS ${storedName(name, layout)}${onCluster(layout)} (
+  organization LowCardinality(String),
+  project LowCardinality(String),
+  minute DateTime('UTC'),
+  generation UInt64 CODEC(ZSTD(1)),
+  ${columns.join(",\n  ")},
+  days UInt16
+) ENGINE = ${engine("MergeTree", layout, undefined)}
+PARTITION BY toDate(minute)
+ORDER BY (organization, project, minute, ${Object.keys(groupedBy).join(", ")})
+TTL minute + toIntervalDay(days)
+SETTINGS ${tableSettings(layout)}`,
+    ...distributed(name, layout, ["organization"]),
+  ];
+}
+
+/** Creates everything; idempotent and safe to run concurrently. */
+export function createRollups(layout: Layout): string[] {
+  return [
+    ...rollups.flatMap((rollup) => createRollup(rollup, layout)),
+    ...createHours(layout),
+    ...createTouches(layout),
+  ];
+}
+
+/** Records the hours of rows that were written before `createRollups`. */
+export function touchExistingRows(): string[] {
+  return rollups.map((rollup) => `INSERT INTO row_touches ${touchesOf(rollup, rollup.source)}`);
+}
+
+/** The names of the tables with tenants' rows that a statement can read. */
+export const rollupTables: readonly string[] = ["row_touches", "rollup_hours", ...rollups.map(({ name }) => name)];
+
+/**
+ * The hours that must be rolled up, newest first: they have ended, and the last write to them was `delay_nanos` ago. No insert takes
+ * longer, so all rows of that write and of earlier ones can be read.
+ * Parameters: `delay_nanos`. Columns: organization, source, hour in seconds, touched_unix_nano, days.
+ */
+export const staleHours = `SELECT organization, source, toUnixTimestamp(hour) AS seconds, toString(touched), days
+FROM (
+  SELECT organization, source, hour, max(touched_unix_nano) AS touched, max(days) AS days
+  FROM row_touches GROUP BY organization, source, hour
+) AS written
+LEFT JOIN (
+  SELECT organization, source, hour, max(touched_unix_nano) AS included
+  FROM rollup_hours GROUP BY organization, source, hour
+) AS rolled USING (organization, source, hour)
+WHERE touched > included
+  AND greatest(touched, (toInt64(toUnixTimestamp(hour)) + 3600) * 1000000000) + {delay_nanos:Int64} <= toUnixTimestamp64Nano(now64(9))
+ORDER BY seconds DESC LIMIT 10000
+FORMAT JSONCompactEachRow`;
+
+/** Sums the rows of an hour of one organization. Parameters: organization, from, to (in nanoseconds, both included), generation. */
+export function fillRollup(rollup: Rollup): string {
+  const { groupedBy, name, source, sums, timeColumn } = rollup;
+  const columns = [
+    "organization",
+    "project",
+    "minute",
+    "generation",
+    ...Object.keys(groupedBy),
+    ...Object.keys(sums),
+    "days",
+  ];
+  const values = [...Object.values(groupedBy), ...Object.values(sums)].map(({ value }) => value);
+  const keys = ["organization", "project", "minute_start", ...Object.values(groupedBy).map(({ value }) => value)];
+  return `INSERT INTO ${name} (${columns.join(", ")})
+SELECT organization, project, ${timeOf(startOf(minuteNanos, rollup))} AS minute_start, {generation:UInt64},
+  ${values.join(",\n  ")}, max(days)
+FROM ${source}
+WHERE organization = {organization:String}
+  AND ${timeColumn} >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND ${timeColumn} <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+GROUP BY ${keys.join(", ")}`;
+}
+
+/** Declares a generation valid. Parameters: organization, source, seconds, generation, touched, days. */
+export const registerHour = `INSERT INTO rollup_hours (organization, source, hour, generation, touched_unix_nano, days)
+SELECT {organization:String}, {source:String}, toDateTime({seconds:UInt32}, 'UTC'), {generation:UInt64}, {touched:Int64}, {days:UInt16}`;
+
+/** Makes all rollups of a source invalid until they are computed again. Parameters: organization, source. */
+export const touchAllHours = `INSERT INTO row_touches
+SELECT organization, source, hour, max(toUnixTimestamp64Nano(now64(9))), max(days)
+FROM row_touches WHERE organization = {organization:String} AND source = {source:String}
+GROUP BY organization, source, hour`;
