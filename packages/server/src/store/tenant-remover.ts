@@ -36,7 +36,7 @@ export function removalStatement({ layout, scope, removal }: TenantRemoval): {
   };
 }
 
-/** From here on, queries read the rows themselves, and sums are made again once the deletion has ended. */
+/** Makes queries read the rows themselves until their sums are made again. */
 async function invalidateRollups(connection: Connection, { removal, scope }: TenantRemoval): Promise<void> {
   if (!rollups.some(({ source }) => source === removal.table)) return;
   const answer = await connection.read({
@@ -63,6 +63,8 @@ export async function removeRows(connection: Connection, tenantRemoval: TenantRe
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     });
     for await (const _ of answer);
+    // An hour may have been summed in the meantime.
+    await invalidateRollups(connection, tenantRemoval);
   } catch (error) {
     throw toReadError(error, signal);
   }

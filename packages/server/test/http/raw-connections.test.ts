@@ -119,7 +119,7 @@ async function flood(port: number, head: string, chunked: boolean): Promise<{ an
   return { answer: await answer, sentBytes };
 }
 
-describe("an endless body is not read", () => {
+describe("an endless body is not read", { concurrency: true }, () => {
   const start = "POST /v1/echo HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n";
   const floods: [name: string, head: string, chunked: boolean, status: number][] = [
     ["without a key", `${start}transfer-encoding: chunked\r\n\r\n`, true, 401],

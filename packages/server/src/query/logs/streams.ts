@@ -77,15 +77,14 @@ async function* foundStreams(
   const selected = await streamConditions(matchers, query, request);
   if (selected.isEmpty) return;
   const options = { signal, memory: { add: charge } };
-  const rows: StreamRow[] = [];
-  for (const source of await streamSources(request, query, wanted)) {
-    const found = await reader.query<StreamRow>(streamsStatement(source, query, { selected, wanted }), {
-      ...options,
-      duplicates: "kept",
-      maximumRows: maximumStreams,
-    });
-    for (const row of found) rows.push(row);
-  }
+  const sources = await streamSources(request, query, wanted);
+  const statements = sources.map((source) => streamsStatement(source, query, { selected, wanted }));
+  const found = await Promise.all(
+    statements.map((statement) =>
+      reader.query<StreamRow>(statement, { ...options, duplicates: "kept", maximumRows: maximumStreams }),
+    ),
+  );
+  const rows = found.flat();
   const references = rows.map(({ resource }) => ({ resource_id: resource, scope_id: "0" }));
   const { resources } = await lookUpResources(reader, references, options);
   for (const row of rows) {

@@ -7,6 +7,7 @@ import { sleep } from "../../abort.ts";
 import type { Logger } from "../../logger.ts";
 import type { Connection, Settings } from "../connection.ts";
 import type { Readiness } from "../readiness.ts";
+import { StoreError } from "../store-error.ts";
 import { fillRollup, registerHour, staleHours } from "./rollup-statements.ts";
 import { hourNanos, rollups, type RollupSource } from "./rollup-tables.ts";
 
@@ -73,6 +74,7 @@ async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void
           await sumHour(hour, options, signal);
         } catch (error) {
           signal.throwIfAborted();
+          if (error instanceof StoreError && error.outlook === "transient") throw error;
           failures.add(hour);
           const { organization, seconds, source } = hour;
           logger.warn({ error, organization_id: organization, source, hour: seconds }, "an hour could not be summed");
@@ -80,7 +82,7 @@ async function run(options: RollupJobOptions, signal: AbortSignal): Promise<void
       }
     } catch (error) {
       if (signal.aborted) return;
-      logger.warn({ error }, "the hours to be summed could not be found");
+      logger.warn({ error }, "past hours could not be summed and will be tried again");
     }
     await sleep(intervalMs, signal);
   }

@@ -79,13 +79,16 @@ async function readGroups(counting: Counting, { reader }: LogsQuery, options: Qu
   const { condition, rest } = isSummed
     ? await rolledUpPart(logMinutes, range, { reader, signal: options.signal })
     : { condition: undefined, rest: [range] };
-  const groups: GroupRow[] = [];
-  if (condition !== undefined) {
-    const sums = groupsStatement(counting, summedMinutes(sql`${counting.condition} AND ${condition}`));
-    groups.push(...(await reader.query<GroupRow>(sums, { ...options, duplicates: "kept" })));
-  }
-  if (rest.length > 0) groups.push(...(await reader.query<GroupRow>(countStatement(counting, rest), options)));
-  return condition === undefined ? groups : merged(groups);
+  const [sums, rows] = await Promise.all([
+    condition === undefined
+      ? []
+      : reader.query<GroupRow>(groupsStatement(counting, summedMinutes(sql`${counting.condition} AND ${condition}`)), {
+          ...options,
+          duplicates: "kept",
+        }),
+    rest.length === 0 ? [] : reader.query<GroupRow>(countStatement(counting, rest), options),
+  ]);
+  return condition === undefined ? rows : merged([...sums, ...rows]);
 }
 
 function merged(rows: readonly GroupRow[]): GroupRow[] {

@@ -22,9 +22,16 @@ export async function* readEntries(request: EntriesRequest, query: LogsQuery): A
   const columns = new EntryColumns(request.needs);
   const streams = new StreamTable(query.reader, { ...charged, matchers, yieldBudget });
   const metadata = new StructuredMetadata(request.needs.structuredMetadata);
-  const sizes = new SliceSizes({ ...rangeOf(request), direction, expectedEntries, nowUnixNano: nowUnixNano() });
   const matches = await rowConditions(request, query);
   if (matches === null) return;
+  const { isIndexed } = matches;
+  const sizes = new SliceSizes({
+    ...rangeOf(request),
+    direction,
+    expectedEntries,
+    isIndexed,
+    nowUnixNano: nowUnixNano(),
+  });
   for (let slice = sizes.next(); slice !== undefined; slice = sizes.next()) {
     const { after, fromUnixNano, limit, toUnixNano } = slice;
     const conditions = allOf([

@@ -3,13 +3,16 @@
  * first counts entries by short cells of time, the second reads the cells that have enough.
  */
 import type { EntriesRequest, EntryBatch } from "../../../languages/logql/storage.ts";
+import { rolledUpPart } from "../../../store/rollups/rolled-up-part.ts";
+import { logMinutes, minuteNanos } from "../../../store/rollups/rollup-tables.ts";
 import { bind, join, sql, type Statement } from "../../../store/statement.ts";
 import type { TimeRange } from "../../time-window.ts";
 import { EntryColumns } from "./entry-columns.ts";
 import type { LogsQuery } from "./logs-query.ts";
 import { readSlice, type SliceRows } from "./read-slice.ts";
 import { rowConditions, type RowConditions } from "./row-conditions.ts";
-import { storeTime } from "./store-times.ts";
+import { logMinuteRows } from "./log-minutes.ts";
+import { clampedTime, storeTime, timesCondition } from "./store-times.ts";
 import { StreamTable } from "./stream-table.ts";
 import { StructuredMetadata } from "./structured-metadata.ts";
 
@@ -19,6 +22,12 @@ export interface SampleOptions {
   readonly toUnixNano: bigint;
   readonly slices: number;
   readonly entriesPerSlice: number;
+}
+
+interface MinuteRow {
+  /** Seconds since 1970. */
+  readonly start: number;
+  readonly count: string;
 }
 
 /** More make the windows shorter, which then have fewer entries in vain. */
@@ -94,19 +103,13 @@ export class EntrySample {
   }
 
   /** Of each slice, the cells that have the newest entries: from included, to excluded. */
-  async #windows({ condition }: RowConditions, { charge, signal }: EntriesRequest): Promise<TimeRange[]> {
-    const { entriesPerSlice, fromUnixNano, slices, toUnixNano } = this.#options;
-    const cell = sql`intDiv(toUnixTimestamp64Nano(time) - ${bind.int64(fromUnixNano)}, ${bind.int64(this.#cellNanos)})`;
-    const cells = bind.uint32(slices * Number(cellsPerSlice));
-    const [row] = await this.#query.reader.query<{ readonly counts: readonly string[] }>(
-      sql`SELECT countResample(0, ${cells}, 1)(toUInt32(${cell})) AS counts FROM logs
-        WHERE ${condition} AND time >= ${storeTime(fromUnixNano)} AND time < ${storeTime(toUnixNano)}`,
-      { signal, memory: { add: charge }, duplicates: "kept" },
-    );
+  async #windows(matches: RowConditions, request: EntriesRequest): Promise<TimeRange[]> {
+    const { entriesPerSlice, slices } = this.#options;
+    const found = await this.#countCells(matches, request);
     const windows: TimeRange[] = [];
     for (let slice = slices - 1; slice >= 0; slice -= 1) {
       const last = (slice + 1) * Number(cellsPerSlice);
-      const counts = row!.counts.slice(last - Number(cellsPerSlice), last).map(Number);
+      const counts = found.subarray(last - Number(cellsPerSlice), last);
       let taken = 0;
       let first = counts.length;
       while (first > 0 && taken < entriesPerSlice) taken += counts[--first]!;
@@ -116,6 +119,49 @@ export class EntrySample {
       windows.push({ ...bounds, fromUnixNano: bounds.fromUnixNano + BigInt(first) * this.#cellNanos });
     }
     return windows;
+  }
+
+  /** Entries by cell, from sums by minute where these have all that is asked: within a minute, they are taken to be spread evenly. */
+  async #countCells({ condition }: RowConditions, request: EntriesRequest): Promise<Float64Array> {
+    const { fromUnixNano, slices, toUnixNano } = this.#options;
+    const { charge, lineFilters, metadataMatchers, signal } = request;
+    const { reader } = this.#query;
+    const options = { signal, memory: { add: charge }, duplicates: "kept" } as const;
+    const range = { fromUnixNano: clampedTime(fromUnixNano), toUnixNano: clampedTime(toUnixNano - 1n) };
+    const isSummed = lineFilters.length === 0 && metadataMatchers.length === 0;
+    const { condition: rolledUp, rest } = isSummed
+      ? await rolledUpPart(logMinutes, range, { reader, signal })
+      : { condition: undefined, rest: [range] };
+    const cell = sql`intDiv(toUnixTimestamp64Nano(time) - ${bind.int64(fromUnixNano)}, ${bind.int64(this.#cellNanos)})`;
+    const cells = slices * Number(cellsPerSlice);
+    const [minutes, [row]] = await Promise.all([
+      rolledUp === undefined
+        ? []
+        : reader.query<MinuteRow>(
+            sql`SELECT toUnixTimestamp(minute) AS start, sum(entries) AS count FROM ${logMinuteRows}
+              WHERE ${condition} AND ${rolledUp} GROUP BY minute`,
+            options,
+          ),
+      reader.query<{ readonly counts: readonly string[] }>(
+        sql`SELECT countResample(0, ${bind.uint32(cells)}, 1)(toUInt32(${cell})) AS counts FROM logs
+          WHERE ${condition} AND ${timesCondition(rest)}`,
+        options,
+      ),
+    ]);
+    const counts = Float64Array.from(row!.counts, Number);
+    for (const { count, start } of minutes) this.#spread(counts, BigInt(start) * 1_000_000_000n, Number(count));
+    return counts;
+  }
+
+  /** Adds the entries of a minute to the cells that it covers. */
+  #spread(counts: Float64Array, minuteNano: bigint, count: number): void {
+    const from = Number(minuteNano - this.#options.fromUnixNano);
+    const length = Number(this.#cellNanos);
+    const end = from + Number(minuteNanos);
+    for (let cell = Math.floor(from / length); cell * length < end && cell < counts.length; cell += 1) {
+      const covered = Math.min(end, (cell + 1) * length) - Math.max(from, cell * length);
+      counts[cell]! += (count * covered) / Number(minuteNanos);
+    }
   }
 
   #statement(

@@ -13,26 +13,29 @@ export interface LineConditions {
   readonly conditions: readonly Statement[];
   /** Whether rows that meet the conditions and have no structured body also pass the filters. */
   readonly isExact: boolean;
+  /** Whether the index of texts excludes most blocks of a rare text. */
+  readonly isIndexed: boolean;
 }
 
 export function lineConditions(filters: readonly LineFilter[]): LineConditions {
   const conditions: Statement[] = [];
   let isExact = true;
+  let isIndexed = false;
   for (const filter of filters) {
-    const { condition, isExact: isExactly } = filterCondition(filter);
-    isExact &&= isExactly;
+    const { condition, ...found } = filterCondition(filter);
+    isExact &&= found.isExact;
+    isIndexed ||= found.isIndexed;
     if (condition !== undefined) conditions.push(sql`(${hasStructuredBody} OR (${condition}))`);
   }
-  return { conditions, isExact };
+  return { conditions, isExact, isIndexed };
 }
 
-interface FilterCondition {
+interface FilterCondition extends Omit<LineConditions, "conditions"> {
   /** Undefined: every row may pass. */
   readonly condition: Statement | undefined;
-  readonly isExact: boolean;
 }
 
-const unknown: FilterCondition = { condition: undefined, isExact: false };
+const unknown: FilterCondition = { condition: undefined, isExact: false, isIndexed: false };
 
 function filterCondition({ operands, operator }: LineFilter): FilterCondition {
   const isNegative = operator.startsWith("!");
@@ -40,11 +43,16 @@ function filterCondition({ operands, operator }: LineFilter): FilterCondition {
   if (isNegative) {
     // A pattern's text parts are necessary, not sufficient, so that their absence says nothing.
     const known = found.filter((each) => each?.isExact === true).map((each) => sql`NOT (${each!.contains})`);
-    return { condition: known.length === 0 ? undefined : allOf(known), isExact: known.length === found.length };
+    const condition = known.length === 0 ? undefined : allOf(known);
+    return { condition, isExact: known.length === found.length, isIndexed: false };
   }
   if (found.length === 0 || found.some((each) => each === undefined)) return unknown;
   const alternatives = found.map((each) => allOf([each!.hint, each!.contains])).map((each) => sql`(${each})`);
-  return { condition: join(alternatives, sql` OR `), isExact: found.every((each) => each!.isExact) };
+  return {
+    condition: join(alternatives, sql` OR `),
+    isExact: found.every((each) => each!.isExact),
+    isIndexed: found.every((each) => each!.hint !== undefined),
+  };
 }
 
 interface OperandCondition {

@@ -11,6 +11,8 @@ export interface RowConditions {
   readonly condition: Statement;
   /** Whether every row that meets the condition and has no structured body is one that the query needs. */
   readonly isExact: boolean;
+  /** Whether an index excludes most blocks if few rows meet the condition. */
+  readonly isIndexed: boolean;
 }
 
 type Filters = Pick<EntriesRequest, "lineFilters" | "matchers" | "metadataMatchers" | "signal" | "yieldBudget">;
@@ -32,5 +34,6 @@ export async function rowConditions(request: Filters, query: LogsQuery): Promise
       ...ofLines.conditions,
     ]),
     isExact: ofStreams.inexact.length === 0 && ofMetadata.inexact.length === 0 && ofLines.isExact,
+    isIndexed: ofLines.isIndexed,
   };
 }

@@ -15,6 +15,8 @@ export interface Slice extends TimeRange {
 interface SliceOptions extends TimeRange {
   readonly direction: Direction;
   readonly expectedEntries: number | undefined;
+  /** Whether rows that are not found cost little. */
+  readonly isIndexed: boolean;
   readonly nowUnixNano: bigint;
 }
 
@@ -28,10 +30,12 @@ const shortestNanos = 1_000_000n;
 /** How many rows of the limit a slice is meant to have: a slice that reaches its limit is read by two statements. */
 const aimedShare = 0.6;
 const fastestGrowth = 8;
+const fastestIndexedGrowth = 64;
 
 export class SliceSizes {
   readonly #direction: Direction;
   readonly #nowUnixNano: bigint;
+  readonly #fastestGrowth: number;
   #from: bigint;
   #to: bigint;
   #lengthNanos = firstLengthNanos;
@@ -40,8 +44,9 @@ export class SliceSizes {
   #after: LogPosition | undefined;
   #current: Slice | undefined;
 
-  constructor({ direction, expectedEntries, fromUnixNano, nowUnixNano, toUnixNano }: SliceOptions) {
+  constructor({ direction, expectedEntries, fromUnixNano, isIndexed, nowUnixNano, toUnixNano }: SliceOptions) {
     this.#direction = direction;
+    this.#fastestGrowth = isIndexed ? fastestIndexedGrowth : fastestGrowth;
     this.#from = fromUnixNano;
     this.#to = toUnixNano;
     this.#nowUnixNano = nowUnixNano;
@@ -92,7 +97,7 @@ export class SliceSizes {
 
   #resize(count: number, covered: bigint): void {
     const aimed = this.#limit * aimedShare;
-    const factor = Math.min(fastestGrowth, count === 0 ? fastestGrowth : aimed / count);
+    const factor = Math.min(this.#fastestGrowth, count === 0 ? this.#fastestGrowth : aimed / count);
     const length = BigInt(Math.ceil(Number(covered > 0n ? covered : 0n) * factor));
     this.#lengthNanos = length > shortestNanos ? length : shortestNanos;
   }
