@@ -25,6 +25,8 @@ const shortestNanos = 2n * hourNanos;
 
 /** Each piece costs about 2 ms of CPU time besides its rows. */
 const mostPieces = 48;
+/** Of the hours whose sums a statement can name: 27 months. */
+const mostGenerations = 20_000;
 /** Within what the store's type for minutes and hours can express, which ends in 2106. */
 const lastUnixNano = 4_000_000_000_000_000_000n;
 
@@ -47,8 +49,8 @@ export async function rolledUpPart(rollup: Rollup, range: NanosRange, options: R
   read(fromUnixNano, first);
   for (const { startUnixNano } of stale) read(startUnixNano + 1n, startUnixNano + hourNanos);
   read(end + 1n, toUnixNano);
-  if (rest.length > mostPieces) return rows;
   const generations = hours.flatMap(({ generation }) => (generation === "0" ? [] : [generation]));
+  if (rest.length > mostPieces || generations.length > mostGenerations) return rows;
   if (generations.length === 0) return { condition: undefined, rest };
   return {
     condition: sql`minute >= fromUnixTimestamp(${bind.int64(first / 1_000_000_000n)})

@@ -1,5 +1,6 @@
 /** A cursor over a query's tokens, with the parser's errors and the limits on nesting and operators. */
 import { inputLimit } from "../../../input-limits.ts";
+import { TokenCursor } from "../../promql/syntax/token-cursor.ts";
 import type { SourceRange } from "../../promql/syntax/source-range.ts";
 import { parseError } from "./parse-error.ts";
 import { describeToken, type Token, type TokenKind } from "./token.ts";
@@ -19,28 +20,9 @@ const maximumOperators = inputLimit({
   error: "invalid_request",
 });
 
-export class TokenStream {
-  readonly text: string;
-  readonly #tokens: readonly Token[];
-  #index = 0;
+export class TokenStream extends TokenCursor<Token> {
   #operators = 0;
   #depth = 0;
-
-  constructor(text: string, tokens: readonly Token[]) {
-    this.text = text;
-    this.#tokens = tokens;
-  }
-
-  /** The token `ahead` tokens on, without consuming it; after the end, the end token. */
-  peek(ahead = 0): Token {
-    return this.#tokens[Math.min(this.#index + ahead, this.#tokens.length - 1)]!;
-  }
-
-  next(): Token {
-    const token = this.peek();
-    if (token.kind !== "end") this.#index++;
-    return token;
-  }
 
   /** Counts an operator, a stage or an alternative; their number is limited. */
   countOperator(): void {
@@ -58,11 +40,6 @@ export class TokenStream {
     const result = parse();
     this.#depth--;
     return result;
-  }
-
-  /** Where the last consumed token ends. */
-  get lastEnd(): number {
-    return this.#index === 0 ? 0 : this.#tokens[this.#index - 1]!.end;
   }
 
   /** From a token to the last consumed one. */

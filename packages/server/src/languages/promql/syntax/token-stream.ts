@@ -2,6 +2,7 @@
 import { inputLimit } from "../../../input-limits.ts";
 import { parseError } from "./parse-error.ts";
 import type { SourceRange } from "./source-range.ts";
+import { TokenCursor } from "./token-cursor.ts";
 import { describeToken, type Token } from "./token.ts";
 
 /** How many operators, ranges and subqueries a query may have: each may deepen its tree by one level. */
@@ -12,27 +13,8 @@ const maximumOperators = inputLimit({
   error: "invalid_request",
 });
 
-export class TokenStream {
-  readonly text: string;
-  readonly #tokens: readonly Token[];
-  #index = 0;
+export class TokenStream extends TokenCursor<Token> {
   #operators = 0;
-
-  constructor(text: string, tokens: readonly Token[]) {
-    this.text = text;
-    this.#tokens = tokens;
-  }
-
-  /** The token `ahead` tokens on, without consuming it; after the end, the end token. */
-  peek(ahead = 0): Token {
-    return this.#tokens[Math.min(this.#index + ahead, this.#tokens.length - 1)]!;
-  }
-
-  next(): Token {
-    const token = this.peek();
-    if (token.kind !== "end") this.#index++;
-    return token;
-  }
 
   /** Consumes an operator or an opening bracket; their number is limited. */
   nextOperator(): Token {
@@ -41,11 +23,6 @@ export class TokenStream {
       throw this.error(this.peek(), `the query has more than ${maximumOperators} operators, ranges and subqueries`);
     }
     return this.next();
-  }
-
-  /** Where the last consumed token ends. */
-  get lastEnd(): number {
-    return this.#index === 0 ? 0 : this.#tokens[this.#index - 1]!.end;
   }
 
   isSign(text: string, ahead = 0): boolean {
