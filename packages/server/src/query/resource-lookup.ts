@@ -48,7 +48,7 @@ export async function lookUpResources(
   const [resources, scopes] = await Promise.all([
     lookUpCached<DescribingRow, Resource>(reader, {
       table: "resources",
-      ids: referredIds(rows.map((row) => row.resource_id)),
+      ids: new Set(rows.map((row) => row.resource_id)),
       read: (ids) =>
         read(
           sql`SELECT resource_id AS id, ${described} FROM resources
@@ -58,7 +58,7 @@ export async function lookUpResources(
     }),
     lookUpCached<ScopeRow, InstrumentationScope>(reader, {
       table: "scopes",
-      ids: referredIds(rows.map((row) => row.scope_id)),
+      ids: new Set(rows.map((row) => row.scope_id)),
       read: (ids) =>
         read(
           sql`SELECT scope_id AS id, name, version, ${described} FROM scopes
@@ -68,13 +68,6 @@ export async function lookUpResources(
     }),
   ]);
   return { resources, scopes };
-}
-
-/** Rows without a resource or scope have the ID 0. */
-function referredIds(ids: readonly string[]): ReadonlySet<string> {
-  const referred = new Set(ids);
-  referred.delete("0");
-  return referred;
 }
 
 interface Described<Row, Description> {
